@@ -357,9 +357,7 @@ test("what cannot be delivered now is delivered later, by another agent process,
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), { timeout: 90_000 });
   // The end was told long ago; the name is taken for good.
   platform.run(launch);
-  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), {
-    timeout: 90_000,
-  });
+  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   expect(platform.reported(launch.allocation)).toBeUndefined();
 });
 

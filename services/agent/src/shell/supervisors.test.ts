@@ -10,6 +10,7 @@ import { RunFolder } from "../state/run-folder.ts";
 import { parentProblem } from "../supervisor/leader.ts";
 import { LineSplitter } from "../supervisor/line-splitter.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
+import { notRun } from "../testing/needs.ts";
 import { Starter, type Supervisors, supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
@@ -18,11 +19,11 @@ const patient = { timeout: 40_000, interval: 10 };
 const variables = { PATH: process.env["PATH"] ?? "" };
 
 let runs = "";
-let supervisors: Supervisors;
+let supervisors: Supervisors | undefined;
 beforeEach(() => {
   runs = makeFolder(join(newFolder(), "runs"));
 });
-afterEach(() => supervisors[Symbol.dispose]());
+afterEach(() => supervisors?.[Symbol.dispose]());
 
 function newRun() {
   const folder = RunFolder.create(runs, launchOf("unused"), systemClock);
@@ -49,18 +50,17 @@ const ended = (folder: RunFolder) => vi.waitFor(() => expect(folder.exit).not.to
 describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan"] as const))(
   "supervisors of a host with the mechanism %s",
   (mechanism) => {
+    let started: Supervisors;
     beforeEach(() => {
-      supervisors = supervisorsOf(mechanism, runs, variables);
+      started = supervisorsOf(mechanism, runs, variables);
+      supervisors = started;
     });
 
     test("of several supervisors with an order for one run, one starts it", async () => {
       const { folder, order } = newRun();
-      const started = [1, 2, 3].map(() => supervisors.start(folder.path, () => {}));
-      for (const one of started) one.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"'));
-      await vi.waitFor(
-        () => expect(started.some(({ isRunning }) => isRunning)).toBe(false),
-        patient,
-      );
+      const three = [1, 2, 3].map(() => started.start(folder.path, () => {}));
+      for (const one of three) one.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"'));
+      await vi.waitFor(() => expect(three.some(({ isRunning }) => isRunning)).toBe(false), patient);
       expect(folder.exit).toMatchObject({ kind: "exited", code: 0, message: "" });
       expect(readFileSync(join(folder.runDir, "starts"), "utf8")).toBe("x\n");
     });
@@ -68,7 +68,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     test("a run that the agent ended before its start is claimed, and no order starts it", async () => {
       const { folder, order } = newRun();
       expect(folder.claimAsNeverStarted()).toBe(true);
-      const supervisor = supervisors.start(folder.path, () => {});
+      const supervisor = started.start(folder.path, () => {});
       supervisor.order(order("true"));
       await vi.waitFor(() => expect(supervisor.isRunning).toBe(false), patient);
       expect([folder.process, folder.exit]).toEqual([null, null]);
@@ -76,7 +76,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
 
     test("without an order it starts nothing", async () => {
       const { folder } = newRun();
-      const supervisor = supervisors.start(folder.path, () => {});
+      const supervisor = started.start(folder.path, () => {});
       expect(supervisor.isRunning).toBe(true);
       supervisor[Symbol.dispose]();
       await vi.waitFor(() => expect(supervisor.isRunning).toBe(false), patient);
@@ -85,7 +85,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
 
     test("SIGTERM to a supervisor ends its run as a shutdown, and the end is recorded", async () => {
       const { folder, order } = newRun();
-      supervisors.start(folder.path, () => {}).order(order("exec sleep 1000"));
+      started.start(folder.path, () => {}).order(order("exec sleep 1000"));
       await vi.waitFor(() => expect(folder.process).not.toBeNull(), patient);
       const leader = folder.process;
       process.kill(folder.supervisor?.pid ?? 0, "SIGTERM");
@@ -104,7 +104,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
         Buffer.from(texts[3] ?? ""),
       ]);
       const script = 'printf %s "$BYTES" | base64 -d; echo oh >&2; exit 3';
-      supervisors
+      started
         .start(folder.path, () => {})
         .order(order(script, { BYTES: bytes.toString("base64") }));
       await ended(folder);
@@ -127,7 +127,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     test("a program that is not there ends the run with 127 and a sentence", async () => {
       const { folder, order } = newRun();
       const argv = ["no-such-program-here"];
-      supervisors.start(folder.path, () => {}).order({ ...order(""), argv });
+      started.start(folder.path, () => {}).order({ ...order(""), argv });
       await ended(folder);
       const message = `the entrypoint's program "no-such-program-here" was not found on the agent's host: name one that is on its PATH`;
       expect(folder.exit).toMatchObject({ kind: "exited", code: 127, message });
@@ -136,9 +136,11 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
   },
 );
 
-describe.skipIf(parentProblem() !== null)("the process that forks supervisors", () => {
+describe("the process that forks supervisors", () => {
   let starter: Starter;
-  beforeEach(() => {
+  beforeEach(({ skip }) => {
+    const problem = parentProblem();
+    if (problem !== null) notRun(skip, `a Python that adopts (${problem})`);
     starter = new Starter(runs, variables);
     supervisors = starter;
   });

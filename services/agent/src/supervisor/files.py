@@ -86,7 +86,10 @@ def remove(path):
 
 
 class LineSplitter:
-    """Cuts bytes into lines as line-splitter.ts does: at \\n, \\r\\n and \\r, and every 16 KiB; gives (text, continued)."""
+    """Cuts bytes into lines as line-splitter.ts does: at \\n, \\r\\n and \\r, and every 16 KiB.
+
+    Gives (text, continued) each.
+    """
 
     def __init__(self):
         self.held = b""

@@ -232,7 +232,8 @@ def run(order):
     try:
         leader = start(order)
     except (OSError, ValueError) as problem:
-        return tell_failure(problem)
+        tell_failure(problem)
+        return
     # Its output belongs to the run: it ends when the run has let go of it.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)

@@ -1,10 +1,10 @@
-"""Starts the supervisors of an agent's runs, each by a fork, which takes a few milliseconds less than a Python of its own.
+"""Starts the supervisors of an agent's runs, each by a fork: a Python of its own would take some 30 ms more.
 
 The agent starts it as `python3 -I -S -E starter.py RUNS_FOLDER` and writes orders to its input, a line of JSON each:
-{"id": 1, "folder": "...", "order": {...}} (the order is main.ts's StartOrder). It answers on its output {"id": 1, "pid":
-12}, or {"id": 1, "error": "..."} where it could not fork. A supervisor is in a session of its own and shares nothing
-with this process but its memory at the fork: this process may be killed at any time. An order that it had not
-answered may be given again to another, since exactly one supervisor claims a run. It ends with its input.
+{"id": 1, "folder": "...", "order": {...}} (the order is main.ts's StartOrder). It answers on its output
+{"id": 1, "pid": 12}, or {"id": 1, "error": "..."} where it could not fork. A supervisor is in a session of its own
+and shares nothing with this process but its memory at the fork: this process may be killed at any time. An order that
+it had not answered may be given again to another, since exactly one supervisor claims a run. It ends with its input.
 """
 
 import gc
@@ -17,8 +17,8 @@ import traceback
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import processes  # noqa: E402
-import supervise  # noqa: E402
+import processes  # noqa: E402 -- its folder is put on the path first
+import supervise  # noqa: E402 -- its folder is put on the path first
 
 
 def main():

@@ -1,9 +1,9 @@
 """The supervisor of one run, in a process that starter.py has forked: what main.ts does, for a process of this host.
 
-It claims the run, which exactly one supervisor can, forks the run's parent (parent.py), records who leads the run, writes
-the lines of its output, and records how it ended once nothing of it lives. The run is held by its parent, and by a
-cgroup where the host gives one. Both supervisor and parent adopt (subreapers): where the parent is killed, what
-it held comes to the supervisor, which ends it.
+It claims the run, which exactly one supervisor can, forks the run's parent (parent.py), records who leads the run,
+writes the lines of its output, and records how it ended once nothing of it lives. The run is held by its parent, and by
+a cgroup where the host gives one. Both supervisor and parent adopt (subreapers): where the parent is killed, what it
+held comes to the supervisor, which ends it.
 """
 
 import fcntl
@@ -88,7 +88,8 @@ class Supervisor:
             self.start()
         except OSError as problem:
             self.remove_leaf()
-            return self.not_launched(problem)
+            self.not_launched(problem)
+            return
         while self.is_open(CONTROL):
             self.look(LOOK_S)
         self.kill_rest()
@@ -292,12 +293,13 @@ class Supervisor:
 
     def record_end(self):
         if self.failure is not None:
-            return self.refuse()
-        if self.end is None:
+            self.refuse()
+        elif self.end is None:
             self.output.say(PARENT_LOST)
-            return self.record("lost", None, None, PARENT_LOST, files.now_ms())
-        code, name = self.end.get("code"), self.end.get("signal")
-        self.record("exited", code, name, self.message(code, name), self.end_ms)
+            self.record("lost", None, None, PARENT_LOST, files.now_ms())
+        else:
+            code, name = self.end.get("code"), self.end.get("signal")
+            self.record("exited", code, name, self.message(code, name), self.end_ms)
 
     def refuse(self):
         error, text = self.failure["error"], self.failure["message"]
@@ -337,7 +339,8 @@ class Supervisor:
         exit = {"kind": kind, "code": code, "signal": name, "message": text, "atMs": at_ms}
         while True:
             try:
-                return files.write_record(self.folder, "exit.json", exit)
+                files.write_record(self.folder, "exit.json", exit)
+                return
             except OSError as problem:
                 if not files.is_disk_full(problem):
                     raise
