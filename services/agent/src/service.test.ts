@@ -113,7 +113,8 @@ test("runs a trial's code with its environment, sends its lines, and tells its e
   expect(platform.report).toMatchObject({ epoch: 1, version: 1, probe: 7 });
   platform.unwant(launch);
   await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), { timeout: 90_000 });
-  expect(existsSync(join(folderOf(launch), "work"))).toBe(false);
+  const isThere = (): boolean => existsSync(join(folderOf(launch), "work"));
+  await vi.waitFor(() => expect(isThere()).toBe(false), patient);
 });
 
 test("the environment has what the run is, and nothing that is the platform's secret", async () => {
