@@ -65,7 +65,7 @@ class Supervisor:
         self.leader = None
         self.end = None
         self.end_ms = None
-        self.ended_at = None
+        self.ended_at = 0.0
         self.failure = None
         self.unrecorded = None
         self.told = {"notice": "", "left": ""}
@@ -192,14 +192,19 @@ class Supervisor:
         for line in lines:
             told = json.loads(line.decode("ascii"))
             if "pid" in told:
-                self.leader = processes.identity_of(told["pid"])
-                self.unrecorded = dict(self.leader, atMs=files.now_ms())
-                self.record_leader()
+                self.lead(processes.identity_of(told["pid"]))
             elif "error" in told:
                 self.failure = told
             else:
                 self.end, self.end_ms, self.ended_at = told, files.now_ms(), time.monotonic()
                 self.kill_leaf()
+
+    def lead(self, leader):
+        """None where its parent was killed just now, which its silence tells."""
+        if leader is not None:
+            self.leader = leader
+            self.unrecorded = dict(leader, atMs=files.now_ms())
+            self.record_leader()
 
     def record_leader(self):
         """On a full disk again and again; its parent waits for it once it is on record."""
@@ -248,7 +253,7 @@ class Supervisor:
     def kill_rest(self):
         """The parent is gone: what a killed one held is here now, and a cgroup may hold what was moved into it."""
         os.waitpid(self.parent, 0)
-        self.ended_at = time.monotonic() if self.ended_at is None else self.ended_at
+        self.ended_at = self.ended_at or time.monotonic()
         pause = KILL_PAUSE_FIRST_S
         while self.reap() or (self.leaf is not None and processes.is_populated(self.leaf)):
             self.kill_leaf()
@@ -293,7 +298,7 @@ class Supervisor:
 
     def record_end(self):
         if self.failure is not None:
-            self.refuse()
+            self.refuse(self.failure["error"], self.failure["message"])
         elif self.end is None:
             self.output.say(PARENT_LOST)
             self.record("lost", None, None, PARENT_LOST, files.now_ms())
@@ -301,8 +306,7 @@ class Supervisor:
             code, name = self.end.get("code"), self.end.get("signal")
             self.record("exited", code, name, self.message(code, name), self.end_ms)
 
-    def refuse(self):
-        error, text = self.failure["error"], self.failure["message"]
+    def refuse(self, error, text):
         program = json.dumps((self.order["argv"] or [""])[0], ensure_ascii=False)
         message = "the entrypoint could not be started: " + text
         if error == "ENOENT":
