@@ -1,5 +1,7 @@
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
+  /** An order that so many processes were given and none answered is one that ends them. */
+  startersAsked: 3,
   /**
    * The longest wait between two attempts to reach NATS. The scheduler counts an agent as lost 30 s after it hears NATS
    * again: until then each agent must have tried. 1,000 agents then dial about 70 times a second.

@@ -111,7 +111,8 @@ test("runs a trial's code with its environment, sends its lines, and tells its e
   expect(platform.report).toMatchObject({ epoch: 1, version: 1, probe: 7 });
   platform.unwant(launch);
   await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
-  expect(existsSync(join(folderOf(launch), "work"))).toBe(false);
+  const isThere = (): boolean => existsSync(join(folderOf(launch), "work"));
+  await vi.waitFor(() => expect(isThere()).toBe(false), patient);
 });
 
 test("the environment has what the run is, and nothing that is the platform's secret", async () => {
@@ -351,9 +352,7 @@ test("what cannot be delivered now is delivered later, by another agent process,
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), patient);
   // The end was told long ago; the name is taken for good.
   platform.run(launch);
-  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), {
-    timeout: 90_000,
-  });
+  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   expect(platform.reported(launch.allocation)).toBeUndefined();
 });
 

@@ -15,6 +15,7 @@ import { Uptime } from "../state/uptime.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { Agent } from "./agent.ts";
 import { Contexts } from "./contexts.ts";
+import { supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
 
@@ -44,7 +45,7 @@ function newAgent(folder: string) {
     deviceLookMs: 1_000,
     ...urls,
     checkpointDir: "",
-    inherited: {},
+    supervisors: supervisorsOf(processGroups, folder, {}),
     users: new RunUsers(null),
     runtime: processRuntime({
       ...urls,

@@ -29,7 +29,7 @@ import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
 import { RunEnding } from "./run-ending.ts";
-import { SupervisorProcess } from "./supervisor-process.ts";
+import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
 import { watching } from "./watching.ts";
@@ -44,8 +44,7 @@ export type RunDeps = {
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly checkpointDir: string;
-  /** The agent's own variables. */
-  readonly inherited: Readonly<Record<string, string>>;
+  readonly supervisors: Supervisors;
   /** What runs launch in. */
   readonly runtime: Runtime;
   readonly onChange: () => void;
@@ -209,14 +208,13 @@ export class Run implements AsyncDisposable {
   }
 
   /** Starts the supervisor and fetches the code meanwhile; null where the run ended before it began. */
-  async #prepare(signal: AbortSignal): Promise<SupervisorProcess | null> {
+  async #prepare(signal: AbortSignal): Promise<StartedSupervisor | null> {
     if (this.folder.exit !== null) return null;
     const { launch, path } = this.folder;
-    const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
-    let supervisor: SupervisorProcess | null = null;
+    let supervisor: StartedSupervisor | null = null;
     try {
-      supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
+      supervisor = this.#deps.supervisors.start(path, this.#wake.wake);
       const preparing = AbortSignal.any([signal, this.#killing.signal]);
       const work = await this.#unpack(preparing);
       const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
@@ -278,7 +276,7 @@ export class Run implements AsyncDisposable {
 
   /** Null when the agent stops first. */
   async #untilExit(
-    started: SupervisorProcess | null,
+    started: StartedSupervisor | null,
     signal: AbortSignal,
   ): Promise<ExitRecord | null> {
     while (!signal.aborted) {
@@ -305,7 +303,7 @@ export class Run implements AsyncDisposable {
     if (this.#deps.clock.nowMs() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
   }
 
-  #isSupervisorGone(started: SupervisorProcess | null): boolean {
+  #isSupervisorGone(started: StartedSupervisor | null): boolean {
     const { supervisor } = this.folder;
     if (supervisor !== null) return !isAlive(supervisor);
     return started?.isRunning !== true;

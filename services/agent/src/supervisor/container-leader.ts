@@ -53,7 +53,7 @@ export async function startContainer(
     const end = endOf({ container, identity, clock }, order, memory, hasBegun);
     const close = (): void => [out, err].forEach(({ release }) => release());
     void end.finally(close);
-    return { identity, stdout: out.stream, stderr: err.stream, end, recorded: () => {} };
+    return { identity, stdout: out.stream, stderr: err.stream, end };
   } catch (error) {
     // It may have been made, and may even run: the caller ends and removes it.
     for (const { stream, release } of [out, err]) {

@@ -1,5 +1,5 @@
 /**
- * The supervisor of one run: a process of its own, in a session of its own, so that the run and the record of its end
+ * The supervisor of one run in a container, or of any run on a host without Python 3 (for others see starter.py): a process of its own, in a session of its own, so that the run and the record of its end
  * survive the agent. Argument: the run's folder (see layout.ts). It reads one line from its input, the order to start; an
  * input that ends without it means that the agent died first, and nothing was started. Then it claims the run, starts the
  * process as the leader of a new session, records who that is, writes the lines of its output, and at its end ends what is
@@ -114,7 +114,6 @@ async function supervise(order: StartOrder): Promise<void> {
     const atMs = clock.nowMs();
     await whenThereIsRoom(() => writeRecord(folder, names.process, { ...identity, atMs }));
   }
-  leader.recorded();
   await finish(leader, group, collected, output);
 }
 
