@@ -1,6 +1,6 @@
 /** The limits beside slots: the slots of a job, and the quota of a workspace with what it may borrow. */
 import type { Demand } from "./demand.ts";
-import { newestFirst, type PlacedRun, type PlacedRuns } from "./placed.ts";
+import type { PlacedRun, PlacedRuns } from "./placed.ts";
 import type { Quota } from "./settings.ts";
 import type { Standing } from "./standing.ts";
 
@@ -42,12 +42,11 @@ export function* loans(
   standing: Standing,
 ): Generator<PlacedRun> {
   for (const { workspace, slots } of quotas) {
-    if (placed.slotsOfWorkspace(workspace) <= slots) continue;
-    const runs = placed.runsOfWorkspace(workspace).filter((run) => !standing.isStopping(run));
-    let beyond = runs.reduce((sum, { demand }) => sum + demand.slots, 0) - slots;
-    for (const run of newestFirst(runs)) {
+    let beyond = standing.stayingSlotsOfWorkspace(workspace) - slots;
+    if (beyond <= 0) continue;
+    for (const run of placed.runsOfWorkspace(workspace)) {
       if (beyond <= 0) break;
-      if (!run.demand.preemptible || run.demand.slots === 0) continue;
+      if (!run.demand.preemptible || run.demand.slots === 0 || standing.isStopping(run)) continue;
       beyond -= run.demand.slots;
       yield run;
     }

@@ -48,7 +48,7 @@ export class Pool {
   updateJob(job: string, change: JobUpdate): void {
     this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
     this.queue.reshape(job);
-    for (const { demand } of this.placed.runsOf(job)) {
+    for (const { demand } of [...this.placed.runsOf(job)]) {
       this.placed.change(demand.id, () => ({
         demand: withBoundedWeight({ ...demand, ...change }),
       }));

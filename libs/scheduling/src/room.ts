@@ -3,7 +3,7 @@ import type { PoolAgents } from "./agents.ts";
 import { conditionsOf } from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
-import { endsAtMs, type PlacedRun } from "./placed.ts";
+import type { PlacedRun } from "./placed.ts";
 import type { Pool } from "./pool.ts";
 import type { Trial } from "./trial.ts";
 
@@ -110,8 +110,7 @@ export function* soonest(
   const isNew = ({ demand }: PlacedRun): boolean => !seen.has(demand.id) && !!seen.add(demand.id);
   const freest = freestFor(agents, wanted);
   yield* placed.stoppingRuns.filter(isNew);
-  const limited = placed.limited.toSorted((a, b) => endsAtMs(a, nowMs) - endsAtMs(b, nowMs));
-  yield* limited.slice(0, schedulingLimits.limitedLookedAtMax).filter(isNew);
+  yield* placed.soonestToEnd(nowMs).take(schedulingLimits.limitedLookedAtMax).filter(isNew);
   const runsOn = (agent: string): readonly PlacedRun[] =>
     inOrder([...agents.holdersOf(agent)].flatMap((holder) => placed.get(holder) ?? [])).filter(
       isNew,
