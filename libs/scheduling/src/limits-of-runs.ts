@@ -17,16 +17,16 @@ export type Limit =
 /** The limit that a run would exceed; null if there is none. A run without slots has none. */
 export function limitOf(
   demand: Demand,
-  quotas: readonly Quota[],
+  { quotas }: { readonly quotas: ReadonlyMap<string, Quota> },
   standing: Standing,
 ): Limit | null {
   const { slots, job, workspace, maxSlots, preemptible } = demand;
   if (slots === 0) return null;
-  const heldByJob = standing.slotsOf(job);
-  if (maxSlots !== null && heldByJob + slots > maxSlots) {
-    return { kind: "max_slots", held: heldByJob, slots: maxSlots };
+  if (maxSlots !== null) {
+    const held = standing.slotsOf(job);
+    if (held + slots > maxSlots) return { kind: "max_slots", held, slots: maxSlots };
   }
-  const quota = quotas.find((one) => one.workspace === workspace);
+  const quota = quotas.get(workspace);
   if (quota === undefined) return null;
   const held = standing.slotsOfWorkspace(workspace);
   const beyond = held + slots - quota.slots;

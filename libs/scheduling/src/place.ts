@@ -77,12 +77,15 @@ export class PlacementPass {
   readonly #grants = new Map<string, Grant>();
   readonly #stops: Stop[] = [];
   readonly #claims: Claim[] = [];
-  /** In the order in which lanes were passed. */
+  /** The claim on slots that are reserved: at most one. */
+  #lent: Claim | null = null;
+  /** What `look` finds, in the order in which lanes were passed. */
   readonly obstacles = new Map<Lane, Obstacle>();
+  #notesObstacles = false;
   /** Runs whose slots are free soon. */
   readonly #leaving: PlacedRun[];
-  /** Questions about a shape that were answered with no: what is free only becomes less during a pass. */
-  readonly #no = new Set<string>();
+  /** By shape, the questions that were answered with no. */
+  readonly #no = new Map<string, Refused>();
   #againAtMs = Number.POSITIVE_INFINITY;
 
   constructor(pool: Pool, { nowMs, grantsMax = schedulingLimits.grantsPerPassMax }: PassOptions) {
@@ -109,10 +112,10 @@ export class PlacementPass {
   }
 
   run(): Pass {
-    this.look();
-    const head = this.#claims.find(({ isLent }) => isLent);
+    this.#place();
+    const head = this.#lent;
     const { kept, placed } = this.#pool;
-    if (head === undefined) this.#pool.kept = null;
+    if (head === null) this.#pool.kept = null;
     else if (head.demand.id !== kept?.id || head.shares !== kept.shares) {
       const { demand, shares } = head;
       this.#pool.kept = { id: demand.id, shares, order: placed.nextOrder };
@@ -128,6 +131,11 @@ export class PlacementPass {
 
   /** Decides without a note in the pool: for the obstacles. */
   look(): void {
+    this.#notesObstacles = true;
+    this.#place();
+  }
+
+  #place(): void {
     this.#trial.attempt(() => {
       for (const kind of ["slotless", "slotted"] as const) this.#placeKind(kind);
     });
@@ -144,9 +152,9 @@ export class PlacementPass {
     );
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       if (this.#grants.size >= this.#grantsMax) return;
-      const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
+      const limit = limitOf(turn.demand, this.#pool, this.#standing);
       if (limit?.kind === "quota" && limit.borrows !== null) borrowers.push(turn);
-      if (limit !== null) this.obstacles.set(turn.lane, { kind: "limit", limit });
+      if (limit !== null) this.#noteObstacle(turn.lane, { kind: "limit", limit });
       else if (this.#start(turn)) turn.take();
       else if (!this.#block(turn)) return;
     }
@@ -169,20 +177,25 @@ export class PlacementPass {
     }
   }
 
-  #start({ demand, lane: { shape } }: Turn): boolean {
-    const shares =
-      this.#unlessNo(`now ${shape}`, () => this.#fit(demand)) ?? this.#fitOnLoan(demand, shape);
+  #noteObstacle(lane: Lane, obstacle: Obstacle): void {
+    if (this.#notesObstacles) this.obstacles.set(lane, obstacle);
+  }
+
+  #start({ demand, lane }: Turn): boolean {
+    const no = this.#refusedOf(lane);
+    const shares = unlessNo(no, "now", 0, () => this.#fit(demand)) ?? this.#fitOnLoan(demand, no);
     if (shares === null) return false;
     this.#grant(demand, shares, 0);
     return true;
   }
 
-  /** Null at once where the same question had no answer before. */
-  #unlessNo<T>(question: string, answer: () => T | null): T | null {
-    if (this.#no.has(question)) return null;
-    const found = answer();
-    if (found === null) this.#no.add(question);
-    return found;
+  #refusedOf({ shape }: Lane): Refused {
+    let refused = this.#no.get(shape);
+    if (refused === undefined) {
+      refused = new Map();
+      this.#no.set(shape, refused);
+    }
+    return refused;
   }
 
   #grant(demand: Demand, shares: readonly Share[], borrowed: number): void {
@@ -197,14 +210,14 @@ export class PlacementPass {
   }
 
   /** On slots that are reserved for another run, where that one starts no later because of it. */
-  #fitOnLoan(demand: Demand, shape: string): readonly Share[] | null {
-    const lent = this.#claims.find(({ isLent }) => isLent);
-    if (lent === undefined) return null;
+  #fitOnLoan(demand: Demand, no: Refused): readonly Share[] | null {
+    const lent = this.#lent;
+    if (lent === null) return null;
     const makesRoom = this.#pool.settings.preemption && demand.preemptible;
     const isKnown = demand.timeLimitMs !== null && Number.isFinite(lent.startsAtMs);
     const endsBefore = isKnown && this.#nowMs + (demand.timeLimitMs ?? 0) <= lent.startsAtMs;
     if (!makesRoom && !endsBefore) return null;
-    return this.#unlessNo(`on loan ${shape}`, () => this.#without([lent], () => this.#fit(demand)));
+    return unlessNo(no, "on loan", 0, () => this.#without([lent], () => this.#fit(demand)));
   }
 
   #without<T>(claims: readonly Claim[], work: () => T): T {
@@ -216,32 +229,31 @@ export class PlacementPass {
 
   /** Notes why a run has no place, and what is kept for it; false when nobody may pass it. */
   #block({ demand, lane }: Turn): boolean {
-    const { shape } = lane;
-    const right = `${shape} by ${this.ranking.rightOf(demand)}`;
+    const no = this.#refusedOf(lane);
     const isKept = this.#pool.kept?.id === demand.id;
+    const right = isKept ? "the head" : `by ${this.ranking.rightOf(demand)}`;
     const claim =
-      this.#unlessNo(`soon ${shape} ${this.#leaving.length}`, () => this.#claimSoon(demand)) ??
-      this.#unlessNo(isKept ? "stops for the head" : `stops ${right}`, () =>
-        this.#claimByStops(demand),
-      ) ??
+      unlessNo(no, "soon", this.#leaving.length, () => this.#claimSoon(demand)) ??
+      unlessNo(no, right, 0, () => this.#claimByStops(demand)) ??
       this.#reserve(demand);
-    if (claim !== null) {
-      this.#claims.push(claim);
-      this.#trial.hold(holderOf(demand), claim.shares);
-      this.obstacles.set(lane, { kind: "claim", claim });
-      return this.#pool.settings.backfill !== "none";
+    if (claim === null) {
+      if (this.#notesObstacles) this.obstacles.set(lane, this.#obstacleOf(demand, no));
+      return true;
     }
+    this.#claims.push(claim);
+    if (claim.isLent) this.#lent = claim;
+    this.#trial.hold(holderOf(demand), claim.shares);
+    this.#noteObstacle(lane, { kind: "claim", claim });
+    return this.#pool.settings.backfill !== "none";
+  }
+
+  #obstacleOf(demand: Demand, no: Refused): Obstacle {
     const [first] = this.#claims;
-    const isReserved =
-      first !== undefined &&
-      this.#unlessNo(`unclaimed ${shape} ${this.#claims.length}`, () =>
-        this.#without(this.#claims, () => this.#fit(demand)),
-      ) !== null;
-    const obstacle = isReserved
-      ? ({ kind: "reserved", by: first.demand.id } as const)
-      : ({ kind: "full" } as const);
-    this.obstacles.set(lane, obstacle);
-    return true;
+    if (first === undefined) return { kind: "full" };
+    const unclaimed = unlessNo(no, "unclaimed", this.#claims.length, () =>
+      this.#without(this.#claims, () => this.#fit(demand)),
+    );
+    return unclaimed === null ? { kind: "full" } : { kind: "reserved", by: first.demand.id };
   }
 
   #claimSoon(demand: Demand): Claim | null {
@@ -286,7 +298,7 @@ export class PlacementPass {
     // A single slot that suits the first run goes to it as soon as it is free.
     const needsNone = demand.slots === 1 && settings.backfill === "reserved";
     if (demand.slots === 0 || needsNone || settings.backfill === "any") return null;
-    if (this.#claims.some(({ isLent }) => isLent) || !agents.couldHold(demand)) return null;
+    if (this.#lent !== null || !agents.couldHold(demand)) return null;
     const shares = this.#keptFor(demand) ?? this.#soonestFor(demand)?.shares ?? null;
     return shares === null ? null : this.#claimOf(demand, shares, true);
   }
@@ -327,7 +339,7 @@ export class PlacementPass {
   #lend(walk: Walk): void {
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       if (this.#grants.size >= this.#grantsMax) return;
-      const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
+      const limit = limitOf(turn.demand, this.#pool, this.#standing);
       const borrows = limit?.kind === "quota" ? limit.borrows : null;
       const shares = borrows === null ? null : this.#fit(turn.demand);
       if (borrows === null || shares === null) continue;
@@ -335,6 +347,25 @@ export class PlacementPass {
       turn.take();
     }
   }
+}
+
+/**
+ * Questions that were answered with no in this pass, and the state in which they were. What is free only becomes less
+ * during a pass: in the same state the answer is still no.
+ */
+type Refused = Map<string, number>;
+
+/** Null at once where the same question was answered with no before. */
+function unlessNo<T>(
+  no: Refused,
+  question: string,
+  state: number,
+  answer: () => T | null,
+): T | null {
+  if (no.get(question) === state) return null;
+  const found = answer();
+  if (found === null) no.set(question, state);
+  return found;
 }
 
 function holderOf({ id }: Demand): string {

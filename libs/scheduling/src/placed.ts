@@ -52,7 +52,9 @@ export class PlacedRuns {
   /** Runs with a time limit whose processes have started, by their ends. */
   readonly #limited = new SortedRuns((a, b) => endOf(a) - endOf(b) || a.order - b.order);
   /** The other runs with a time limit, by these. */
-  readonly #limitedLater = new SortedRuns((a, b) => limitOf(a) - limitOf(b) || a.order - b.order);
+  readonly #limitedLater = new SortedRuns(
+    (a, b) => timeLimitOf(a) - timeLimitOf(b) || a.order - b.order,
+  );
   #slots = 0;
   #starts = 0;
 
@@ -155,7 +157,11 @@ export class PlacedRuns {
     const later = this.#limitedLater.forwards()[Symbol.iterator]();
     let next = later.next();
     for (const run of this.#limited.forwards()) {
-      for (; next.done !== true && nowMs + limitOf(next.value) < endOf(run); next = later.next()) {
+      for (
+        ;
+        next.done !== true && nowMs + timeLimitOf(next.value) < endOf(run);
+        next = later.next()
+      ) {
         yield next.value;
       }
       yield run;
@@ -232,7 +238,7 @@ function endOf({ demand, startedAtMs }: PlacedRun): number {
   return (startedAtMs ?? 0) + (demand.timeLimitMs ?? 0);
 }
 
-function limitOf({ demand }: PlacedRun): number {
+function timeLimitOf({ demand }: PlacedRun): number {
   return demand.timeLimitMs ?? 0;
 }
 

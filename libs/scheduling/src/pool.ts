@@ -3,7 +3,7 @@ import { type Demand, type Share, shapeOf, withBoundedWeight } from "./demand.ts
 import { PlacedRuns } from "./placed.ts";
 import { policies } from "./policies/policies.ts";
 import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
-import { defaultSettings, type PoolSettings } from "./settings.ts";
+import { defaultSettings, type PoolSettings, type Quota } from "./settings.ts";
 
 /** A user's change to a job. Absent fields stay as the runs have them. */
 export type JobUpdate = {
@@ -26,11 +26,13 @@ export class Pool {
   readonly queue = new WaitingQueue((asked) => this.#shape(asked));
   readonly #jobs = new Map<string, JobUpdate & { readonly place?: number }>();
   #settings: PoolSettings;
+  #quotas: ReadonlyMap<string, Quota>;
   /** Where the last pass reserved slots: the next one keeps them, so that the run that waits there makes progress. */
   kept: Kept | null = null;
 
   constructor(settings: PoolSettings = defaultSettings) {
     this.#settings = settings;
+    this.#quotas = quotasOf(settings);
     this.agents.slotlessMax = settings.slotlessPerAgent;
   }
 
@@ -38,8 +40,14 @@ export class Pool {
     return this.#settings;
   }
 
+  /** By workspace. */
+  get quotas(): ReadonlyMap<string, Quota> {
+    return this.#quotas;
+  }
+
   configure(settings: PoolSettings): void {
     this.#settings = settings;
+    this.#quotas = quotasOf(settings);
     this.agents.slotlessMax = settings.slotlessPerAgent;
     this.queue.reshape();
   }
@@ -89,10 +97,9 @@ export class Pool {
   #shape(asked: Demand): Shaped {
     const change = this.#jobs.get(asked.job);
     const demand = withBoundedWeight(change === undefined ? asked : { ...asked, ...change });
-    const { policy, quotas } = this.#settings;
+    const { policy } = this.#settings;
     const { job, workspace, priority, preemptible, timeLimitMs, maxSlots, place } = demand;
     const isApart = policies[policy].byJob || maxSlots !== null || place !== undefined;
-    const hasQuota = quotas.some((quota) => quota.workspace === workspace);
     const shape = shapeOf(demand);
     const parts = [
       kindOf(demand),
@@ -100,9 +107,14 @@ export class Pool {
       shape,
       preemptible,
       timeLimitMs ?? "",
-      hasQuota ? workspace : "",
+      this.#quotas.has(workspace) ? workspace : "",
       isApart ? job : "",
     ];
     return { demand, lane: parts.join("|"), shape };
   }
+}
+
+/** Of two quotas of one workspace the first holds. */
+function quotasOf({ quotas }: PoolSettings): ReadonlyMap<string, Quota> {
+  return new Map(quotas.toReversed().map((quota) => [quota.workspace, quota]));
 }

@@ -110,7 +110,12 @@ export function* soonest(
   const isNew = ({ demand }: PlacedRun): boolean => !seen.has(demand.id) && !!seen.add(demand.id);
   const freest = freestFor(agents, wanted);
   yield* placed.stoppingRuns.filter(isNew);
-  yield* placed.soonestToEnd(nowMs).take(schedulingLimits.limitedLookedAtMax).filter(isNew);
+  let left: number = schedulingLimits.limitedLookedAtMax;
+  for (const run of placed.soonestToEnd(nowMs)) {
+    if (left === 0) break;
+    left -= 1;
+    if (isNew(run)) yield run;
+  }
   const runsOn = (agent: string): readonly PlacedRun[] =>
     inOrder([...agents.holdersOf(agent)].flatMap((holder) => placed.get(holder) ?? [])).filter(
       isNew,

@@ -1,7 +1,7 @@
 import { type Demand, place, Pool, type Share } from "@trainyard/scheduling";
 import { allRules, next, randomOf, runsFor, slotsPerAgent } from "./workload.ts";
 
-type Running = { readonly demand: Demand; readonly shares: readonly Share[] };
+type Running = { readonly demand: Demand; readonly shares: readonly Share[]; at: number };
 
 /** The pool and its fold, with grants and stops that take effect at once. */
 export class OurPool {
@@ -28,10 +28,7 @@ export class OurPool {
   endOne(): void {
     const at = Math.floor(this.#random() * this.#running.length);
     const id = this.#running[at];
-    if (id === undefined) return;
-    this.#running[at] = this.#running[this.#running.length - 1] ?? "";
-    this.#running.pop();
-    this.#end(id);
+    if (id !== undefined) this.#end(id);
   }
 
   /** The number of runs that it places. */
@@ -45,13 +42,10 @@ export class OurPool {
       this.pool.queue.remove(id);
       for (const { agent, slots } of shares) this.pool.agents.hold(agent, id, slots);
       this.pool.start(demand, { atMs: this.#nowMs, startedAtMs: this.#nowMs });
+      this.#runs.set(id, { demand, shares, at: this.#running.length });
       this.#running.push(id);
-      this.#runs.set(id, { demand, shares });
     }
-    for (const { id } of stops) {
-      this.#running.splice(this.#running.indexOf(id), 1);
-      this.#end(id);
-    }
+    for (const { id } of stops) this.#end(id);
     return grants.length;
   }
 
@@ -60,8 +54,17 @@ export class OurPool {
     if (run === undefined) return;
     for (const { agent } of run.shares) this.pool.agents.release(agent, id);
     this.#runs.delete(id);
+    this.#takeOut(run.at);
     this.pool.end(id);
     this.#queue(next(run.demand, this.#queued, this.#nowMs));
+  }
+
+  /** The last takes the place of the one that is gone. */
+  #takeOut(at: number): void {
+    const last = this.#running.pop();
+    if (last === undefined || at === this.#running.length) return;
+    this.#running[at] = last;
+    (this.#runs.get(last) as Running).at = at;
   }
 
   #queue(demand: Demand): void {

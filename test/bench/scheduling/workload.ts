@@ -37,11 +37,7 @@ const sizes = [1, 1, 1, 1, 2, 2, 4, 8];
 const meanSlots = sizes.reduce((sum, slots) => sum + slots, 0) / sizes.length;
 
 /** The runs with which a pool of so many agents is full while so many wait. */
-export function* runsFor(
-  agents: number,
-  waiting: number,
-  random: () => number,
-): Generator<Demand> {
+export function* runsFor(agents: number, waiting: number, random: () => number): Generator<Demand> {
   const count = Math.ceil((agents * slotsPerAgent) / meanSlots) + waiting;
   for (let n = 0; n < count; n += 1) yield demandOf(n, agents, random);
 }
