@@ -167,12 +167,11 @@ export class PlacementPass {
   }
 
   /** An order that ageing changes is worth a pass at that time. */
-  #noteAgeing(lanes: readonly { from(index: number): { readonly demand: Demand } | null }[]): void {
+  #noteAgeing(lanes: readonly Lane[]): void {
     const { ageingMs } = this.#pool.settings;
     if (ageingMs <= 0 || lanes.length < 2) return;
-    for (const lane of lanes) {
-      const head = lane.from(0);
-      const atMs = head && nextAgeingMs(head.demand, ageingMs, this.#nowMs);
+    for (const { first } of lanes) {
+      const atMs = first === undefined ? null : nextAgeingMs(first, ageingMs, this.#nowMs);
       if (atMs !== null) this.#againAtMs = Math.min(this.#againAtMs, atMs);
     }
   }
@@ -181,9 +180,10 @@ export class PlacementPass {
     if (this.#notesObstacles) this.obstacles.set(lane, obstacle);
   }
 
-  #start({ demand, lane }: Turn): boolean {
+  #start(turn: Turn): boolean {
+    const { demand, lane } = turn;
     const no = this.#refusedOf(lane);
-    const shares = unlessNo(no, "now", 0, () => this.#fit(demand)) ?? this.#fitOnLoan(demand, no);
+    const shares = this.#fitNow(turn) ?? this.#fitOnLoan(demand, no);
     if (shares === null) return false;
     this.#grant(demand, shares, 0);
     return true;
@@ -207,6 +207,10 @@ export class PlacementPass {
   #fit(demand: Demand): readonly Share[] | null {
     const { agents, settings } = this.#pool;
     return fit(agents, demand, settings.fit);
+  }
+
+  #fitNow({ demand, lane }: Turn): readonly Share[] | null {
+    return unlessNo(this.#refusedOf(lane), "now", 0, () => this.#fit(demand));
   }
 
   /** On slots that are reserved for another run, where that one starts no later because of it. */
@@ -341,8 +345,9 @@ export class PlacementPass {
       if (this.#grants.size >= this.#grantsMax) return;
       const limit = limitOf(turn.demand, this.#pool, this.#standing);
       const borrows = limit?.kind === "quota" ? limit.borrows : null;
-      const shares = borrows === null ? null : this.#fit(turn.demand);
-      if (borrows === null || shares === null) continue;
+      if (borrows === null) continue;
+      const shares = this.#fitNow(turn);
+      if (shares === null) continue;
       this.#grant(turn.demand, shares, borrows);
       turn.take();
     }

@@ -55,6 +55,11 @@ export class Lane {
     }
   }
 
+  /** The first that waits. */
+  get first(): Demand | undefined {
+    return this.#entries[this.#head]?.demand;
+  }
+
   /** The first that waits at or after an index, with its index. */
   from(index: number): { readonly demand: Demand; readonly index: number } | null {
     for (let at = Math.max(index, this.#head); at < this.#entries.length; at += 1) {

@@ -18,7 +18,7 @@ import { median } from "../support/measure.ts";
 import { slotsPerAgent } from "./workload.ts";
 
 const note = "each agent has a run; with what it takes to decode reports and to encode lists";
-const trialsPerCommit = 500;
+const trialsPerCommit = 100;
 
 export async function beats(context: BenchContext, scale: number): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [];
