@@ -39,7 +39,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     rateResult(beside, placed, scanned, note),
     ...decisions(context, scale),
     await flatness(context, scale, { forMs, rounds }),
-    ...(await beats(context, scale)),
+    ...beats(context, scale),
     ...utilisations(context),
     ...memory(context, scale),
     await durable(context),

@@ -3,6 +3,8 @@
  * ends as soon as it has started, so that a place is soon free again. A placement is three commits: the grant, the start
  * and the end.
  */
+import { encodeEvent } from "@trainyard/contracts";
+import { createPostgresLog, newEventId } from "@trainyard/event-log";
 import { createService } from "@trainyard/service-scheduler";
 import {
   experimentCreated,
@@ -16,16 +18,22 @@ import { slotsPerAgent } from "./workload.ts";
 
 const bar = { id: "place_durable", unit: "placements/s", floor: null, goal: null };
 const agentCount = 16;
+const trialsPerCommit = 100;
+const meta = {
+  source: "/trainyard/experiments",
+  workspace: "",
+  correlationid: "experiment-1",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
 
 export async function durable({ size, say }: BenchContext): Promise<BenchResult> {
   const runs = { tiny: 10, short: 1_000, full: 5_000 }[size];
   say(`${runs} placements on a durable log`);
   await using stage = await DatabaseStage.start("scheduler", { fsync: true });
   await stage.tell("experiment-1", experimentCreated());
-  for (let run = 1; run <= runs; run += 1) {
-    const trial = `1.${run}`;
-    await stage.tell(`trial-${trial}`, trialCreated(trial), runRequested(`${trial}#1`));
-  }
+  await requestRuns(stage, runs);
   const config = {
     postgresUrl: stage.variables["TRAINYARD_POSTGRES_URL"] ?? "",
     nats: { url: "" },
@@ -60,6 +68,26 @@ export async function durable({ size, say }: BenchContext): Promise<BenchResult>
   const rate = count / (Math.max(1, overMs) / 1_000);
   const note = `${runs} runs of one slot on ${agentCount} agents, each ends when it has started`;
   return rateResult(bar, rate, null, note);
+}
+
+async function requestRuns(stage: DatabaseStage, count: number): Promise<void> {
+  const connectionString = stage.postgres.url({ database: "trainyard", user: "ty_others" });
+  await using log = createPostgresLog({ connectionString });
+  for (let from = 1; from <= count; from += trialsPerCommit) {
+    const length = Math.min(trialsPerCommit, count - from + 1);
+    const writes = Array.from({ length }, (_, n) => {
+      const trial = `1.${from + n}`;
+      const events = [trialCreated(trial), runRequested(`${trial}#1`)];
+      return {
+        stream: `trial-${trial}`,
+        expectedVersion: 0,
+        events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+      };
+    });
+    const result = await log.append({ commitId: newEventId(), writes, guards: [], meta });
+    if (result.kind !== "committed") throw new Error(JSON.stringify(result));
+  }
+  await stage.relay();
 }
 
 /** Ends whatever starts there. */
