@@ -145,25 +145,31 @@ export class PlacementPass {
     const lanes = this.#pool.queue.lanes(kind);
     this.#noteAgeing(lanes);
     const rankOf = (demand: Demand) => this.ranking.rankOf(demand);
-    const borrowers: Turn[] = [];
-    const walk = new Walk(
-      lanes.map((lane) => ({ lane, from: 0 })),
-      rankOf,
-    );
+    const borrowers: Start[] = [];
+    const starts = lanes.map((lane) => ({ lane, from: 0 }));
+    const walk = new Walk(this.#notesObstacles ? starts : this.#open(starts, borrowers), rankOf);
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       if (this.#grants.size >= this.#grantsMax) return;
       const limit = limitOf(turn.demand, this.#pool, this.#standing);
-      if (limit?.kind === "quota" && limit.borrows !== null) borrowers.push(turn);
+      if (mayBorrow(limit)) borrowers.push({ lane: turn.lane, from: turn.index });
       if (limit !== null) this.#noteObstacle(turn.lane, { kind: "limit", limit });
       else if (this.#start(turn)) turn.take();
       else if (!this.#block(turn)) return;
     }
-    this.#lend(
-      new Walk(
-        borrowers.map(({ lane, index }) => ({ lane, from: index })),
-        rankOf,
-      ),
-    );
+    this.#lend(new Walk(borrowers, rankOf));
+  }
+
+  /**
+   * Without the lanes whose first run exceeds a limit: what jobs and workspaces hold only becomes more during a pass, so
+   * these need no turn. Those that may borrow are added to `borrowers`.
+   */
+  #open(starts: readonly Start[], borrowers: Start[]): readonly Start[] {
+    return starts.filter((start) => {
+      const { first } = start.lane;
+      const limit = first === undefined ? null : limitOf(first, this.#pool, this.#standing);
+      if (mayBorrow(limit)) borrowers.push(start);
+      return limit === null;
+    });
   }
 
   /** An order that ageing changes is worth a pass at that time. */
@@ -352,6 +358,13 @@ export class PlacementPass {
       turn.take();
     }
   }
+}
+
+/** A lane, and the place in it from which its runs are looked at. */
+type Start = { readonly lane: Lane; readonly from: number };
+
+function mayBorrow(limit: Limit | null): boolean {
+  return limit?.kind === "quota" && limit.borrows !== null;
 }
 
 /**

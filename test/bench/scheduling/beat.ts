@@ -8,7 +8,7 @@ const note =
   "reports decoded, all that may follow looked for, lists encoded; each agent has a run; without the bus";
 
 export function beats({ size, say }: BenchContext, scale: number): readonly BenchResult[] {
-  const count = size === "tiny" ? 2 : 20;
+  const count = { tiny: 2, short: 5, full: 20 }[size];
   return [100, 1_000, 10_000].map((agents) => {
     say(`a beat to ${agents} agents`);
     const cluster = new BeatingCluster(agents / scale, slotsPerAgent);
