@@ -27,7 +27,7 @@ export const benches = {
   },
   scheduling: {
     about:
-      "placement passes with all rules on beside a plain scan; no-op trials and first lines beside Slurm",
+      "placement passes with all rules on beside a plain scan; beats, memory, utilisation, a durable log; no-op trials beside Slurm",
     load: async (): Promise<Bench> => (await import("./scheduling/bench.ts")).run,
   },
   search: {

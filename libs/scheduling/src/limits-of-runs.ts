@@ -1,6 +1,6 @@
 /** The limits beside slots: the slots of a job, and the quota of a workspace with what it may borrow. */
 import type { Demand } from "./demand.ts";
-import { newestFirst, type PlacedRun, type PlacedRuns } from "./placed.ts";
+import type { PlacedRun, PlacedRuns } from "./placed.ts";
 import type { Quota } from "./settings.ts";
 import type { Standing } from "./standing.ts";
 
@@ -17,16 +17,16 @@ export type Limit =
 /** The limit that a run would exceed; null if there is none. A run without slots has none. */
 export function limitOf(
   demand: Demand,
-  quotas: readonly Quota[],
+  { quotas }: { readonly quotas: ReadonlyMap<string, Quota> },
   standing: Standing,
 ): Limit | null {
   const { slots, job, workspace, maxSlots, preemptible } = demand;
   if (slots === 0) return null;
-  const heldByJob = standing.slotsOf(job);
-  if (maxSlots !== null && heldByJob + slots > maxSlots) {
-    return { kind: "max_slots", held: heldByJob, slots: maxSlots };
+  if (maxSlots !== null) {
+    const held = standing.slotsOf(job);
+    if (held + slots > maxSlots) return { kind: "max_slots", held, slots: maxSlots };
   }
-  const quota = quotas.find((one) => one.workspace === workspace);
+  const quota = quotas.get(workspace);
   if (quota === undefined) return null;
   const held = standing.slotsOfWorkspace(workspace);
   const beyond = held + slots - quota.slots;
@@ -42,12 +42,11 @@ export function* loans(
   standing: Standing,
 ): Generator<PlacedRun> {
   for (const { workspace, slots } of quotas) {
-    if (placed.slotsOfWorkspace(workspace) <= slots) continue;
-    const runs = placed.runsOfWorkspace(workspace).filter((run) => !standing.isStopping(run));
-    let beyond = runs.reduce((sum, { demand }) => sum + demand.slots, 0) - slots;
-    for (const run of newestFirst(runs)) {
+    let beyond = standing.stayingSlotsOfWorkspace(workspace) - slots;
+    if (beyond <= 0) continue;
+    for (const run of placed.runsOfWorkspace(workspace)) {
       if (beyond <= 0) break;
-      if (!run.demand.preemptible || run.demand.slots === 0) continue;
+      if (!run.demand.preemptible || run.demand.slots === 0 || standing.isStopping(run)) continue;
       beyond -= run.demand.slots;
       yield run;
     }

@@ -12,8 +12,7 @@
  * priority scheduler, but that smaller runs of a worse priority may pass.
  *
  * The pass leaves the pool as it was, but for the note where the head's slots are. A grant to a run that passes the head
- * says so, so that the same is known from the record. Grants and stops take effect when they
- * are recorded and folded in.
+ * says so, so that the same is known from the record. Grants and stops take effect when they are recorded and folded in.
  */
 import type { Demand, Grant, Pass, Passed, Reservation, Share, Stop } from "./demand.ts";
 import { determinedPass } from "./determined/pass.ts";
@@ -26,6 +25,7 @@ import { policies } from "./policies/policies.ts";
 import type { Ranking } from "./policies/policy.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind, Lane } from "./queue.ts";
+import { type Refused, unlessNo } from "./refused.ts";
 import { holdersIn, makeRoom, type Room, soonest } from "./room.ts";
 import { Standing } from "./standing.ts";
 import { Trial } from "./trial.ts";
@@ -78,12 +78,15 @@ export class PlacementPass {
   readonly #grants = new Map<string, Grant>();
   readonly #stops: Stop[] = [];
   readonly #claims: Claim[] = [];
-  /** In the order in which lanes were passed. */
+  /** The claim on slots that are reserved: at most one. */
+  #lent: Claim | null = null;
+  /** What `look` finds, in the order in which lanes were passed. */
   readonly obstacles = new Map<Lane, Obstacle>();
+  #notesObstacles = false;
   /** Runs whose slots are free soon. */
   readonly #leaving: PlacedRun[];
-  /** Questions about a shape that were answered with no: what is free only becomes less during a pass. */
-  readonly #no = new Set<string>();
+  /** By shape, the questions that were answered with no. */
+  readonly #no = new Map<string, Refused>();
   /** The reservation that is on record, with the grants of this pass. */
   #recorded: readonly Share[] | null;
   #againAtMs = Number.POSITIVE_INFINITY;
@@ -113,10 +116,10 @@ export class PlacementPass {
   }
 
   run(): Pass {
-    this.look();
-    const head = this.#claims.find(({ isLent }) => isLent);
+    this.#place();
+    const head = this.#lent;
     const { kept } = this.#pool;
-    if (head === undefined) this.#pool.kept = null;
+    if (head === null) this.#pool.kept = null;
     else if (head.demand.id !== kept?.id || head.shares !== kept.shares) {
       this.#pool.kept = { id: head.demand.id, shares: head.shares };
     }
@@ -131,6 +134,11 @@ export class PlacementPass {
 
   /** Decides without a note in the pool: for the obstacles. */
   look(): void {
+    this.#notesObstacles = true;
+    this.#place();
+  }
+
+  #place(): void {
     this.#trial.attempt(() => {
       for (const kind of ["slotless", "slotted"] as const) this.#placeKind(kind);
     });
@@ -140,52 +148,64 @@ export class PlacementPass {
     const lanes = this.#pool.queue.lanes(kind);
     this.#noteAgeing(lanes);
     const rankOf = (demand: Demand) => this.ranking.rankOf(demand);
-    const borrowers: Turn[] = [];
-    const walk = new Walk(
-      lanes.map((lane) => ({ lane, from: 0 })),
-      rankOf,
-    );
+    const borrowers: Start[] = [];
+    const starts = lanes.map((lane) => ({ lane, from: 0 }));
+    const walk = new Walk(this.#notesObstacles ? starts : this.#open(starts, borrowers), rankOf);
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       if (this.#grants.size >= this.#grantsMax) return;
-      const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
-      if (limit?.kind === "quota" && limit.borrows !== null) borrowers.push(turn);
-      if (limit !== null) this.obstacles.set(turn.lane, { kind: "limit", limit });
+      const limit = limitOf(turn.demand, this.#pool, this.#standing);
+      if (mayBorrow(limit)) borrowers.push({ lane: turn.lane, from: turn.index });
+      if (limit !== null) this.#noteObstacle(turn.lane, { kind: "limit", limit });
       else if (this.#start(turn)) turn.take();
       else if (!this.#block(turn)) return;
     }
-    this.#lend(
-      new Walk(
-        borrowers.map(({ lane, index }) => ({ lane, from: index })),
-        rankOf,
-      ),
-    );
+    this.#lend(new Walk(borrowers, rankOf));
+  }
+
+  /**
+   * Without the lanes whose first run exceeds a limit: what jobs and workspaces hold only becomes more during a pass, so
+   * these need no turn. Those that may borrow are added to `borrowers`.
+   */
+  #open(starts: readonly Start[], borrowers: Start[]): readonly Start[] {
+    return starts.filter((start) => {
+      const { first } = start.lane;
+      const limit = first === undefined ? null : limitOf(first, this.#pool, this.#standing);
+      if (mayBorrow(limit)) borrowers.push(start);
+      return limit === null;
+    });
   }
 
   /** An order that ageing changes is worth a pass at that time. */
-  #noteAgeing(lanes: readonly { from(index: number): { readonly demand: Demand } | null }[]): void {
+  #noteAgeing(lanes: readonly Lane[]): void {
     const { ageingMs } = this.#pool.settings;
     if (ageingMs <= 0 || lanes.length < 2) return;
-    for (const lane of lanes) {
-      const head = lane.from(0);
-      const atMs = head && nextAgeingMs(head.demand, ageingMs, this.#nowMs);
+    for (const { first } of lanes) {
+      const atMs = first === undefined ? null : nextAgeingMs(first, ageingMs, this.#nowMs);
       if (atMs !== null) this.#againAtMs = Math.min(this.#againAtMs, atMs);
     }
   }
 
-  #start({ demand, lane: { shape } }: Turn): boolean {
-    const now = this.#unlessNo(`now ${shape}`, () => this.#fit(demand));
-    const shares = now ?? this.#fitOnLoan(demand, shape);
+  #noteObstacle(lane: Lane, obstacle: Obstacle): void {
+    if (this.#notesObstacles) this.obstacles.set(lane, obstacle);
+  }
+
+  #start(turn: Turn): boolean {
+    const { demand, lane } = turn;
+    const no = this.#refusedOf(lane);
+    const now = this.#fitNow(turn);
+    const shares = now ?? this.#fitOnLoan(demand, no);
     if (shares === null) return false;
     this.#grant(demand, { shares, borrowed: 0, onItsSlots: now === null });
     return true;
   }
 
-  /** Null at once where the same question had no answer before. */
-  #unlessNo<T>(question: string, answer: () => T | null): T | null {
-    if (this.#no.has(question)) return null;
-    const found = answer();
-    if (found === null) this.#no.add(question);
-    return found;
+  #refusedOf({ shape }: Lane): Refused {
+    let refused = this.#no.get(shape);
+    if (refused === undefined) {
+      refused = new Map();
+      this.#no.set(shape, refused);
+    }
+    return refused;
   }
 
   #grant(
@@ -201,8 +221,8 @@ export class PlacementPass {
 
   /** The first run that passes another one puts on record where that one waits. */
   #passedBy(onItsSlots: boolean): Passed | null {
-    const head = this.#claims.find(({ isLent }) => isLent);
-    if (head === undefined) return null;
+    const head = this.#lent;
+    if (head === null) return null;
     const { demand, shares } = head;
     const isRecorded = this.#recorded === shares;
     const isLarge = shares.length > schedulingLimits.reservedNodesRecordedMax;
@@ -217,15 +237,19 @@ export class PlacementPass {
     return fit(agents, demand, settings.fit);
   }
 
+  #fitNow({ demand, lane }: Turn): readonly Share[] | null {
+    return unlessNo(this.#refusedOf(lane), "now", 0, () => this.#fit(demand));
+  }
+
   /** On slots that are reserved for another run, where that one starts no later because of it. */
-  #fitOnLoan(demand: Demand, shape: string): readonly Share[] | null {
-    const lent = this.#claims.find(({ isLent }) => isLent);
-    if (lent === undefined) return null;
+  #fitOnLoan(demand: Demand, no: Refused): readonly Share[] | null {
+    const lent = this.#lent;
+    if (lent === null) return null;
     const makesRoom = this.#pool.settings.preemption && demand.preemptible;
     const isKnown = demand.timeLimitMs !== null && Number.isFinite(lent.startsAtMs);
     const endsBefore = isKnown && this.#nowMs + (demand.timeLimitMs ?? 0) <= lent.startsAtMs;
     if (!makesRoom && !endsBefore) return null;
-    return this.#unlessNo(`on loan ${shape}`, () => this.#without([lent], () => this.#fit(demand)));
+    return unlessNo(no, "on loan", 0, () => this.#without([lent], () => this.#fit(demand)));
   }
 
   #without<T>(claims: readonly Claim[], work: () => T): T {
@@ -237,32 +261,31 @@ export class PlacementPass {
 
   /** Notes why a run has no place, and what is kept for it; false when nobody may pass it. */
   #block({ demand, lane }: Turn): boolean {
-    const { shape } = lane;
-    const right = `${shape} by ${this.ranking.rightOf(demand)}`;
+    const no = this.#refusedOf(lane);
     const isKept = this.#pool.kept?.id === demand.id;
+    const right = isKept ? "the head" : `by ${this.ranking.rightOf(demand)}`;
     const claim =
-      this.#unlessNo(`soon ${shape} ${this.#leaving.length}`, () => this.#claimSoon(demand)) ??
-      this.#unlessNo(isKept ? "stops for the head" : `stops ${right}`, () =>
-        this.#claimByStops(demand),
-      ) ??
+      unlessNo(no, "soon", this.#leaving.length, () => this.#claimSoon(demand)) ??
+      unlessNo(no, right, 0, () => this.#claimByStops(demand)) ??
       this.#reserve(demand);
-    if (claim !== null) {
-      this.#claims.push(claim);
-      this.#trial.hold(holderOf(demand), claim.shares);
-      this.obstacles.set(lane, { kind: "claim", claim });
-      return this.#pool.settings.backfill !== "none";
+    if (claim === null) {
+      if (this.#notesObstacles) this.obstacles.set(lane, this.#obstacleOf(demand, no));
+      return true;
     }
+    this.#claims.push(claim);
+    if (claim.isLent) this.#lent = claim;
+    this.#trial.hold(holderOf(demand), claim.shares);
+    this.#noteObstacle(lane, { kind: "claim", claim });
+    return this.#pool.settings.backfill !== "none";
+  }
+
+  #obstacleOf(demand: Demand, no: Refused): Obstacle {
     const [first] = this.#claims;
-    const isReserved =
-      first !== undefined &&
-      this.#unlessNo(`unclaimed ${shape} ${this.#claims.length}`, () =>
-        this.#without(this.#claims, () => this.#fit(demand)),
-      ) !== null;
-    const obstacle = isReserved
-      ? ({ kind: "reserved", by: first.demand.id } as const)
-      : ({ kind: "full" } as const);
-    this.obstacles.set(lane, obstacle);
-    return true;
+    if (first === undefined) return { kind: "full" };
+    const unclaimed = unlessNo(no, "unclaimed", this.#claims.length, () =>
+      this.#without(this.#claims, () => this.#fit(demand)),
+    );
+    return unclaimed === null ? { kind: "full" } : { kind: "reserved", by: first.demand.id };
   }
 
   #claimSoon(demand: Demand): Claim | null {
@@ -305,7 +328,7 @@ export class PlacementPass {
     // A single slot that suits the first run goes to it as soon as it is free.
     const needsNone = demand.slots === 1 && settings.backfill === "reserved";
     if (demand.slots === 0 || needsNone || settings.backfill === "any") return null;
-    if (this.#claims.some(({ isLent }) => isLent) || !agents.couldHold(demand)) return null;
+    if (this.#lent !== null || !agents.couldHold(demand)) return null;
     const shares = this.#keptFor(demand) ?? this.#soonestFor(demand)?.shares ?? null;
     return shares === null ? null : this.#claimOf(demand, shares, true);
   }
@@ -346,14 +369,22 @@ export class PlacementPass {
   #lend(walk: Walk): void {
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       if (this.#grants.size >= this.#grantsMax) return;
-      const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
+      const limit = limitOf(turn.demand, this.#pool, this.#standing);
       const borrows = limit?.kind === "quota" ? limit.borrows : null;
-      const shares = borrows === null ? null : this.#fit(turn.demand);
-      if (borrows === null || shares === null) continue;
+      if (borrows === null) continue;
+      const shares = this.#fitNow(turn);
+      if (shares === null) continue;
       this.#grant(turn.demand, { shares, borrowed: borrows, onItsSlots: false });
       turn.take();
     }
   }
+}
+
+/** A lane, and the place in it from which its runs are looked at. */
+type Start = { readonly lane: Lane; readonly from: number };
+
+function mayBorrow(limit: Limit | null): boolean {
+  return limit?.kind === "quota" && limit.borrows !== null;
 }
 
 function holderOf({ id }: Demand): string {

@@ -3,7 +3,7 @@ import { type Demand, type Share, shapeOf, withBoundedWeight } from "./demand.ts
 import { PlacedRuns, type Start } from "./placed.ts";
 import { policies } from "./policies/policies.ts";
 import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
-import { defaultSettings, type PoolSettings } from "./settings.ts";
+import { defaultSettings, type PoolSettings, type Quota } from "./settings.ts";
 
 /** A user's change to a job. Absent fields stay as the runs have them. */
 export type JobUpdate = {
@@ -25,6 +25,7 @@ export class Pool {
   readonly queue = new WaitingQueue((asked) => this.#shape(asked));
   readonly #jobs = new Map<string, JobUpdate & { readonly place?: number }>();
   #settings: PoolSettings;
+  #quotas: ReadonlyMap<string, Quota>;
   /** Where the last pass reserved slots: the next one keeps them, so that the run that waits there makes progress. */
   kept: Kept | null = null;
   /** Where that was by the record when a run last passed the first one of the queue. */
@@ -32,6 +33,7 @@ export class Pool {
 
   constructor(settings: PoolSettings = defaultSettings) {
     this.#settings = settings;
+    this.#quotas = quotasOf(settings);
     this.agents.slotlessMax = settings.slotlessPerAgent;
   }
 
@@ -39,8 +41,14 @@ export class Pool {
     return this.#settings;
   }
 
+  /** By workspace. */
+  get quotas(): ReadonlyMap<string, Quota> {
+    return this.#quotas;
+  }
+
   configure(settings: PoolSettings): void {
     this.#settings = settings;
+    this.#quotas = quotasOf(settings);
     this.agents.slotlessMax = settings.slotlessPerAgent;
     this.queue.reshape();
   }
@@ -49,7 +57,7 @@ export class Pool {
   updateJob(job: string, change: JobUpdate): void {
     this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
     this.queue.reshape(job);
-    for (const { demand } of this.placed.runsOf(job)) {
+    for (const { demand } of [...this.placed.runsOf(job)]) {
       this.placed.change(demand.id, () => ({
         demand: withBoundedWeight({ ...demand, ...change }),
       }));
@@ -109,10 +117,9 @@ export class Pool {
   #shape(asked: Demand): Shaped {
     const change = this.#jobs.get(asked.job);
     const demand = withBoundedWeight(change === undefined ? asked : { ...asked, ...change });
-    const { policy, quotas } = this.#settings;
+    const { policy } = this.#settings;
     const { job, workspace, priority, preemptible, timeLimitMs, maxSlots, place } = demand;
     const isApart = policies[policy].byJob || maxSlots !== null || place !== undefined;
-    const hasQuota = quotas.some((quota) => quota.workspace === workspace);
     const shape = shapeOf(demand);
     const parts = [
       kindOf(demand),
@@ -120,9 +127,14 @@ export class Pool {
       shape,
       preemptible,
       timeLimitMs ?? "",
-      hasQuota ? workspace : "",
+      this.#quotas.has(workspace) ? workspace : "",
       isApart ? job : "",
     ];
     return { demand, lane: parts.join("|"), shape };
   }
+}
+
+/** Of two quotas of one workspace the first holds. */
+function quotasOf({ quotas }: PoolSettings): ReadonlyMap<string, Quota> {
+  return new Map(quotas.toReversed().map((quota) => [quota.workspace, quota]));
 }

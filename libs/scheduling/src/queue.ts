@@ -55,6 +55,11 @@ export class Lane {
     }
   }
 
+  /** The first that waits. */
+  get first(): Demand | undefined {
+    return this.#entries[this.#head]?.demand;
+  }
+
   /** The first that waits at or after an index, with its index. */
   from(index: number): { readonly demand: Demand; readonly index: number } | null {
     for (let at = Math.max(index, this.#head); at < this.#entries.length; at += 1) {
@@ -67,7 +72,7 @@ export class Lane {
 
 export class WaitingQueue {
   readonly #byId = new Map<string, { readonly entry: Entry; readonly lane: Lane }>();
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes = { slotted: new Map<string, Lane>(), slotless: new Map<string, Lane>() };
   readonly #byJob = new Map<string, Set<string>>();
   readonly #slotsByJob = new Map<string, number>();
   readonly #shape: (demand: Demand) => Shaped;
@@ -80,8 +85,8 @@ export class WaitingQueue {
     if (this.#byId.has(asked.id)) return;
     const { demand, lane: name, shape } = this.#shape(asked);
     const kind = kindOf(demand);
-    const lane = this.#lanes.get(name) ?? new Lane(name, kind, shape);
-    this.#lanes.set(name, lane);
+    const lane = this.#lanes[kind].get(name) ?? new Lane(name, kind, shape);
+    this.#lanes[kind].set(name, lane);
     const entry = { asked, demand, gone: false };
     lane.add(entry);
     this.#byId.set(demand.id, { entry, lane });
@@ -97,7 +102,7 @@ export class WaitingQueue {
     const { job, slots } = entry.demand;
     this.#byId.delete(id);
     lane.remove(entry);
-    if (lane.size === 0) this.#lanes.delete(lane.key);
+    if (lane.size === 0) this.#lanes[lane.kind].delete(lane.key);
     this.#byJob.get(job)?.delete(id);
     this.#slotsByJob.set(job, this.slotsOf(job) - slots);
     if (this.#byJob.get(job)?.size !== 0) return;
@@ -144,7 +149,7 @@ export class WaitingQueue {
   }
 
   lanes(kind: Kind): readonly Lane[] {
-    return [...this.#lanes.values()].filter((lane) => lane.kind === kind);
+    return [...this.#lanes[kind].values()];
   }
 }
 

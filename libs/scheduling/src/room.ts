@@ -3,7 +3,7 @@ import type { PoolAgents } from "./agents.ts";
 import { conditionsOf } from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
-import { endsAtMs, type PlacedRun } from "./placed.ts";
+import type { PlacedRun } from "./placed.ts";
 import type { Pool } from "./pool.ts";
 import type { Trial } from "./trial.ts";
 
@@ -112,8 +112,12 @@ export function* soonest(
     !stuck && !seen.has(demand.id) && !!seen.add(demand.id);
   const freest = freestFor(agents, wanted);
   yield* placed.stoppingRuns.filter(isNew);
-  const limited = placed.limited.toSorted((a, b) => endsAtMs(a, nowMs) - endsAtMs(b, nowMs));
-  yield* limited.slice(0, schedulingLimits.limitedLookedAtMax).filter(isNew);
+  let left: number = schedulingLimits.limitedLookedAtMax;
+  for (const run of placed.soonestToEnd(nowMs)) {
+    if (left === 0) break;
+    left -= 1;
+    if (isNew(run)) yield run;
+  }
   const runsOn = (agent: string): readonly PlacedRun[] =>
     inOrder([...agents.holdersOf(agent)].flatMap((holder) => placed.get(holder) ?? [])).filter(
       isNew,

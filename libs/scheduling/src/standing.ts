@@ -6,7 +6,12 @@ export class Standing {
   readonly #placed: PlacedRuns;
   readonly #jobs = new Map<string, { slots: number; runs: number }>();
   readonly #workspaces = new Map<string, number>();
-  readonly #stopping = new Set<string>();
+  /** Runs that the pass asks to stop, and their slots by job and by workspace. */
+  readonly #stopped = {
+    ids: new Set<string>(),
+    jobs: new Map<string, number>(),
+    workspaces: new Map<string, number>(),
+  };
 
   constructor(placed: PlacedRuns) {
     this.#placed = placed;
@@ -15,21 +20,29 @@ export class Standing {
   grant({ job, workspace, slots }: Demand): void {
     const known = this.#jobs.get(job) ?? { slots: 0, runs: 0 };
     this.#jobs.set(job, { slots: known.slots + slots, runs: known.runs + 1 });
-    this.#workspaces.set(workspace, (this.#workspaces.get(workspace) ?? 0) + slots);
+    add(this.#workspaces, workspace, slots);
   }
 
   /** The pass asks the run to stop. */
   stop({ demand }: PlacedRun): void {
-    this.#stopping.add(demand.id);
+    const { ids, jobs, workspaces } = this.#stopped;
+    ids.add(demand.id);
+    add(jobs, demand.job, demand.slots);
+    add(workspaces, demand.workspace, demand.slots);
   }
 
   /** Whether a stop would change nothing: it was asked before, or cannot end. */
   isStopping({ demand, stopping, stuck }: PlacedRun): boolean {
-    return stopping || stuck || this.#stopping.has(demand.id);
+    return stopping || stuck || this.#stopped.ids.has(demand.id);
   }
 
   slotsOf(job: string): number {
     return this.#placed.slotsOf(job) + (this.#jobs.get(job)?.slots ?? 0);
+  }
+
+  /** The slots of its runs that have a place and were not asked to stop. */
+  stayingSlotsOf(job: string): number {
+    return this.#placed.stayingSlotsOf(job) - (this.#stopped.jobs.get(job) ?? 0);
   }
 
   runsOf(job: string): number {
@@ -39,4 +52,14 @@ export class Standing {
   slotsOfWorkspace(workspace: string): number {
     return this.#placed.slotsOfWorkspace(workspace) + (this.#workspaces.get(workspace) ?? 0);
   }
+
+  /** The slots of its runs that have a place and were not asked to stop. */
+  stayingSlotsOfWorkspace(workspace: string): number {
+    const stopped = this.#stopped.workspaces.get(workspace) ?? 0;
+    return this.#placed.stayingSlotsOfWorkspace(workspace) - stopped;
+  }
+}
+
+function add(slots: Map<string, number>, of: string, more: number): void {
+  slots.set(of, (slots.get(of) ?? 0) + more);
 }

@@ -1,11 +1,21 @@
-/** Walks lanes in the order of a policy: a heap of their heads. Ranks may get worse during the walk, never better. */
+/**
+ * Walks lanes in the order of a policy: a heap of their heads. Ranks may get worse when a run is taken, never better; so
+ * the rank of a head is looked at again only if a run was taken since.
+ */
 import type { Demand } from "./demand.ts";
 import type { Lane } from "./queue.ts";
 
 /** Of two ranks the smaller one goes first, compared number by number. */
 export type Rank = readonly number[];
 
-type Head = { readonly lane: Lane; readonly index: number; readonly demand: Demand; rank: Rank };
+type Head = {
+  readonly lane: Lane;
+  readonly index: number;
+  readonly demand: Demand;
+  rank: Rank;
+  /** How many runs had been taken when it was ranked. */
+  rankedAfter: number;
+};
 
 /** A run whose turn it is. Its whole lane is passed, unless `take` continues with the next run of the lane. */
 export type Turn = {
@@ -18,6 +28,7 @@ export type Turn = {
 export class Walk {
   readonly #heap: Head[] = [];
   readonly #rankOf: (demand: Demand) => Rank;
+  #taken = 0;
 
   constructor(
     lanes: Iterable<{ readonly lane: Lane; readonly from: number }>,
@@ -30,7 +41,9 @@ export class Walk {
   /** Null at the end. */
   next(): Turn | null {
     for (let head = this.#heap[0]; head !== undefined; head = this.#heap[0]) {
+      if (head.rankedAfter === this.#taken) return this.#turnOf(head);
       const rank = this.#rankOf(head.demand);
+      head.rankedAfter = this.#taken;
       if (compareRanks(rank, head.rank) <= 0) return this.#turnOf(head);
       head.rank = rank;
       this.#sink();
@@ -40,7 +53,11 @@ export class Walk {
 
   #turnOf({ lane, index, demand }: Head): Turn {
     this.#pop();
-    return { demand, lane, index, take: () => this.#push(lane, index + 1) };
+    const take = (): void => {
+      this.#taken += 1;
+      this.#push(lane, index + 1);
+    };
+    return { demand, lane, index, take };
   }
 
   #push(lane: Lane, from: number): void {
@@ -48,7 +65,8 @@ export class Walk {
     if (next === null) return;
     const heap = this.#heap;
     let at = heap.length;
-    heap.push({ lane, index: next.index, demand: next.demand, rank: this.#rankOf(next.demand) });
+    const rank = this.#rankOf(next.demand);
+    heap.push({ lane, ...next, rank, rankedAfter: this.#taken });
     while (at > 0) {
       const parent = (at - 1) >>> 1;
       if (!this.#isBefore(at, parent)) return;

@@ -1,71 +1,74 @@
-import { place, Pool, type Share } from "@trainyard/scheduling";
-import { allRules, demandOf, randomOf, slotsPerAgent } from "./workload.ts";
+import { type Demand, place, Pool, type Share } from "@trainyard/scheduling";
+import { allRules, next, randomOf, runsFor, slotsPerAgent } from "./workload.ts";
+
+type Running = { readonly demand: Demand; readonly shares: readonly Share[]; at: number };
 
 /** The pool and its fold, with grants and stops that take effect at once. */
 export class OurPool {
-  readonly #pool = new Pool(allRules);
+  readonly pool: Pool;
   readonly #running: string[] = [];
-  readonly #places = new Map<string, readonly Share[]>();
+  readonly #runs = new Map<string, Running>();
   readonly #random = randomOf(7);
   #queued = 0;
   #nowMs = 0;
-  readonly #waiting: number;
 
   constructor(agents: number, waiting: number) {
-    this.#waiting = waiting;
+    this.pool = new Pool(allRules(agents));
     const slots = Array.from({ length: slotsPerAgent }, (_, n) => ({
       id: String(n),
       device: "cuda",
       memoryBytes: 80e9,
     }));
-    for (let n = 0; n < agents; n += 1)
-      this.#pool.agents.join(`a${n}`, { slots, labels: {} }, true);
-    this.#refill();
-    // Runs that make room keep a full pool moving: it is full when no slot of it is free, or few are.
-    while (this.#pool.agents.freeSlots > agents && this.pass() > 0) this.#refill();
+    for (let n = 0; n < agents; n += 1) this.pool.agents.join(`a${n}`, { slots, labels: {} }, true);
+    for (const demand of runsFor(agents, waiting, this.#random)) this.#queue(demand);
+    while (this.pass(Number.POSITIVE_INFINITY) > 0);
   }
 
-  /** A random run ends; another one arrives. */
+  /** A random run ends, and its experiment queues another one. */
   endOne(): void {
     const at = Math.floor(this.#random() * this.#running.length);
     const id = this.#running[at];
-    if (id === undefined) return;
-    this.#running[at] = this.#running[this.#running.length - 1] ?? "";
-    this.#running.pop();
-    this.#end(id);
-    this.#refill();
+    if (id !== undefined) this.#end(id);
   }
 
   /** The number of runs that it places. */
-  pass(): number {
+  pass(grantsMax?: number): number {
     this.#nowMs += 10;
-    const { grants, stops } = place(this.#pool, { nowMs: this.#nowMs });
+    const options = grantsMax === undefined ? {} : { grantsMax };
+    const { grants, stops } = place(this.pool, { nowMs: this.#nowMs, ...options });
     for (const { id, shares } of grants) {
-      const demand = this.#pool.queue.find(id)?.demand;
+      const demand = this.pool.queue.find(id)?.demand;
       if (demand === undefined) throw new Error(`${id} does not wait`);
-      this.#pool.queue.remove(id);
-      for (const { agent, slots } of shares) this.#pool.agents.hold(agent, id, slots);
-      this.#pool.start(demand, { atMs: this.#nowMs, startedAtMs: this.#nowMs });
+      this.pool.queue.remove(id);
+      for (const { agent, slots } of shares) this.pool.agents.hold(agent, id, slots);
+      this.pool.start(demand, { atMs: this.#nowMs, startedAtMs: this.#nowMs });
+      this.#runs.set(id, { demand, shares, at: this.#running.length });
       this.#running.push(id);
-      this.#places.set(id, shares);
     }
-    for (const { id } of stops) {
-      this.#running.splice(this.#running.indexOf(id), 1);
-      this.#end(id);
-    }
+    for (const { id } of stops) this.#end(id);
     return grants.length;
   }
 
   #end(id: string): void {
-    for (const { agent } of this.#places.get(id) ?? []) this.#pool.agents.release(agent, id);
-    this.#places.delete(id);
-    this.#pool.end(id);
+    const run = this.#runs.get(id);
+    if (run === undefined) return;
+    for (const { agent } of run.shares) this.pool.agents.release(agent, id);
+    this.#runs.delete(id);
+    this.#takeOut(run.at);
+    this.pool.end(id);
+    this.#queue(next(run.demand, this.#queued, this.#nowMs));
   }
 
-  #refill(): void {
-    while (this.#pool.queue.size < this.#waiting) {
-      this.#pool.queue.add(demandOf(this.#queued, this.#random, this.#nowMs));
-      this.#queued += 1;
-    }
+  /** The last takes the place of the one that is gone. */
+  #takeOut(at: number): void {
+    const last = this.#running.pop();
+    if (last === undefined || at === this.#running.length) return;
+    this.#running[at] = last;
+    (this.#runs.get(last) as Running).at = at;
+  }
+
+  #queue(demand: Demand): void {
+    this.pool.queue.add(demand);
+    this.#queued += 1;
   }
 }

@@ -1,6 +1,6 @@
 /** The same order and limits without an index: each placement looks at all waiting runs, then at all agents. */
-import type { Demand } from "@trainyard/scheduling";
-import { allRules, demandOf, randomOf, slotsPerAgent } from "./workload.ts";
+import type { Demand, PoolSettings } from "@trainyard/scheduling";
+import { allRules, next, randomOf, runsFor, slotsPerAgent } from "./workload.ts";
 
 type Running = { readonly demand: Demand; readonly agent: number };
 
@@ -11,14 +11,14 @@ export class PlainScan {
   readonly #byJob = new Map<string, number>();
   readonly #byWorkspace = new Map<string, number>();
   readonly #random = randomOf(7);
-  readonly #waitingMax: number;
+  readonly #settings: PoolSettings;
   #queued = 0;
   #nowMs = 0;
 
   constructor(agents: number, waiting: number) {
     this.#free = Array.from({ length: agents }, () => slotsPerAgent);
-    this.#waitingMax = waiting;
-    this.#refill();
+    this.#settings = allRules(agents);
+    for (const demand of runsFor(agents, waiting, this.#random)) this.#queue(demand);
     this.#fill();
   }
 
@@ -30,7 +30,6 @@ export class PlainScan {
         if (demand.slots > (this.#free[agent] ?? 0) || this.#isLimited(demand)) continue;
         this.#start(at, agent);
       }
-      this.#refill();
     }
   }
 
@@ -42,7 +41,7 @@ export class PlainScan {
     this.#running.pop();
     this.#free[run.agent] = (this.#free[run.agent] ?? 0) + run.demand.slots;
     this.#count(run.demand, -1);
-    this.#refill();
+    this.#queue(next(run.demand, this.#queued, this.#nowMs));
   }
 
   pass(): number {
@@ -68,7 +67,7 @@ export class PlainScan {
     let bestRank = Number.POSITIVE_INFINITY;
     for (const [at, demand] of this.#waiting.entries()) {
       if (full.has(demand.slots)) continue;
-      const aged = Math.floor((this.#nowMs - (demand.queuedAtMs ?? 0)) / allRules.ageingMs);
+      const aged = Math.floor((this.#nowMs - (demand.queuedAtMs ?? 0)) / this.#settings.ageingMs);
       const rank = (demand.priority - aged) * 1e9 + demand.arrival;
       if (rank >= bestRank || this.#isLimited(demand)) continue;
       best = at;
@@ -79,7 +78,7 @@ export class PlainScan {
 
   #isLimited({ job, workspace, slots, maxSlots, preemptible }: Demand): boolean {
     if (maxSlots !== null && (this.#byJob.get(job) ?? 0) + slots > maxSlots) return true;
-    const quota = allRules.quotas.find((one) => one.workspace === workspace);
+    const quota = this.#settings.quotas.find((one) => one.workspace === workspace);
     if (quota === undefined || (quota.borrow && preemptible)) return false;
     return (this.#byWorkspace.get(workspace) ?? 0) + slots > quota.slots;
   }
@@ -111,10 +110,8 @@ export class PlainScan {
     this.#byWorkspace.set(workspace, (this.#byWorkspace.get(workspace) ?? 0) + sign * slots);
   }
 
-  #refill(): void {
-    while (this.#waiting.length < this.#waitingMax) {
-      this.#waiting.push(demandOf(this.#queued, this.#random, this.#nowMs));
-      this.#queued += 1;
-    }
+  #queue(demand: Demand): void {
+    this.#waiting.push(demand);
+    this.#queued += 1;
   }
 }

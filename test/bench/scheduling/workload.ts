@@ -1,17 +1,25 @@
-/** A pool with all rules on that is always full: runs end, others of random kinds arrive, and a pass follows. */
+/**
+ * A pool with all rules on that is always full. The number of runs is constant: when one ends or makes room, its
+ * experiment queues another one like it, so that what waits is of the same kinds for as long as the pool is measured.
+ * Quotas and `max_slots` are shares of the pool: in a small and in a large pool, and with a short and a long queue, some
+ * of the runs wait because of them and others because the pool is full.
+ */
 import { type Demand, defaultSettings, type PoolSettings } from "@trainyard/scheduling";
 
 export const slotsPerAgent = 8;
 
-export const allRules: PoolSettings = {
-  ...defaultSettings,
-  preemption: true,
-  ageingMs: 3_600_000,
-  quotas: [
-    { workspace: "w0", slots: 64, borrow: false },
-    { workspace: "w1", slots: 64, borrow: true },
-  ],
-};
+export function allRules(agents: number): PoolSettings {
+  const slots = Math.ceil(agents * slotsPerAgent * 0.15);
+  return {
+    ...defaultSettings,
+    preemption: true,
+    ageingMs: 3_600_000,
+    quotas: [
+      { workspace: "w0", slots, borrow: false },
+      { workspace: "w1", slots, borrow: true },
+    ],
+  };
+}
 
 /** Numbers between 0 and 1, the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
@@ -26,8 +34,21 @@ export function randomOf(seed: number): () => number {
 
 const sizes = [1, 1, 1, 1, 2, 2, 4, 8];
 
-/** The n-th run: of 1 to 8 slots, of a hundred experiments in five workspaces, with five priorities. */
-export function demandOf(n: number, random: () => number, atMs: number): Demand {
+const meanSlots = sizes.reduce((sum, slots) => sum + slots, 0) / sizes.length;
+
+/** The runs with which a pool of so many agents is full while so many wait. */
+export function* runsFor(agents: number, waiting: number, random: () => number): Generator<Demand> {
+  const count = Math.ceil((agents * slotsPerAgent) / meanSlots) + waiting;
+  for (let n = 0; n < count; n += 1) yield demandOf(n, agents, random);
+}
+
+/** The next run of its experiment. */
+export function next(ended: Demand, arrival: number, atMs: number): Demand {
+  return { ...ended, id: `r${arrival}`, arrival, queuedAtMs: atMs };
+}
+
+/** Of 1 to 8 slots, of a hundred experiments in five workspaces, with five priorities. */
+function demandOf(n: number, agents: number, random: () => number): Demand {
   const job = Math.floor(random() * 100);
   const slots = sizes[Math.floor(random() * sizes.length)] ?? 1;
   return {
@@ -36,13 +57,13 @@ export function demandOf(n: number, random: () => number, atMs: number): Demand 
     workspace: `w${job % 5}`,
     preemptible: job % 2 === 0,
     weight: 1,
-    maxSlots: job % 10 === 0 ? 256 : null,
+    maxSlots: job % 10 === 0 ? Math.ceil(agents * slotsPerAgent * 0.01) : null,
     timeLimitMs: job % 4 === 0 ? 600_000 : null,
     preemptionTimeoutMs: 1_000,
     slots,
     priority: 40 + Math.floor(random() * 5),
     singleAgent: true,
     arrival: n,
-    queuedAtMs: atMs,
+    queuedAtMs: 0,
   };
 }

@@ -72,12 +72,12 @@ class Plan {
   }
 
   run(waiting: readonly Demand[]): AgentsWanted {
-    const { quotas } = this.#input.pool.settings;
+    const { pool } = this.#input;
     const withoutRoom = new Set<string>();
     for (const demand of waiting) {
       const shape = shapeOf(demand);
       // Room only shrinks: a run equal to one without room has none either.
-      if (withoutRoom.has(shape) || limitOf(demand, quotas, this.#standing) !== null) continue;
+      if (withoutRoom.has(shape) || limitOf(demand, pool, this.#standing) !== null) continue;
       if (!this.#place(demand) && !this.#placeWithNewAgents(demand)) withoutRoom.add(shape);
     }
     for (const added of this.#added) this.#inUse.delete(added);

@@ -3,17 +3,20 @@ import { schedulingLimits } from "../limits.ts";
 
 /** The priority with which it waits: better by one after each period. Ageing never preempts. */
 export function agedPriority(demand: Demand, ageingMs: number, nowMs: number): number {
-  const periods = periodsOf(demand, ageingMs, nowMs);
-  return periods === 0
-    ? demand.priority
-    : Math.max(Math.min(demand.priority, schedulingLimits.bestPriority), demand.priority - periods);
+  return aged(demand, periodsOf(demand, ageingMs, nowMs));
 }
 
 /** The time at which its priority becomes better; null for never. */
 export function nextAgeingMs(demand: Demand, ageingMs: number, nowMs: number): number | null {
   if (ageingMs <= 0 || demand.queuedAtMs === undefined) return null;
-  if (agedPriority(demand, ageingMs, nowMs) <= schedulingLimits.bestPriority) return null;
-  return demand.queuedAtMs + (periodsOf(demand, ageingMs, nowMs) + 1) * ageingMs;
+  const periods = periodsOf(demand, ageingMs, nowMs);
+  if (aged(demand, periods) <= schedulingLimits.bestPriority) return null;
+  return demand.queuedAtMs + (periods + 1) * ageingMs;
+}
+
+function aged({ priority }: Demand, periods: number): number {
+  if (periods === 0) return priority;
+  return Math.max(Math.min(priority, schedulingLimits.bestPriority), priority - periods);
 }
 
 function periodsOf({ queuedAtMs }: Demand, ageingMs: number, nowMs: number): number {

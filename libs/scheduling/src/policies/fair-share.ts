@@ -5,7 +5,7 @@
  * slots for its weight before others; jobs at their share may use what is left. With preemption a job below its share
  * stops runs of jobs above theirs, and no job falls below its share because of it.
  */
-import { newestFirst, type PlacedRun } from "../placed.ts";
+import type { PlacedRun } from "../placed.ts";
 import { placeOf } from "../queue.ts";
 import { agedPriority } from "./ageing.ts";
 import type { Policy, View } from "./policy.ts";
@@ -50,7 +50,7 @@ function jobsOf({ queue, placed }: View): ReadonlyMap<string, Job> {
   const jobs = new Map<string, Job>();
   for (const id of [...placed.jobs, ...queue.jobs]) {
     if (jobs.has(id)) continue;
-    const sample = queue.sampleOf(id) ?? placed.runsOf(id)[0]?.demand;
+    const sample = queue.sampleOf(id) ?? placed.sampleOf(id);
     const holds = placed.slotsOf(id);
     const most = Math.max(holds, sample?.maxSlots ?? Number.POSITIVE_INFINITY);
     const weight = sample !== undefined && sample.weight > 0 ? sample.weight : 1;
@@ -90,16 +90,15 @@ function* runsBeyond(
   shareOf: (job: string) => number,
 ): Generator<PlacedRun> {
   const beyond = jobs.flatMap((job) => {
-    if (placed.slotsOf(job) <= shareOf(job)) return [];
-    const runs = placed.runsOf(job).filter((run) => !standing.isStopping(run));
-    const surplus = runs.reduce((sum, { demand }) => sum + demand.slots, 0) - shareOf(job);
-    return surplus > 0 ? [{ runs, surplus }] : [];
+    const surplus = standing.stayingSlotsOf(job) - shareOf(job);
+    return surplus > 0 ? [{ job, surplus }] : [];
   });
-  for (const { runs, surplus } of beyond.sort((a, b) => b.surplus - a.surplus)) {
+  for (const { job, surplus } of beyond.sort((a, b) => b.surplus - a.surplus)) {
     let left = surplus;
-    for (const run of newestFirst(runs)) {
+    for (const run of placed.runsOf(job)) {
+      if (left <= 0) break;
       const { preemptible, slots } = run.demand;
-      if (!preemptible || slots === 0 || slots > left) continue;
+      if (!preemptible || slots === 0 || slots > left || standing.isStopping(run)) continue;
       left -= slots;
       yield run;
     }

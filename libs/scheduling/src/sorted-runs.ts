@@ -1,0 +1,47 @@
+import type { PlacedRun } from "./placed.ts";
+
+/**
+ * Placed runs in an order that depends on nothing else than the runs. A sorted array: a binary search and a move of
+ * memory, and a reader that stops early has sorted nothing.
+ */
+export class SortedRuns {
+  readonly #compare: (a: PlacedRun, b: PlacedRun) => number;
+  readonly #runs: PlacedRun[] = [];
+
+  /** No two runs compare as equal. */
+  constructor(compare: (a: PlacedRun, b: PlacedRun) => number) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#runs.length;
+  }
+
+  add(run: PlacedRun): void {
+    this.#runs.splice(this.#placeOf(run), 0, run);
+  }
+
+  remove(run: PlacedRun): void {
+    const at = this.#placeOf(run);
+    if (this.#runs[at] === run) this.#runs.splice(at, 1);
+  }
+
+  forwards(): Iterable<PlacedRun> {
+    return this.#runs;
+  }
+
+  *backwards(): Generator<PlacedRun> {
+    for (let at = this.#runs.length - 1; at >= 0; at -= 1) yield this.#runs[at] as PlacedRun;
+  }
+
+  #placeOf(run: PlacedRun): number {
+    let low = 0;
+    let high = this.#runs.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(this.#runs[middle] as PlacedRun, run) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,4 @@
+export { Cluster } from "../core/cluster/cluster.ts";
+export { BeatingCluster } from "./beating-cluster.ts";
+export { experimentCreated, runRequested, trialCreated } from "./examples.ts";
+export { ScriptedAgent } from "./scripted-agent.ts";
