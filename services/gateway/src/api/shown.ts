@@ -1,15 +1,17 @@
 /** Documents as the API shows them: without what only the fold needs. */
 import type { Plain } from "@trainyard/contracts";
-import type { Agent, Experiment, Token, Trial } from "@trainyard/contracts/api";
+import type { Agent, Experiment, Model, Token, Trial } from "@trainyard/contracts/api";
 import type {
   AgentDocument,
   ExperimentDocument,
+  ModelDocument,
   TokenDocument,
   TrialDocument,
 } from "../core/views/documents.ts";
 
 export function shownExperiment({
   trialsMax: _trialsMax,
+  contextDigest: _contextDigest,
   ...shown
 }: ExperimentDocument): Plain<Experiment> {
   return shown;
@@ -17,11 +19,15 @@ export function shownExperiment({
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */
 export function shownTrial(
-  { records: _records, recent: _recent, ...shown }: TrialDocument,
+  { records: _records, recent: _recent, versions: _versions, ...shown }: TrialDocument,
   experiment: { readonly state: string } | undefined,
 ): Plain<Trial> {
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   return paused ? { ...shown, state: "PAUSED" } : shown;
+}
+
+export function shownModel({ moves: _moves, ...shown }: ModelDocument): Plain<Model> {
+  return shown;
 }
 
 export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {
