@@ -41,7 +41,13 @@ const longMs = 180_000;
 const logger = pino({ enabled: false });
 const silent = {
   ...{ declared() {}, completed() {}, refused() {}, abandoned() {}, cleared() {} },
-  ...{ notCleared() {}, verified() {}, contextServed() {}, versionRegistered() {}, requestFailed() {} },
+  ...{
+    notCleared() {},
+    verified() {},
+    contextServed() {},
+    versionRegistered() {},
+    requestFailed() {},
+  },
 };
 
 type Hosts = Readonly<Record<"writer" | "registry" | "gc", Host>>;

@@ -96,8 +96,10 @@ async function openRegistry(
     await client.query("create schema gateway authorization ty_gateway");
     await client.query(`grant connect, create, temporary on database ${database} to ty_gateway`);
     const user = client.user ?? "postgres";
-    const owned = Object.keys(categoryOwners).map((category) => [category, user]);
-    const categories = { ...Object.fromEntries(owned), token: "ty_gateway" };
+    const categories: Record<string, string> = {};
+    for (const [category, owner] of Object.entries(categoryOwners)) {
+      categories[category] = owner === "gateway" ? "ty_gateway" : user;
+    }
     await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway" } } });
   });
   await fill(url, versions);

@@ -1,5 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
 import type { ModelAliasMove } from "@trainyard/contracts/api";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
 import { type DocumentSet, type VersionDocument, versionKey } from "./documents.ts";
 import type { Projections } from "./projections.ts";
@@ -127,14 +128,15 @@ function lineageOf(trialId: string, documents: DocumentSet): Lineage {
   const experimentId = parseTrialId(trialId)?.experiment ?? "";
   const hyperparameters = documents.get("trial", trialId)?.hyperparameters;
   const experiment = documents.get("experiment", experimentId);
-  const data = experiment?.config?.["data"];
+  const config = experiment?.config;
+  const data = config === undefined ? {} : recordedConfig(config).data;
   return {
     experiment: experimentId,
     codeDigest: experiment?.contextDigest ?? "",
     searcherMetric: experiment?.metric ?? "",
     smallerIsBetter: experiment?.smallerIsBetter ?? true,
     ...(hyperparameters === undefined ? {} : { hyperparameters }),
-    ...(typeof data === "object" && data !== null && !Array.isArray(data) ? { data } : {}),
+    ...(Object.keys(data).length === 0 ? {} : { data }),
   };
 }
 
