@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import math
+import os
 import tarfile
 import tempfile
 import threading
@@ -13,6 +14,7 @@ import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Callable
+from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
 from trainyard import client
@@ -169,6 +171,17 @@ class ClientTest(unittest.TestCase):
         self.gateway.answer = lambda method, path: late
         with self.assertRaises(client.ApiError):
             self.client.register_version("iris", "c", wait_s=0)
+
+    def test_a_trial_waits_until_the_platform_knows_its_checkpoint(self) -> None:
+        unknown = 404, {"code": "checkpoint_not_found", "detail": "there is no checkpoint c"}
+        answers = iter([unknown, (200, {"version": VERSION})])
+        self.gateway.answer = lambda method, path: next(answers)
+        with mock.patch.dict(os.environ, {"TRAINYARD_TRIAL_ID": "1.1"}):
+            self.assertEqual(self.client.register_version("iris", "c").number, 3)
+        self.gateway.answer = lambda method, path: unknown
+        with self.assertRaises(client.NotFoundError):
+            self.client.register_version("iris", "c")
+        self.assertEqual(len(self.gateway.asked), 3)
 
     def test_an_alias_moves_with_a_reason(self) -> None:
         self.serve(iris=MODEL, champion={"version": VERSION})

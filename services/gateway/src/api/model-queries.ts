@@ -195,7 +195,7 @@ async function requireKnown(
 async function noSuchName(backend: Backend, model: string, fact: string): Promise<Problem> {
   const kind = fact.split(".", 1)[0] ?? "";
   const known = await facts.namesOf(backend.parts.pool, model, `${kind}.`);
-  const there = known.length === 0 ? "none has any" : `there are ${known.join(", ")}`;
+  const there = known.length === 0 ? "none has any" : `known names are ${known.join(", ")}`;
   const detail = `no version of model ${model} has ${JSON.stringify(fact.slice(0, 200))}: ${there}`;
   return new Problem(404, "metric_not_found", detail);
 }

@@ -192,7 +192,7 @@ describe("versions", () => {
       status: 404,
       body: {
         code: "metric_not_found",
-        detail: expect.stringContaining('"metrics.los": there are accuracy, f1, loss'),
+        detail: expect.stringContaining('"metrics.los": known names are accuracy, f1, loss'),
       },
     });
     const where = Array.from({ length: 17 }, () => "step>0");
@@ -228,7 +228,8 @@ describe("the best versions", () => {
       status: 404,
       body: {
         code: "metric_not_found",
-        detail: 'no version of model iris has "metrics.accurcy": there are accuracy, f1, loss',
+        detail:
+          'no version of model iris has "metrics.accurcy": known names are accuracy, f1, loss',
       },
     });
     expect(await best({ metric: "\0" })).toMatchObject({ status: 404 });
