@@ -41,7 +41,13 @@ const longMs = 180_000;
 const logger = pino({ enabled: false });
 const silent = {
   ...{ declared() {}, completed() {}, refused() {}, abandoned() {}, cleared() {} },
-  ...{ notCleared() {}, verified() {}, contextServed() {}, requestFailed() {} },
+  ...{
+    notCleared() {},
+    verified() {},
+    contextServed() {},
+    versionRegistered() {},
+    requestFailed() {},
+  },
 };
 
 type Hosts = Readonly<Record<"writer" | "registry" | "gc", Host>>;
@@ -167,6 +173,7 @@ class StorageWorld {
   get #commands() {
     return {
       executor: this.#registry,
+      log: this.#log.as("registry"),
       manifests: { put: async () => {}, get: async () => manifest },
       verifier: this.#verifier,
       placed: { groups: async () => [] },

@@ -167,6 +167,20 @@ export {
   ListJobsResponseSchema,
 } from "./gen/trainyard/api/v1/jobs_pb.ts";
 export {
+  BestModelVersionsResponseSchema,
+  ListModelAliasMovesResponseSchema,
+  ListModelsResponseSchema,
+  ListModelVersionsResponseSchema,
+  type Model,
+  type ModelAliasMove,
+  ModelResponseSchema,
+  ModelSchema,
+  ModelService,
+  type ModelVersion,
+  ModelVersionResponseSchema,
+  ModelVersionSchema,
+} from "./gen/trainyard/api/v1/models_pb.ts";
+export {
   ListPoolsResponseSchema,
   type Pool,
   PoolResponseSchema,

@@ -11,6 +11,7 @@ import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
+import { ModelService } from "./gen/trainyard/api/v1/models_pb.ts";
 import { PoolService } from "./gen/trainyard/api/v1/pools_pb.ts";
 import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
@@ -24,6 +25,7 @@ export const gatewayServices = [
   ExperimentService,
   CheckpointService,
   StorageService,
+  ModelService,
   RunService,
   ProfileService,
   SearchService,

@@ -4,6 +4,7 @@ import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
 import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
+import * as model from "./gen/trainyard/event/v1/model_pb.ts";
 import * as search from "./gen/trainyard/event/v1/search_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
 import type { Plain } from "./plain.ts";
@@ -77,6 +78,15 @@ export type EventMessages = {
   CheckpointAbandoned: checkpoint.CheckpointAbandoned;
   CheckpointPinned: checkpoint.CheckpointPinned;
   CheckpointUnpinned: checkpoint.CheckpointUnpinned;
+  ModelCreated: model.ModelCreated;
+  ModelDescribed: model.ModelDescribed;
+  ModelArchived: model.ModelArchived;
+  ModelUnarchived: model.ModelUnarchived;
+  VersionRegistered: model.VersionRegistered;
+  VersionDescribed: model.VersionDescribed;
+  VersionRemoved: model.VersionRemoved;
+  AliasMoved: model.AliasMoved;
+  AliasRemoved: model.AliasRemoved;
   StorageAdopted: checkpoint.StorageAdopted;
   CheckpointCondemned: checkpoint.CheckpointCondemned;
   CheckpointSpared: checkpoint.CheckpointSpared;
@@ -206,6 +216,17 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     checkpoint.CheckpointAbandonedSchema,
     checkpoint.CheckpointPinnedSchema,
     checkpoint.CheckpointUnpinnedSchema,
+  ],
+  model: [
+    model.ModelCreatedSchema,
+    model.ModelDescribedSchema,
+    model.ModelArchivedSchema,
+    model.ModelUnarchivedSchema,
+    model.VersionRegisteredSchema,
+    model.VersionDescribedSchema,
+    model.VersionRemovedSchema,
+    model.AliasMovedSchema,
+    model.AliasRemovedSchema,
   ],
   storage: [checkpoint.StorageAdoptedSchema],
   retention: [

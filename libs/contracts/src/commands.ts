@@ -46,6 +46,20 @@ export {
   type SystemTotal,
 } from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {
+  ArchiveModelSchema,
+  CreateModelSchema,
+  DescribeModelSchema,
+  DescribeVersionSchema,
+  type ModelChange,
+  ModelChangeSchema,
+  type ModelWords,
+  MoveAliasSchema,
+  type RegisterVersion,
+  RegisterVersionSchema,
+  RemoveAliasSchema,
+  RemoveVersionSchema,
+} from "./gen/trainyard/command/v1/models_pb.ts";
+export {
   type RetryParked,
   RetryParkedSchema,
 } from "./gen/trainyard/command/v1/parking_pb.ts";

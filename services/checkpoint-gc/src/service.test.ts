@@ -199,13 +199,16 @@ describe("what is still needed", () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [pinned = ""] = checkpoints;
-    await gc.stage.tell(`checkpoint-${pinned}`, { type: "CheckpointPinned", data: { by: "ada" } });
+    await gc.stage.tell(`checkpoint-${pinned}`, {
+      type: "CheckpointPinned",
+      data: { by: "ada", holder: "", reason: "" },
+    });
     await gc.endExperiment(experiment);
     await gc.settled();
     expect(await gc.retention(pinned)).toEqual([]);
     await gc.stage.tell(`checkpoint-${pinned}`, {
       type: "CheckpointUnpinned",
-      data: { by: "ada" },
+      data: { by: "ada", holder: "" },
     });
     await becomes(pinned, deleted);
   });

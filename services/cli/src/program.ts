@@ -6,6 +6,7 @@ import { addCheckpointCommands } from "./commands/checkpoint.ts";
 import { addClusterCommands } from "./commands/cluster.ts";
 import { addExperimentCommands } from "./commands/experiment.ts";
 import { addJobCommands } from "./commands/job.ts";
+import { addModelCommands } from "./commands/model.ts";
 import { addOperationCommands } from "./commands/operations.ts";
 import { addPoolCommands } from "./commands/pool.ts";
 import { addSearchCommands } from "./commands/search.ts";
@@ -31,6 +32,7 @@ function createProgram(): Command {
   addTrialCommands(program);
   addSearchCommands(program);
   addCheckpointCommands(program);
+  addModelCommands(program);
   addStorageCommands(program);
   addAgentCommands(program);
   addPoolCommands(program);

@@ -55,6 +55,14 @@ export const gatewayLimits = {
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
   searchRecordsKept: 32,
   searchEventsPage: 500,
+  /** The best versions of a model, in one answer. */
+  bestVersionsMax: 100,
+  /** Conditions of one query for versions: each is looked up for each version that is considered. */
+  conditionsMax: 16,
+  /** Names that exist, told to somebody who asked for another. */
+  namesTold: 20,
+  /** The newest versions, whose names those are. */
+  namesOfVersions: 100,
   /** Read at once from a file that is downloaded. */
   archiveChunkBytes: 256 * 1024,
   /** TensorBoard files and folders of one trial: beyond it they are no event files. */

@@ -35,6 +35,20 @@ export const registryLimits = {
   namedMs: 8 * 24 * 60 * 60 * 1000,
   /** How long the files of failed and abandoned checkpoints are kept, unless the environment says otherwise: who misses one looks the next day. */
   abandonedGraceSeconds: 24 * 60 * 60,
+  /** Versions of a model: its state is folded in about a second, and its numbers stay short. */
+  versionsMax: 100_000,
+  /** Aliases are roles, such as champion; each is in every answer about the model. */
+  aliasesMax: 100,
+  /** Words about a model or a version are part of an event of at most 256 KiB, together with the metadata and metrics. */
+  labelsMax: 64,
+  labelCharactersMax: 255,
+  descriptionBytesMax: 4 * 1024,
+  notesBytesMax: 32 * 1024,
+  reasonCharactersMax: 1_000,
+  /** Of the metrics at a version's step, by name in alphabetical order: part of the same event. */
+  versionMetricsBytesMax: 48 * 1024,
+  /** Events of a trial's measurements that are read at once. */
+  measurementsPage: 1_000,
   /** Files of one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
 } as const;

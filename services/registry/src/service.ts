@@ -49,7 +49,7 @@ export async function createService(
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
     const placed = new Placed({ log, pool, clock, logger });
-    const decided = { executor, manifests, verifier, placed, blobs };
+    const decided = { log, executor, manifests, verifier, placed, blobs };
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),

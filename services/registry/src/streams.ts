@@ -11,6 +11,10 @@ import {
 import type { StorageCommand } from "./core/storage/commands.ts";
 import { storageDecider } from "./core/storage/decide.ts";
 import type { StorageEvent, StorageState } from "./core/storage/state.ts";
+import { evolveHoldable, type Holdable } from "./core/foreign/hold.ts";
+import type { ModelCommand } from "./core/model/commands.ts";
+import { modelDecider } from "./core/model/decide.ts";
+import type { ModelEvent, ModelState } from "./core/model/state.ts";
 import { evolveRetention, type Retention, retained } from "./core/foreign/retention.ts";
 import { evolveRuns, noRuns, type TrialRuns } from "./core/foreign/trial.ts";
 
@@ -25,6 +29,12 @@ export const storages: Aggregate<StorageState, StorageCommand, StorageEvent> = {
   name: "storage",
   category: "storage",
   decider: storageDecider,
+};
+
+export const models: Aggregate<ModelState, ModelCommand, ModelEvent> = {
+  name: "model",
+  category: "model",
+  decider: modelDecider,
 };
 
 export const trialRuns: StreamFold<TrialRuns> = {
@@ -46,4 +56,12 @@ export const retentions: StreamFold<Retention> = {
   category: "retention",
   initial: retained,
   evolve: evolveRetention,
+};
+
+/** The same streams: a version is not made of a checkpoint that is condemned, either. */
+export const holdables: StreamFold<Holdable> = {
+  name: "holdable",
+  category: "retention",
+  initial: "kept",
+  evolve: evolveHoldable,
 };

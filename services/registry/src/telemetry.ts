@@ -9,6 +9,7 @@ export type Telemetry = {
   abandoned(checkpoint: string): void;
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
+  versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
   contextServed(bytes: number): void;
   requestFailed(error: unknown): void;
@@ -60,6 +61,9 @@ export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
     },
     notCleared(checkpoint, error) {
       logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
+    },
+    versionRegistered(model, number, checkpoint) {
+      logger.info({ model, number, checkpoint }, "model_version_registered");
     },
     verified(bytes, took) {
       bytesVerified.inc(bytes);

@@ -7,6 +7,7 @@ import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
+import { modelHandlers } from "./models.ts";
 import { poolHandlers } from "./pools.ts";
 import { profileHandlers } from "./profile.ts";
 import { runHandlers } from "./runs.ts";
@@ -26,6 +27,7 @@ export function apiHandlers(
   const logs = logHandlers(backend);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend);
+  const models = modelHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
@@ -35,6 +37,7 @@ export function apiHandlers(
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...checkpoints.unary,
+      ...models.unary,
       ...storageHandlers(backend),
       ...searches.unary,
       ...cluster.unary,
@@ -45,6 +48,6 @@ export function apiHandlers(
       ...viewHandlers(backend),
     },
     streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
-    raw: { ...checkpoints.raw, ...profiles.raw },
+    raw: { ...checkpoints.raw, ...models.raw, ...profiles.raw },
   };
 }

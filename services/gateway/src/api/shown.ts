@@ -1,16 +1,18 @@
 /** Documents as the API shows them: without what only the fold needs. */
 import type { Plain } from "@trainyard/contracts";
-import type { Agent, Experiment, Run, Token, Trial } from "@trainyard/contracts/api";
+import type { Agent, Experiment, Model, Run, Token, Trial } from "@trainyard/contracts/api";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
 import type {
   AgentDocument,
   ExperimentDocument,
+  ModelDocument,
   TokenDocument,
   TrialDocument,
 } from "../core/views/documents.ts";
 
 export function shownExperiment({
   trialsMax: _trialsMax,
+  contextDigest: _contextDigest,
   ...shown
 }: ExperimentDocument): Plain<Experiment> {
   return shown;
@@ -18,7 +20,7 @@ export function shownExperiment({
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */
 export function shownTrial(
-  { records: _records, recent: _recent, ...shown }: TrialDocument,
+  { records: _records, recent: _recent, versions: _versions, ...shown }: TrialDocument,
   experiment: Pick<ExperimentDocument, "state" | "config"> | undefined,
 ): Plain<Trial> {
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
@@ -38,6 +40,10 @@ function withAddresses(run: Plain<Run>, ports: readonly ProxyPort[]): Plain<Run>
     return { ...placement, proxy: { addresses } };
   });
   return { ...run, placements };
+}
+
+export function shownModel({ moves: _moves, ...shown }: ModelDocument): Plain<Model> {
+  return shown;
 }
 
 export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {

@@ -22,6 +22,7 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "completeCheckpoint",
   "planDownload",
   "getCheckpoint",
+  "registerModelVersion",
 ]);
 
 /** Open to whoever can reach the port: says nothing of what is stored. */

@@ -13,8 +13,9 @@ import {
   keyText,
 } from "../core/views/documents.ts";
 import { project } from "../core/views/project.ts";
-import { touchedBy } from "../core/views/touched.ts";
+import { touchedBy, touchedThrough } from "../core/views/touched.ts";
 import { gatewayLimits } from "../limits.ts";
+import { VersionFacts } from "./version-facts.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -32,9 +33,11 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     // 2: documents are written in an encoding that nobody's value can forge.
     // 3: slots have a name and their memory, and a slot that is withdrawn stays while a run holds it.
     // 4: agents have labels and what disables them or their slots; a waiting run has the code of its reason.
-    version: 4,
-    tables: [{ name: "documents" }],
-    apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
+    // 5: models, their versions and the moves of aliases; experiments know the digest of their code.
+    version: 5,
+    tables: [{ name: "documents" }, { name: "version_facts" }],
+    apply: (client, events, table) =>
+      new DocumentStore(table("documents"), table("version_facts")).apply(client, events),
   };
   return new View(spec, pool, clock, logger);
 }
@@ -52,9 +55,11 @@ export type ListOptions = {
 /** A table of documents: the live one, or another that the log is folded into beside it. */
 export class DocumentStore {
   readonly #table: string;
+  readonly #facts: VersionFacts;
 
-  constructor(table = "gateway.documents") {
+  constructor(table = "gateway.documents", facts = "gateway.version_facts") {
     this.#table = table;
+    this.#facts = new VersionFacts(facts);
   }
 
   /** Folds a page of events into the table. */
@@ -65,9 +70,17 @@ export class DocumentStore {
       for (const key of touchedBy(stored.stream, event)) keys.set(keyText(key), key);
     }
     const documents = new DocumentSet(await this.fetch(client, [...keys.values()]));
+    const through = decoded.flatMap(({ event }) => touchedThrough(event, documents));
+    const more = through.filter((key) => !keys.has(keyText(key)));
+    for (const row of await this.fetch(client, more)) documents.add(row);
     for (const { stored, event } of decoded)
       project(stored.stream, stored.timeMs, event, documents);
-    await this.#upsert(client, documents.changed());
+    const changed = documents.changed();
+    await this.#upsert(client, changed);
+    await this.#facts.replace(
+      client,
+      changed.flatMap((row) => (row.kind === "version" ? [row.doc] : [])),
+    );
   }
 
   async fetch(client: Queryable, keys: readonly DocumentKey[]): Promise<readonly DocumentRow[]> {

@@ -15,25 +15,23 @@ import {
 } from "@trainyard/contracts/commands";
 import type { Clock } from "@trainyard/kernel";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, type CommandSpec, command, type Executor } from "@trainyard/runtime";
-import type { Telemetry } from "../telemetry.ts";
+import { AcceptedSchema, type CommandSpec, command } from "@trainyard/runtime";
 import { completeCheckpoint } from "./complete.ts";
 import { declareCheckpoint } from "./declare.ts";
 import { planDownload } from "./download.ts";
 import type { ManifestTable } from "./manifest-table.ts";
+import { type ModelDeps, modelCommands } from "./models.ts";
 import type { Placed } from "./placed.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import type { Verifier } from "./verifier.ts";
 
-export type CommandDeps = {
-  readonly executor: Executor;
+export type CommandDeps = ModelDeps & {
   readonly manifests: Pick<ManifestTable, "put" | "get">;
   readonly verifier: Verifier;
   readonly placed: Pick<Placed, "groups">;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  readonly events: Telemetry;
   /** Where checkpoints go whose experiment names no place, and relative places begin. */
   readonly checkpointDir: string;
   readonly urlKey: Buffer;
@@ -43,6 +41,7 @@ export type CommandDeps = {
 
 export function commandTable(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
   return {
+    ...modelCommands(deps),
     DeclareCheckpoint: command(DeclareCheckpointSchema, UploadPlanSchema, (request, context) =>
       declareCheckpoint(deps, request, context),
     ),

@@ -12,6 +12,7 @@ export type CheckpointFacts = {
   readonly settled: boolean;
   readonly files: number;
   readonly bytes: number;
+  /** The holders of the checkpoint. */
   readonly pins: readonly string[];
 };
 
@@ -39,12 +40,17 @@ export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): Check
     case "CheckpointAbandoned":
       return { ...state, settled: true };
     case "CheckpointPinned": {
-      const { by } = event.data;
-      return state.pins.includes(by) ? state : { ...state, pins: [...state.pins, by] };
+      const holder = holderOf(event.data);
+      return state.pins.includes(holder) ? state : { ...state, pins: [...state.pins, holder] };
     }
     case "CheckpointUnpinned":
-      return { ...state, pins: state.pins.filter((by) => by !== event.data.by) };
+      return { ...state, pins: state.pins.filter((pin) => pin !== holderOf(event.data)) };
     default:
       return state;
   }
+}
+
+/** A pin is a model version's, or the person's. */
+function holderOf({ holder, by }: { readonly holder: string; readonly by: string }): string {
+  return holder === "" ? by : holder;
 }

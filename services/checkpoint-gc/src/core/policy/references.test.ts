@@ -50,8 +50,14 @@ describe("a trial needs a checkpoint", () => {
 });
 
 describe("a pin", () => {
-  const pin = (by: string): AnyEvent => ({ type: "CheckpointPinned", data: { by } });
-  const unpin = (by: string): AnyEvent => ({ type: "CheckpointUnpinned", data: { by } });
+  const pin = (by: string): AnyEvent => ({
+    type: "CheckpointPinned",
+    data: { by, holder: "", reason: "" },
+  });
+  const unpin = (by: string): AnyEvent => ({
+    type: "CheckpointUnpinned",
+    data: { by, holder: "" },
+  });
   const pinned = (...events: readonly AnyEvent[]) =>
     needOfPins(fold(evolveCheckpoint, unknownCheckpoint, events));
 

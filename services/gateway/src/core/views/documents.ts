@@ -4,6 +4,9 @@ import type {
   Checkpoint,
   Disabled,
   Experiment,
+  Model,
+  ModelAliasMove,
+  ModelVersion,
   Token,
   Trial,
 } from "@trainyard/contracts/api";
@@ -12,6 +15,8 @@ import type {
 export type ExperimentDocument = Plain<Experiment> & {
   /** Trials that the search will make at most; 0 while unknown. */
   readonly trialsMax: number;
+  /** Of the packed model code; empty for none. */
+  readonly contextDigest?: string;
 };
 
 /** A validation that was the best so far when it came. */
@@ -26,7 +31,23 @@ export type TrialDocument = Plain<Trial> & {
   readonly records: readonly BestRecord[];
   /** The last few validations, for the same reason. */
   readonly recent: readonly BestRecord[];
+  /** The versions of models that are checkpoints of this trial. */
+  readonly versions?: readonly TrialVersion[];
 };
+
+export type TrialVersion = {
+  readonly model: string;
+  readonly number: number;
+  readonly run: number;
+  readonly step: number;
+};
+
+export type ModelDocument = Plain<Model> & {
+  /** How often an alias was moved or removed: the number of the latest of these documents. */
+  readonly moves: number;
+};
+
+export type VersionDocument = Plain<ModelVersion>;
 
 export type CheckpointDocument = Plain<Checkpoint>;
 
@@ -47,6 +68,9 @@ export type Documents = {
   readonly checkpoint: CheckpointDocument;
   readonly agent: AgentDocument;
   readonly token: TokenDocument;
+  readonly model: ModelDocument;
+  readonly version: VersionDocument;
+  readonly aliasMove: Plain<ModelAliasMove>;
 };
 
 export type DocumentKind = keyof Documents;
@@ -65,6 +89,9 @@ export type DocumentRow<Kind extends DocumentKind = DocumentKind> = {
   };
 }[Kind];
 
+/** The id of a version's document. A model's name has no slash. */
+export const versionKey = (model: string, number: number): string => `${model}/${number}`;
+
 export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 
 /** What a projection reads and writes: the rows that were fetched beforehand, and the new ones. */
@@ -78,6 +105,11 @@ export class DocumentSet {
 
   get<Kind extends DocumentKind>(kind: Kind, id: string): Documents[Kind] | undefined {
     return this.#rows.get(keyText({ kind, id }))?.doc as Documents[Kind] | undefined;
+  }
+
+  /** A row that was fetched later than the others. */
+  add(row: DocumentRow): void {
+    this.#rows.set(keyText(row), row);
   }
 
   put(row: DocumentRow): void {

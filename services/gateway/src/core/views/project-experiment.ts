@@ -30,7 +30,8 @@ function searchOf(config: unknown): { readonly searcher: string; readonly metric
 
 export const experimentProjections: Projections = {
   ExperimentCreated({ data, id, timeMs }, documents) {
-    const { name, description, labels, owner, config, seed, workspace, project } = data;
+    const { name, description, labels, owner, config, seed, workspace, project, contextDigest } =
+      data;
     documents.put({
       kind: "experiment",
       id,
@@ -46,6 +47,7 @@ export const experimentProjections: Projections = {
         seed,
         workspace,
         project,
+        contextDigest,
         state: "PAUSED",
         createdAtMs: timeMs,
         ...(config === undefined ? {} : { config, ...searchOf(config) }),

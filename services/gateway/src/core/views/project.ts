@@ -8,6 +8,7 @@ import type { DocumentSet } from "./documents.ts";
 import { agentProjections } from "./project-agent.ts";
 import { checkpointProjections } from "./project-checkpoint.ts";
 import { experimentProjections } from "./project-experiment.ts";
+import { modelProjections } from "./project-model.ts";
 import { tokenProjections } from "./project-token.ts";
 import { trialProjections } from "./project-trial.ts";
 import type { Projected, Projections } from "./projections.ts";
@@ -20,6 +21,7 @@ const parts: readonly Projections[] = [
   checkpointProjections,
   agentProjections,
   tokenProjections,
+  modelProjections,
 ];
 
 /** Several parts may look at one event: a grant concerns the trial's run and the agent's slots. */

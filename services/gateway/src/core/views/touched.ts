@@ -1,6 +1,6 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import { categoryOf, idOf, parseRunId, parseTrialId } from "@trainyard/kernel";
-import type { DocumentKey } from "./documents.ts";
+import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
 
 /** The documents that an event's projection may read or write, so that a page's rows are fetched at once. */
 export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey[] {
@@ -25,9 +25,35 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
       return [{ kind: "agent", id }];
     case "token":
       return [{ kind: "token", id }];
+    case "model":
+      return modelKeys(id, event);
     default:
       return [];
   }
+}
+
+/**
+ * What a projection reads and writes besides, by what the documents of `touchedBy` say: the versions of models whose
+ * checkpoint's metrics are reported late.
+ */
+export function touchedThrough(event: AnyEvent, documents: DocumentSet): readonly DocumentKey[] {
+  if (event.type !== "ValidationReported") return [];
+  const { trial, run, step } = event.data;
+  const versions = documents.get("trial", trial)?.versions ?? [];
+  return versions
+    .filter((version) => version.run === run && version.step === step)
+    .map(({ model, number }): DocumentKey => ({ kind: "version", id: versionKey(model, number) }));
+}
+
+function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
+  const numbers = [];
+  if ("number" in event.data) numbers.push(event.data.number as number);
+  if (event.type === "AliasMoved") numbers.push(event.data.fromNumber);
+  return [
+    { kind: "model", id: model },
+    ...numbers.map((number): DocumentKey => ({ kind: "version", id: versionKey(model, number) })),
+    ...(event.type === "VersionRegistered" ? trialKeys(event.data.trial) : []),
+  ];
 }
 
 function trialKeys(trial: string): readonly DocumentKey[] {

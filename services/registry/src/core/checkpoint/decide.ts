@@ -1,6 +1,6 @@
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
-import type { CheckpointCommand, ManifestSummary } from "./commands.ts";
-import { evolveCheckpoint, initialCheckpoint } from "./evolve.ts";
+import type { CheckpointCommand, ManifestSummary, Pin } from "./commands.ts";
+import { evolveCheckpoint, holderOf, initialCheckpoint } from "./evolve.ts";
 import type { CheckpointEvent, CheckpointState, Declared } from "./state.ts";
 
 type Decision = readonly CheckpointEvent[] | Rejection;
@@ -22,6 +22,11 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
       case "abandon":
         if (state.status !== "declared") return alreadySo;
         return [{ type: "CheckpointAbandoned", data: { reason: command.reason } }];
+      case "pin":
+        return pin(state, command.pin);
+      case "unpin":
+        if (!state.holders.includes(holderOf(command.pin))) return alreadySo;
+        return [{ type: "CheckpointUnpinned", data: command.pin }];
       default:
         return assertNever(command, "a checkpoint's command");
     }
@@ -58,6 +63,17 @@ function complete(state: CheckpointState, manifest: ManifestSummary): Decision {
   const { digest, files, bytes } = manifest;
   const data = { manifestDigest: digest, files, bytes, trial, run, step };
   return [{ type: "CheckpointCompleted", data }];
+}
+
+/** Only a complete checkpoint is held: no other is ever restored from. */
+function pin(state: CheckpointState, data: Pin): Decision {
+  if (state.declared === null) return reject("checkpoint_not_found", "it was never declared");
+  if (state.status !== "completed") {
+    const why = state.reason === "" ? "its files are being written" : state.reason;
+    return reject("checkpoint_not_complete", `it is not complete: ${why}`);
+  }
+  if (state.holders.includes(holderOf(data))) return alreadySo;
+  return [{ type: "CheckpointPinned", data }];
 }
 
 function notUsable({ status, reason }: CheckpointState): Rejection | null {

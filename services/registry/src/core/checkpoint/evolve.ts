@@ -5,6 +5,7 @@ export const initialCheckpoint: CheckpointState = {
   declared: null,
   manifestDigest: "",
   reason: "",
+  holders: [],
 };
 
 export function evolveCheckpoint(state: CheckpointState, event: CheckpointEvent): CheckpointState {
@@ -17,7 +18,21 @@ export function evolveCheckpoint(state: CheckpointState, event: CheckpointEvent)
       return { ...state, status: "failed", reason: event.data.reason };
     case "CheckpointAbandoned":
       return { ...state, status: "abandoned", reason: event.data.reason };
+    case "CheckpointPinned": {
+      const holder = holderOf(event.data);
+      if (state.holders.includes(holder)) return state;
+      return { ...state, holders: [...state.holders, holder] };
+    }
+    case "CheckpointUnpinned": {
+      const holder = holderOf(event.data);
+      return { ...state, holders: state.holders.filter((one) => one !== holder) };
+    }
     default:
       return state;
   }
+}
+
+/** A pin is a model version's, or the person's. */
+export function holderOf({ holder, by }: { readonly holder: string; readonly by: string }): string {
+  return holder === "" ? by : holder;
 }

@@ -22,4 +22,6 @@ export type CheckpointState = {
   readonly manifestDigest: string;
   /** Why it failed or was abandoned. */
   readonly reason: string;
+  /** What holds it; it is not deleted while a holder is left. */
+  readonly holders: readonly string[];
 };

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/checkpoint.proto.
  */
 export const file_trainyard_event_v1_checkpoint: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiHgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCSIgChJDaGVja3BvaW50VW5waW5uZWQSCgoCYnkYASABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSLOAQoTQ2hlY2twb2ludENvbmRlbW5lZBIzCgZwb2xpY3kYASABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uUG9saWN5EjwKC2NvbXBldGl0b3JzGAIgAygLMicudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvbkNvbXBldGl0b3ISGgoScmVmZXJlbmNlc19jaGVja2VkGAMgAygJEhQKDGdyYWNlX2VuZF9tcxgEIAEoARISCgpleHBlcmltZW50GAUgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiPgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkSDgoGcmVhc29uGAMgASgJIjAKEkNoZWNrcG9pbnRVbnBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSLOAQoTQ2hlY2twb2ludENvbmRlbW5lZBIzCgZwb2xpY3kYASABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uUG9saWN5EjwKC2NvbXBldGl0b3JzGAIgAygLMicudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvbkNvbXBldGl0b3ISGgoScmVmZXJlbmNlc19jaGVja2VkGAMgAygJEhQKDGdyYWNlX2VuZF9tcxgEIAEoARISCgpleHBlcmltZW50GAUgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * A run is about to write a checkpoint, or has written one and completes it next.
@@ -152,7 +152,7 @@ export const CheckpointAbandonedSchema: GenMessage<CheckpointAbandoned> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 3);
 
 /**
- * Someone has pinned the checkpoint. It is not deleted.
+ * A person or a model version holds the checkpoint. It is not deleted while a holder is left.
  *
  * @generated from message trainyard.event.v1.CheckpointPinned
  */
@@ -161,6 +161,18 @@ export type CheckpointPinned = Message<"trainyard.event.v1.CheckpointPinned"> & 
    * @generated from field: string by = 1;
    */
   by: string;
+
+  /**
+   * The holder: "model-version:NAME/3" for a version of a model; empty for the person in `by`.
+   *
+   * @generated from field: string holder = 2;
+   */
+  holder: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
 };
 
 /**
@@ -171,7 +183,7 @@ export const CheckpointPinnedSchema: GenMessage<CheckpointPinned> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 4);
 
 /**
- * The pin was removed.
+ * The holder lets go of the checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointUnpinned
  */
@@ -180,6 +192,13 @@ export type CheckpointUnpinned = Message<"trainyard.event.v1.CheckpointUnpinned"
    * @generated from field: string by = 1;
    */
   by: string;
+
+  /**
+   * As in CheckpointPinned.
+   *
+   * @generated from field: string holder = 2;
+   */
+  holder: string;
 };
 
 /**

@@ -1,0 +1,93 @@
+/**
+ * A bucket of S3 or Google Cloud Storage, or what speaks their protocol, below a prefix. Keys are relative to the prefix.
+ *
+ * - A write is acknowledged when the store has the whole object; a reader never sees a part of one.
+ * - `head`, `open` and `copy` return null or "absent" only where the store says that the object does not exist. A refusal
+ *   (403) is a Fault `storage_refused`, which is never absence. A store that is away, throttles or fails is a Fault
+ *   `storage_away` with retry "later". A bucket that does not exist is a Fault `bucket_not_found`.
+ * - Large files go in parts of `partBytes`; each part is at most that large and all but the last are exactly that large.
+ * - Content passes through as a stream; an adapter never holds a file in memory.
+ */
+export type ObjectHead = {
+  readonly bytes: number;
+  /** What the store keeps of the content; null if it keeps no checksum that it verified. */
+  readonly checksum: ObjectChecksum | null;
+};
+
+/** Base64, as the stores give them. `sha256-parts` is the SHA-256 of the parts' SHA-256 in order, with their number. */
+export type ObjectChecksum =
+  | { readonly kind: "sha256"; readonly value: string }
+  | { readonly kind: "sha256-parts"; readonly value: string; readonly parts: number }
+  | { readonly kind: "md5"; readonly value: string }
+  | { readonly kind: "crc32c"; readonly value: string };
+
+export type ListedObject = {
+  readonly key: string;
+  readonly bytes: number;
+  readonly writtenAtMs: number;
+};
+
+/** A file as the writer knows it before it sends the first byte. Digests are hex. */
+export type FileDigests = {
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Of each part, in order; one entry for a file of at most `partBytes`, also for an empty one. */
+  readonly parts: readonly PartDigests[];
+  /** Base64; for stores that keep it of a whole object. */
+  readonly crc32c: string;
+};
+
+export type PartDigests = { readonly sha256: string };
+
+/** One HTTP request that a client without credentials may send until `expiresAtMs`, with exactly these headers. */
+export type PlannedRequest = {
+  readonly method: "PUT" | "GET" | "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly expiresAtMs: number;
+};
+
+/**
+ * What is left to send of a file. `parts` holds only what the store does not have yet; a part covers the bytes from
+ * `offset`, `bytes` of them. Empty: all is there, and `finishUpload` makes the object.
+ */
+export type UploadPlan = {
+  readonly kind: "single" | "multipart" | "resumable";
+  readonly parts: readonly PlannedPart[];
+};
+
+export type PlannedPart = {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly request: PlannedRequest;
+};
+
+export type ObjectContent = { readonly bytes: number; readonly stream: AsyncIterable<Uint8Array> };
+
+export interface ObjectStore extends AsyncDisposable {
+  /** For people: `s3://bucket/prefix`. */
+  readonly address: string;
+  /** The size of a part; files up to it are sent in one request. */
+  readonly partBytes: number;
+  head(key: string): Promise<ObjectHead | null>;
+  open(key: string): Promise<ObjectContent | null>;
+  /** Stores small content (markers, probes). With `ifAbsent` an object that is there stays, and false is returned. */
+  put(
+    key: string,
+    content: Uint8Array,
+    options?: { readonly ifAbsent?: boolean },
+  ): Promise<boolean>;
+  /** In key order. `below` is a prefix of keys. */
+  list(below: string): AsyncIterable<ListedObject>;
+  /** Absent keys count as deleted. Each page of keys is one request. */
+  delete(keys: readonly string[]): Promise<void>;
+  /** Copies inside the store. "unsupported": the caller sends the bytes itself. */
+  copy(from: string, to: string): Promise<"copied" | "absent" | "unsupported">;
+  /** What is left to send. A repeat after a crash resumes: parts that the store has are not planned again. */
+  planUpload(key: string, file: FileDigests): Promise<UploadPlan>;
+  /** Makes one object of the parts that were sent. Repeats harm nothing. A Fault `upload_incomplete` if parts are missing. */
+  finishUpload(key: string, file: FileDigests): Promise<ObjectHead>;
+  /** Gives back what unfinished uploads below a prefix of keys occupy. */
+  abortUploads(below: string): Promise<void>;
+  planDownload(key: string): Promise<PlannedRequest>;
+}

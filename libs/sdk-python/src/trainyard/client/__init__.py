@@ -1,0 +1,83 @@
+"""The platform from a Python process: the model registry.
+
+from trainyard import client
+
+version = client.get_model("iris").get_version("champion")
+folder = version.download()
+
+The cluster is that of TRAINYARD_URL and TRAINYARD_TOKEN; ``Client(url, token)`` names another. Inside a
+trial both are set, to a token with which the run registers checkpoints of its own trial:
+
+client.register_version("iris", checkpoint=uuid, create_model=True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ._client import Client
+from ._errors import ApiError, DownloadError, NotFoundError, PlatformAwayError
+from ._models import Model, ModelVersion
+
+__all__ = [
+    "ApiError",
+    "Client",
+    "DownloadError",
+    "Model",
+    "ModelVersion",
+    "NotFoundError",
+    "PlatformAwayError",
+    "create_model",
+    "get_model",
+    "list_models",
+    "register_version",
+]
+
+
+def get_model(name: str) -> Model:
+    """``Client().get_model``: the model of this name."""
+    return Client().get_model(name)
+
+
+def list_models(
+    name: str = "", labels: Sequence[str] = (), archived: bool = False
+) -> Iterator[Model]:
+    """``Client().list_models``: models, the newest first."""
+    return Client().list_models(name, labels, archived)
+
+
+def create_model(
+    name: str,
+    description: str = "",
+    notes: str = "",
+    labels: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+) -> Model:
+    """``Client().create_model``: a new model without versions."""
+    return Client().create_model(name, description, notes, labels, metadata)
+
+
+def register_version(
+    model: str,
+    checkpoint: str,
+    semantic_version: str = "",
+    description: str = "",
+    notes: str = "",
+    labels: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+    create_model: bool = False,
+    wait_s: float = 60.0,
+) -> ModelVersion:
+    """``Client().register_version``: makes a checkpoint a version of a model."""
+    return Client().register_version(
+        model,
+        checkpoint,
+        semantic_version,
+        description,
+        notes,
+        labels,
+        metadata,
+        create_model,
+        wait_s,
+    )

@@ -1,0 +1,128 @@
+"""Requests of the client: repeated while the platform is away, for a bounded time."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+from urllib.parse import quote, urlencode
+
+from .._http import Backoff, HttpConnection, UnreachableError
+from ._errors import ApiError, NotFoundError, PlatformAwayError
+
+REQUEST_TIMEOUT_S = 30.0
+# A restart of a service passes within it; a person waits no longer.
+PATIENCE_S = 60.0
+BACKOFF_FIRST_S = 0.2
+BACKOFF_MAX_S = 5.0
+PAGE_SIZE = 500
+
+Query = Sequence["tuple[str, str]"]
+
+
+class Api:
+    """The gateway at an address, with a token."""
+
+    def __init__(self, url: str, token: str, patience_s: float = PATIENCE_S) -> None:
+        self._connection = HttpConnection(url, token, REQUEST_TIMEOUT_S)
+        self._url, self._token = url.rstrip("/"), token
+        self._patience_s = patience_s
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def get(self, path: str, query: Query = ()) -> dict[str, Any]:
+        """One answer as an object."""
+        return self.call("GET", path + _text_of(query))
+
+    def pages(self, path: str, query: Query = ()) -> Iterator[dict[str, Any]]:
+        """The items of all pages, each page asked for when it is needed."""
+        token = ""
+        while True:
+            page = self.get(path, [*query, ("pageSize", str(PAGE_SIZE)), ("pageToken", token)])
+            yield from page.get("items") or []
+            token = str(page.get("nextPageToken") or "")
+            if not token:
+                return
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Sends a request, with a key by which a repeat has no second effect."""
+        content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
+        headers = {} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())}
+        backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
+        end_s = time.monotonic() + self._patience_s
+        while True:
+            reply = None
+            try:
+                reply = self._connection.request(method, path, content, headers)
+                why = reply.problem()
+            except UnreachableError as error:
+                why = str(error)
+            if reply is not None and 200 <= reply.status < 300:
+                return reply.json()
+            if reply is not None and not _passes(reply.status, reply.json()):
+                raise error_of(reply.status, reply.json())
+            wait_s = backoff.next_s(reply)
+            if time.monotonic() + wait_s > end_s:
+                raise PlatformAwayError(f"{method} {path}: {why}")
+            time.sleep(wait_s)
+
+    @contextmanager
+    def stream(self, path: str) -> Iterator[BinaryIO]:
+        """The bytes of an answer as they come."""
+        # Loaded here: most scripts download nothing.
+        import http.client
+        import urllib.error
+        import urllib.request
+
+        headers = {"Authorization": f"Bearer {self._token}"}
+        request = urllib.request.Request(self._url + path, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT_S) as response:
+                yield response
+        except urllib.error.HTTPError as error:
+            raise error_of(error.code, _object_of(error.read())) from None
+        except urllib.error.URLError as error:
+            raise PlatformAwayError(f"GET {path}: {error.reason}") from error
+        except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
+            raise PlatformAwayError(f"GET {path} broke off: {error}") from error
+
+
+def error_of(status: int, body: Mapping[str, Any]) -> ApiError:
+    """The exception for a problem+json answer."""
+    code = str(body.get("code") or status)
+    detail = str(body.get("detail") or body.get("title") or f"HTTP {status}")
+    return (NotFoundError if status == 404 else ApiError)(status, code, detail)
+
+
+def segment(text: str) -> str:
+    """A text as one segment of a path. Raises ValueError for what names nothing."""
+    if not text or text in (".", ".."):
+        raise ValueError(f"{text!r} is no name")
+    return quote(text, safe="")
+
+
+def number_of(value: Any) -> float:
+    """A number of proto JSON, which has not-a-number and the infinities as text."""
+    return float(value)
+
+
+def _text_of(query: Query) -> str:
+    given = [(name, value) for name, value in query if value != ""]
+    return f"?{urlencode(given)}" if given else ""
+
+
+def _passes(status: int, body: Mapping[str, Any]) -> bool:
+    busy = status == 409 and body.get("code") == "in_progress"
+    return status >= 500 or status == 429 or busy
+
+
+def _object_of(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,122 @@
+"""``Client``: one cluster, with the token of a person or of a run."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .._info import in_task
+from ._api import PATIENCE_S, Api, segment
+from ._errors import ApiError
+from ._models import Model, ModelVersion
+
+# A checkpoint whose call has just returned may be complete a moment later.
+_COMPLETE_POLL_S = 0.5
+
+
+class Client:
+    """A cluster by its address and a token; without them TRAINYARD_URL and TRAINYARD_TOKEN in the
+    environment. Makes no request before it is used. Not for several threads at once.
+
+    Every call raises ``ApiError`` when the platform refuses (``NotFoundError`` for a name that it does
+    not have), and ``PlatformAwayError`` when it does not answer for ``patience_s`` seconds.
+    """
+
+    def __init__(
+        self, url: str | None = None, token: str | None = None, patience_s: float = PATIENCE_S
+    ) -> None:
+        url = url or os.environ.get("TRAINYARD_URL", "")
+        token = token or os.environ.get("TRAINYARD_TOKEN", "")
+        if not url or not token:
+            raise ValueError("give url and token, or set TRAINYARD_URL and TRAINYARD_TOKEN")
+        self._api = Api(url, token, patience_s)
+
+    def close(self) -> None:
+        """Closes the connection; a later call opens another."""
+        self._api.close()
+
+    def get_model(self, name: str) -> Model:
+        """The model of this name."""
+        return Model(self._api, self._api.get(f"/api/v1/models/{segment(name)}"))
+
+    def list_models(
+        self, name: str = "", labels: Sequence[str] = (), archived: bool = False
+    ) -> Iterator[Model]:
+        """Models, the newest first: those whose name contains ``name`` and that have all of ``labels``;
+        archived ones only if asked for.
+        """
+        query = [("name", name), *(("labels", label) for label in labels)]
+        if archived:
+            query.append(("archived", "true"))
+        for item in self._api.pages("/api/v1/models", query):
+            yield Model(self._api, item)
+
+    def create_model(
+        self,
+        name: str,
+        description: str = "",
+        notes: str = "",
+        labels: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Model:
+        """A new model without versions. Raises ApiError ``model_exists`` if there is one."""
+        body = {"name": name, **_words(description, notes, labels, metadata)}
+        return Model(self._api, self._api.call("POST", "/api/v1/models", body)["model"])
+
+    def register_version(
+        self,
+        model: str,
+        checkpoint: str,
+        semantic_version: str = "",
+        description: str = "",
+        notes: str = "",
+        labels: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        create_model: bool = False,
+        wait_s: float = 60.0,
+    ) -> ModelVersion:
+        """Makes a checkpoint, by its UUID, a version of a model: it is kept until the version is
+        removed. The same checkpoint again returns its version.
+
+        A checkpoint that is not complete is waited for, for ``wait_s`` seconds; then ApiError
+        ``checkpoint_not_complete`` is raised. ``create_model`` creates the model if it does not
+        exist. A run may register the checkpoints of its own trial, with the token that it has.
+        """
+        body = {
+            "checkpoint": checkpoint,
+            "semanticVersion": semantic_version,
+            "createModel": create_model,
+            **_words(description, notes, labels, metadata),
+        }
+        path = f"/api/v1/models/{segment(model)}/versions"
+        end_s = time.monotonic() + wait_s
+        while True:
+            try:
+                return ModelVersion(self._api, self._api.call("POST", path, body)["version"])
+            except ApiError as error:
+                late = time.monotonic() + _COMPLETE_POLL_S > end_s
+                if error.code not in _passing_codes() or late:
+                    raise
+            time.sleep(_COMPLETE_POLL_S)
+
+
+def _passing_codes() -> tuple[str, ...]:
+    """Refusals that may end by themselves. Inside a task the platform hears of a checkpoint only after
+    the call that stored it; elsewhere an unknown one is a mistake.
+    """
+    if in_task(os.environ):
+        return "checkpoint_not_complete", "checkpoint_not_found"
+    return ("checkpoint_not_complete",)
+
+
+def _words(
+    description: str, notes: str, labels: Sequence[str], metadata: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    return {
+        "description": description,
+        "notes": notes,
+        "labels": list(labels),
+        "metadata": dict(metadata or {}),
+    }

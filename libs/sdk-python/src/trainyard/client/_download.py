@@ -1,0 +1,112 @@
+"""A version of a model as a folder. Archives of the platform are read as they come; what is in them is
+written as regular files below one folder, and nothing else is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from ._api import Api, segment
+from ._errors import DownloadError
+
+_CHUNK_BYTES = 1024 * 1024
+
+
+def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path:
+    """See ``ModelVersion.download``."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileExistsError(f"{folder} exists: name a new or an empty folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        path = f"/api/v1/checkpoints/{segment(str(version['checkpoint']))}"
+        manifest = {
+            str(one["path"]): str(one["sha256"]) for one in api.get(path).get("manifest") or []
+        }
+        found = _unpack(api, f"{path}/archive", partial / "checkpoint")
+        _compare(manifest, found)
+        if version.get("codeDigest"):
+            of = f"/api/v1/models/{segment(str(version['model']))}"
+            code = f"{of}/versions/{version['number']}/code"
+            _unpack(api, code, partial / "code", str(version["codeDigest"]))
+        text = json.dumps(version, indent=2)
+        (partial / "version.json").write_text(f"{text}\n", encoding="utf-8")
+        partial.replace(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return folder
+
+
+def _compare(manifest: Mapping[str, str], found: Mapping[str, str]) -> None:
+    for path in sorted({*manifest, *found}):
+        if path not in found:
+            raise DownloadError(f"the file {path!r} is missing")
+        if path not in manifest:
+            raise DownloadError(f"the file {path!r} is not in the checkpoint's manifest")
+        if manifest[path] != found[path]:
+            raise DownloadError(f"the file {path!r} differs from its recorded SHA-256")
+
+
+class _Hashing:
+    """Bytes on their way, with their SHA-256."""
+
+    def __init__(self, body: BinaryIO) -> None:
+        self._body = body
+        self.sha256 = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self._body.read(size)
+        self.sha256.update(chunk)
+        return chunk
+
+
+def _unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str]:
+    """The SHA-256 of each file that was written, by its path. ``packed`` is that of the archive, if it
+    is known.
+    """
+    found: dict[str, str] = {}
+    folder.mkdir()
+    try:
+        with api.stream(path) as body:
+            hashing = _Hashing(body)
+            with tarfile.open(fileobj=cast("BinaryIO", hashing), mode="r|gz") as archive:
+                for member in archive:
+                    if not member.isdir():
+                        name = _inside(member)
+                        found[str(name)] = _write(archive, member, folder / name)
+            while hashing.read(_CHUNK_BYTES):
+                pass
+            if packed and hashing.sha256.hexdigest() != packed:
+                raise DownloadError("the model code differs from its recorded SHA-256")
+    except (tarfile.TarError, zlib.error, EOFError) as error:
+        raise DownloadError(f"the download broke off: {error}") from error
+    return found
+
+
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str:
+    content = archive.extractfile(member)
+    if content is None:
+        raise DownloadError(f"{member.name!r} is no file")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    with target.open("xb") as out:
+        while chunk := content.read(_CHUNK_BYTES):
+            digest.update(chunk)
+            out.write(chunk)
+    return digest.hexdigest()
+
+
+def _inside(member: tarfile.TarInfo) -> PurePosixPath:
+    path = PurePosixPath(member.name)
+    if not member.isfile() or path.is_absolute() or ".." in path.parts:
+        raise DownloadError(f"{member.name!r} is not a file inside the version")
+    return path

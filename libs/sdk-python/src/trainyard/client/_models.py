@@ -1,0 +1,123 @@
+"""Models and their versions, as they were when they were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._files import PathLike
+from ._api import Api, number_of, segment
+
+
+class Model:
+    """A model of the registry. Its fields are as the platform had them when it was asked:
+
+    ``name``, ``description``, ``notes``, ``labels``, ``metadata``, ``workspace``, ``archived``,
+    ``created_by``, ``latest_number`` (of the newest registration; 0 for none) and ``aliases`` (the number of
+    the version by the alias).
+    """
+
+    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        self._api = api
+        self.name = str(message["name"])
+        self.description = str(message.get("description") or "")
+        self.notes = str(message.get("notes") or "")
+        self.labels: list[str] = list(message.get("labels") or [])
+        self.metadata: dict[str, Any] = dict(message.get("metadata") or {})
+        self.workspace = str(message.get("workspace") or "")
+        self.archived = bool(message.get("archived"))
+        self.created_by = str(message.get("createdBy") or "")
+        self.latest_number = int(message.get("latestNumber") or 0)
+        self.aliases: dict[str, int] = dict(message.get("aliases") or {})
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r})"
+
+    def get_version(self, version: int | str = "latest") -> ModelVersion:
+        """The version by its number, semantic version or alias; ``"latest"`` is the highest number.
+        Raises NotFoundError if there is none.
+        """
+        path = f"{self._path}/versions/{segment(str(version))}"
+        return ModelVersion(self._api, self._api.get(path))
+
+    def list_versions(self, where: Sequence[str] = ()) -> Iterator[ModelVersion]:
+        """Versions that are not removed, the newest first, for which all conditions hold: texts as
+        ``metrics.loss<0.5``, ``hparams.lr=0.1``, ``metadata.dataset=v2``, ``step>100``, ``label=prod``.
+        """
+        query = [("where", one) for one in where]
+        for item in self._api.pages(f"{self._path}/versions", query):
+            yield ModelVersion(self._api, item)
+
+    def best_versions(
+        self, metric: str, where: Sequence[str] = (), order: str = "", limit: int = 1
+    ) -> list[ModelVersion]:
+        """The ``limit`` (at most 100) best versions by a metric, the best first; among equal ones the
+        oldest. ``order`` is ``"min"`` or ``"max"``, and may be left out for the metric of the search.
+        ``where`` as in ``list_versions``. Raises NotFoundError for a metric that no version has.
+        """
+        query = [("metric", metric), ("order", order), ("limit", str(limit))]
+        query += [("where", one) for one in where]
+        found = self._api.get(f"{self._path}/versions:best", query)
+        return [ModelVersion(self._api, item) for item in found.get("items") or []]
+
+    def move_alias(self, alias: str, version: int | str, reason: str) -> ModelVersion:
+        """Lets an alias, such as champion, name a version. The reason stays in its history."""
+        path = f"{self._path}/aliases/{segment(alias)}"
+        body = {"version": str(version), "reason": reason}
+        return ModelVersion(self._api, self._api.call("PUT", path, body)["version"])
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v1/models/{segment(self.name)}"
+
+
+class ModelVersion:
+    """A version of a model. Its fields are as the platform had them when it was asked:
+
+    ``model``, ``number``, ``semantic_version`` (empty for none), ``aliases``, ``description``, ``notes``,
+    ``labels``, ``metadata``, ``state`` (REGISTERED or REMOVED); where it comes from: ``checkpoint`` (UUID),
+    ``experiment``, ``trial``, ``run``, ``steps_completed`` (training steps), ``metrics`` (validation metrics at
+    that step), ``hyperparameters``, ``data`` (of the configuration), ``code_digest`` (SHA-256, hex; empty for
+    none).
+    """
+
+    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        self._api = api
+        self.model = str(message["model"])
+        self.number = int(message["number"])
+        self.semantic_version = str(message.get("semanticVersion") or "")
+        self.aliases: list[str] = list(message.get("aliases") or [])
+        self.description = str(message.get("description") or "")
+        self.notes = str(message.get("notes") or "")
+        self.labels: list[str] = list(message.get("labels") or [])
+        self.metadata: dict[str, Any] = dict(message.get("metadata") or {})
+        self.state = str(message.get("state") or "")
+        self.checkpoint = str(message["checkpoint"])
+        self.experiment = str(message.get("experiment") or "")
+        self.trial = str(message.get("trial") or "")
+        self.run = int(message.get("run") or 0)
+        self.steps_completed = number_of(message.get("stepsCompleted") or 0)
+        metrics: Mapping[str, Any] = message.get("metrics") or {}
+        self.metrics: dict[str, float] = {name: number_of(one) for name, one in metrics.items()}
+        self.hyperparameters: dict[str, Any] = dict(message.get("hyperparameters") or {})
+        self.data: dict[str, Any] = dict(message.get("data") or {})
+        self.code_digest = str(message.get("codeDigest") or "")
+        self._message = message
+
+    def __repr__(self) -> str:
+        return f"ModelVersion({self.model!r}, {self.number})"
+
+    def download(self, folder: PathLike | None = None) -> Path:
+        """Writes the version into a new or empty folder, by default ``./MODEL-NUMBER``: ``checkpoint/``
+        with its files, ``code/`` with the code that trained it if there is any, and ``version.json``. Returns
+        the folder, which exists only once every file was compared with its recorded SHA-256.
+
+        Raises FileExistsError for a folder with files, DownloadError for a file that differs, and OSError
+        for a disk that cannot be written to.
+        """
+        # Loaded here: most scripts download nothing.
+        from ._download import download_version
+
+        target = Path(folder) if folder is not None else Path(f"{self.model}-{self.number}")
+        return download_version(self._api, self._message, target)

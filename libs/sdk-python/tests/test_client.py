@@ -1,0 +1,253 @@
+"""``trainyard.client`` against a gateway that the test plays."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import tarfile
+import tempfile
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Callable
+from unittest import mock
+from urllib.parse import parse_qs, urlsplit
+
+from trainyard import client
+
+MODEL = {
+    "name": "iris",
+    "labels": ["prod"],
+    "metadata": {"task": "classify"},
+    "aliases": {"champion": 3},
+    "latestNumber": 3,
+}
+VERSION = {
+    "model": "iris",
+    "number": 3,
+    "semanticVersion": "1.0.0",
+    "aliases": ["champion"],
+    "checkpoint": "c",
+    "experiment": "1",
+    "trial": "1.2",
+    "run": 1,
+    "stepsCompleted": 10,
+    "metrics": {"loss": 0.25, "worst": "NaN"},
+    "hyperparameters": {"lr": 0.1},
+    "state": "REGISTERED",
+}
+FILES = {"weights.bin": b"w" * 5_000, "a/b.txt": b"b"}
+
+
+def archive(files: dict[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.type, info.size, info.linkname = kind, len(content), "/etc/passwd"
+            if kind != tarfile.REGTYPE:
+                info.size = 0
+            tar.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+def manifest(files: dict[str, bytes]) -> list[dict[str, Any]]:
+    return [
+        {"path": path, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for path, content in files.items()
+    ]
+
+
+class Gateway:
+    """Answers a request with a status and an object or bytes, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, Any, dict[str, list[str]], str | None]] = []
+        self.answer: Callable[[str, str], tuple[int, Any]] = lambda method, path: (404, {})
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments: Any) -> None:
+                """Quiet."""
+
+            def _serve(self) -> None:
+                length = int(self.headers.get("content-length") or 0)
+                body = json.loads(self.rfile.read(length)) if length else None
+                parts = urlsplit(self.path)
+                key = self.headers.get("idempotency-key")
+                owner.asked.append((self.command, parts.path, body, parse_qs(parts.query), key))
+                status, value = owner.answer(self.command, parts.path)
+                content = value if isinstance(value, bytes) else json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_GET = do_POST = do_PUT = _serve
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class ClientTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.gateway = Gateway()
+        self.addCleanup(self.gateway.stop)
+        self.client = client.Client(self.gateway.url, "t", patience_s=5.0)
+        self.addCleanup(self.client.close)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def serve(self, **paths: Any) -> None:
+        """Answers by the last part of the path."""
+
+        def answer(method: str, path: str) -> tuple[int, Any]:
+            value = paths.get(path.rsplit("/", 1)[1].replace(":", "_"))
+            if value is None:
+                return 404, {"code": "model_not_found", "detail": "there is no model x"}
+            return value if isinstance(value, tuple) else (200, value)
+
+        self.gateway.answer = answer
+
+    def test_a_version_is_found_by_its_alias_with_its_lineage(self) -> None:
+        self.serve(iris=MODEL, champion=VERSION)
+        version = self.client.get_model("iris").get_version("champion")
+        self.assertEqual((version.number, version.trial, version.run), (3, "1.2", 1))
+        self.assertEqual(version.hyperparameters, {"lr": 0.1})
+        self.assertEqual(version.metrics["loss"], 0.25)
+        self.assertTrue(math.isnan(version.metrics["worst"]))
+
+    def test_a_name_that_the_platform_does_not_have_raises(self) -> None:
+        self.serve()
+        with self.assertRaisesRegex(client.NotFoundError, "there is no model x") as raised:
+            self.client.get_model("x")
+        self.assertEqual((raised.exception.status, raised.exception.code), (404, "model_not_found"))
+
+    def test_a_name_is_one_part_of_the_path(self) -> None:
+        self.serve(**{"..%2Fx": MODEL})
+        self.client.get_model("../x")
+        self.assertEqual(self.gateway.asked[-1][1], "/api/v1/models/..%2Fx")
+        for name in ("", ".", ".."):
+            with self.assertRaises(ValueError):
+                self.client.get_model(name)
+
+    def test_lists_are_followed_page_by_page(self) -> None:
+        pages = iter([{"items": [MODEL], "nextPageToken": "n"}, {"items": [MODEL]}])
+        self.gateway.answer = lambda method, path: (200, next(pages))
+        names = [model.name for model in self.client.list_models(labels=["a", "b"])]
+        self.assertEqual(names, ["iris", "iris"])
+        self.assertEqual(self.gateway.asked[0][3]["labels"], ["a", "b"])
+        self.assertEqual(self.gateway.asked[1][3]["pageToken"], ["n"])
+
+    def test_the_best_version_is_asked_for_with_its_conditions(self) -> None:
+        self.serve(iris=MODEL, versions_best={"items": [VERSION]})
+        [best] = self.client.get_model("iris").best_versions("loss", ["label=prod"], order="min")
+        self.assertEqual(best.number, 3)
+        query = {"metric": ["loss"], "order": ["min"], "limit": ["1"], "where": ["label=prod"]}
+        self.assertEqual(self.gateway.asked[-1][3], query)
+
+    def test_a_registration_waits_for_the_checkpoint_and_is_repeated_with_its_key(self) -> None:
+        late = 409, {"code": "checkpoint_not_complete", "detail": "not complete"}
+        answers = iter([late, (503, {}), (200, {"version": VERSION})])
+        self.gateway.answer = lambda method, path: next(answers)
+        version = self.client.register_version("iris", "c", create_model=True)
+        self.assertEqual(version.number, 3)
+        keys = [key for _, _, _, _, key in self.gateway.asked]
+        self.assertEqual(len(set(keys)), 2)
+        self.assertEqual(keys[1], keys[2])
+        self.gateway.answer = lambda method, path: late
+        with self.assertRaises(client.ApiError):
+            self.client.register_version("iris", "c", wait_s=0)
+
+    def test_a_trial_waits_until_the_platform_knows_its_checkpoint(self) -> None:
+        unknown = 404, {"code": "checkpoint_not_found", "detail": "there is no checkpoint c"}
+        answers = iter([unknown, (200, {"version": VERSION})])
+        self.gateway.answer = lambda method, path: next(answers)
+        with mock.patch.dict(os.environ, {"TRAINYARD_TRIAL_ID": "1.1"}):
+            self.assertEqual(self.client.register_version("iris", "c").number, 3)
+        self.gateway.answer = lambda method, path: unknown
+        with self.assertRaises(client.NotFoundError):
+            self.client.register_version("iris", "c")
+        self.assertEqual(len(self.gateway.asked), 3)
+
+    def test_an_alias_moves_with_a_reason(self) -> None:
+        self.serve(iris=MODEL, champion={"version": VERSION})
+        self.client.get_model("iris").move_alias("champion", 3, "lower loss")
+        method, path, body, _, _ = self.gateway.asked[-1]
+        self.assertEqual((method, path), ("PUT", "/api/v1/models/iris/aliases/champion"))
+        self.assertEqual(body, {"version": "3", "reason": "lower loss"})
+
+    def test_a_platform_that_stays_away_raises(self) -> None:
+        self.gateway.answer = lambda method, path: (503, {"detail": "it is away"})
+        away = client.Client(self.gateway.url, "t", patience_s=0.0)
+        self.addCleanup(away.close)
+        with self.assertRaisesRegex(client.PlatformAwayError, "it is away"):
+            away.get_model("iris")
+
+    def test_a_client_without_an_address_says_what_to_set(self) -> None:
+        with self.assertRaisesRegex(ValueError, "TRAINYARD_URL"):
+            client.Client("", "")
+
+    def download(self, version: dict[str, Any], **paths: Any) -> Path:
+        self.serve(**{"iris": MODEL, "champion": version, **paths})
+        found = self.client.get_model("iris").get_version("champion")
+        return found.download(self.folder / "out" / "iris")
+
+    def test_a_download_has_files_code_and_what_is_known(self) -> None:
+        code = archive({"train.py": b"print()"})
+        version = {**VERSION, "codeDigest": hashlib.sha256(code).hexdigest()}
+        checkpoint = {"manifest": manifest(FILES)}
+        folder = self.download(version, c=checkpoint, archive=archive(FILES), code=code)
+        for path, content in FILES.items():
+            self.assertEqual((folder / "checkpoint" / path).read_bytes(), content)
+        self.assertEqual((folder / "code" / "train.py").read_bytes(), b"print()")
+        self.assertEqual(json.loads((folder / "version.json").read_text()), version)
+        self.assertEqual([one.name for one in folder.parent.iterdir()], ["iris"])
+
+    def test_what_differs_from_the_record_is_named_and_not_kept(self) -> None:
+        checkpoint = {"manifest": manifest(FILES)}
+        whole = archive(FILES)
+        cases = [
+            (archive({**FILES, "weights.bin": b"v" * 5_000}), "'weights.bin' differs"),
+            (archive({"a/b.txt": b"b"}), "'weights.bin' is missing"),
+            (archive({**FILES, "more": b""}), "'more' is not in the checkpoint's manifest"),
+            (archive({**FILES, "../out": b""}), "'../out' is not a file inside"),
+            (archive({**FILES, "/tmp/x": b""}), "'/tmp/x' is not a file inside"),
+            (archive({"link": b""}, tarfile.SYMTYPE), "'link' is not a file inside"),
+            (whole[: len(whole) // 2], "broke off"),
+            (b"nothing", "broke off"),
+        ]
+        for packed, why in cases:
+            with self.subTest(why), self.assertRaisesRegex(client.DownloadError, why):
+                self.download(VERSION, c=checkpoint, archive=packed)
+            self.assertEqual(list((self.folder / "out").iterdir()), [])
+        code = archive({"train.py": b""})
+        with self.assertRaisesRegex(client.DownloadError, "the model code differs"):
+            self.download(
+                {**VERSION, "codeDigest": "0" * 64}, c=checkpoint, archive=whole, code=code
+            )
+
+    def test_a_folder_with_files_is_never_replaced(self) -> None:
+        taken = self.folder / "out" / "iris"
+        taken.mkdir(parents=True)
+        (taken / "mine").write_text("mine")
+        with self.assertRaises(FileExistsError):
+            self.download(VERSION)
+        self.assertEqual((taken / "mine").read_text(), "mine")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,215 @@
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { metricFact } from "../core/models/facts.ts";
+import { type Condition, readCondition } from "../core/models/where.ts";
+import { type ModelDocument, type VersionDocument, versionKey } from "../core/views/documents.ts";
+import { Problem } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import { type Direction, VersionFacts } from "../shell/version-facts.ts";
+import { listPage, pageSize } from "./paging.ts";
+import { shownModel } from "./shown.ts";
+
+const facts = new VersionFacts();
+
+export async function getModel(
+  backend: Backend,
+  { model, minPosition }: RequestOf<"getModel">,
+): Promise<ReplyOf<"getModel">> {
+  await backend.reachText(minPosition);
+  return shownModel(await backend.get("model", model));
+}
+
+/** Filters are applied to each page that is read: a page of an answer may come from several. */
+export async function listModels(
+  backend: Backend,
+  request: RequestOf<"listModels">,
+): Promise<ReplyOf<"listModels">> {
+  await backend.reachText(request.minPosition);
+  const size = pageSize(request.pageSize);
+  const wanted = (model: ModelDocument): boolean =>
+    (request.archived || !model.archived) &&
+    model.name.includes(request.name) &&
+    request.labels.every((label) => model.labels.includes(label));
+  const items: ModelDocument[] = [];
+  let pageToken = request.pageToken;
+  for (;;) {
+    const left = size - items.length;
+    const page = await listPage(
+      backend,
+      "model",
+      { pageSize: left, pageToken },
+      { newestFirst: true },
+    );
+    items.push(...page.items.filter(wanted));
+    pageToken = page.nextPageToken;
+    if (pageToken === "" || items.length >= size) break;
+  }
+  return { items: items.map(shownModel), nextPageToken: pageToken, position: backend.position };
+}
+
+export async function listAliasMoves(
+  backend: Backend,
+  request: RequestOf<"listModelAliasMoves">,
+): Promise<ReplyOf<"listModelAliasMoves">> {
+  await backend.reachText(request.minPosition);
+  const { name: parent } = await backend.get("model", request.model);
+  const { alias } = request;
+  // What is looked for has no character that JSON escapes: an alias has letters, digits, dashes and underscores.
+  if (!/^[\w-]*$/.test(alias)) throw noAlias(parent, alias);
+  return listPage(backend, "aliasMove", request, {
+    parent,
+    newestFirst: true,
+    ...(alias === "" ? {} : { field: { name: "alias", value: alias } }),
+  });
+}
+
+function noAlias(model: string, alias: string): Problem {
+  const detail = `model ${model} has no alias ${JSON.stringify(alias)}`;
+  return new Problem(404, "alias_not_found", detail);
+}
+
+/** The version by its number, semantic version or alias, or the latest. Also a removed one, by its number. */
+export async function findVersion(
+  backend: Backend,
+  name: string,
+  version: string,
+): Promise<VersionDocument> {
+  const model = await backend.get("model", name);
+  const number = await numberOf(backend, model, version);
+  const found =
+    number === null ? undefined : await backend.find("version", versionKey(name, number));
+  if (found !== undefined) return found;
+  const detail = `model ${name} has no version ${JSON.stringify(version.slice(0, 80))}`;
+  throw new Problem(404, "version_not_found", detail);
+}
+
+async function numberOf(
+  { parts }: Backend,
+  model: ModelDocument,
+  version: string,
+): Promise<number | null> {
+  if (/^[1-9][0-9]{0,8}$/.test(version)) return Number(version);
+  if (version === "latest") return facts.latest(parts.pool, model.name);
+  if (/^[0-9A-Za-z.+-]{5,63}$/.test(version) && version.includes(".")) {
+    return facts.semantic(parts.pool, model.name, version);
+  }
+  return Object.hasOwn(model.aliases, version) ? (model.aliases[version] ?? null) : null;
+}
+
+export async function listVersions(
+  backend: Backend,
+  request: RequestOf<"listModelVersions">,
+): Promise<ReplyOf<"listModelVersions">> {
+  await backend.reachText(request.minPosition);
+  const { name: model } = await backend.get("model", request.model);
+  const where = readConditions(request.where);
+  const size = pageSize(request.pageSize);
+  const below = readBelow(request.pageToken);
+  const { pool } = backend.parts;
+  // One more than the page holds tells whether there is a next page.
+  const numbers = await facts.matching(pool, { model, where, below, limit: size + 1 });
+  if (numbers.length === 0) await requireKnown(backend, model, where);
+  const page = numbers.slice(0, size);
+  return {
+    items: await versionsOf(backend, model, page),
+    nextPageToken: numbers.length > size ? String(page.at(-1) ?? "") : "",
+    position: backend.position,
+  };
+}
+
+function readBelow(pageToken: string): number | null {
+  if (pageToken === "") return null;
+  if (/^[1-9][0-9]{0,8}$/.test(pageToken)) return Number(pageToken);
+  throw new Problem(400, "invalid_request", "invalid page_token");
+}
+
+export async function bestVersions(
+  backend: Backend,
+  request: RequestOf<"bestModelVersions">,
+): Promise<ReplyOf<"bestModelVersions">> {
+  await backend.reachText(request.minPosition);
+  const { name: model } = await backend.get("model", request.model);
+  const { metric } = request;
+  const where = readConditions(request.where);
+  const limit = request.limit === 0 ? 1 : request.limit;
+  if (limit > gatewayLimits.bestVersionsMax) {
+    const detail = `limit is ${limit} and may be ${gatewayLimits.bestVersionsMax}`;
+    throw new Problem(400, "invalid_request", detail);
+  }
+  const direction = await directionOf(backend, model, metric, request.order);
+  const { pool } = backend.parts;
+  const numbers = await facts.best(pool, { model, metric, direction, where, limit });
+  if (numbers.length === 0) await requireKnown(backend, model, where);
+  const items = await versionsOf(backend, model, numbers);
+  return { items, order: direction, position: backend.position };
+}
+
+/** As it is asked for, else as the search of the newest version that has the metric takes it. */
+async function directionOf(
+  backend: Backend,
+  model: string,
+  metric: string,
+  order: string,
+): Promise<Direction> {
+  const newest = /[\0\ud800-\udfff]/.test(metric)
+    ? null
+    : await facts.measured(backend.parts.pool, model, metric);
+  if (newest === null) throw await noSuchName(backend, model, metricFact(metric));
+  if (order === "min" || order === "max") return order;
+  if (order !== "") {
+    const detail = `order is ${JSON.stringify(order.slice(0, 80))} and should be min or max`;
+    throw new Problem(400, "invalid_request", detail);
+  }
+  const version = await backend.find("version", versionKey(model, newest));
+  if (version?.searcherMetric === metric) return version.smallerIsBetter ? "min" : "max";
+  const detail = `${JSON.stringify(metric)} is not the metric of a search: say with order whether min or max is the best`;
+  throw new Problem(400, "order_missing", detail);
+}
+
+function readConditions(texts: readonly string[]): readonly Condition[] {
+  if (texts.length > gatewayLimits.conditionsMax) {
+    const detail = `there are ${texts.length} conditions and may be ${gatewayLimits.conditionsMax}`;
+    throw new Problem(400, "invalid_request", detail);
+  }
+  return texts.map((text) => {
+    const condition = readCondition(text);
+    if (typeof condition !== "string") return condition;
+    throw new Problem(400, "invalid_request", condition);
+  });
+}
+
+/** Nothing was found: it may be that a condition names what no version has. */
+async function requireKnown(
+  backend: Backend,
+  model: string,
+  where: readonly Condition[],
+): Promise<void> {
+  for (const condition of where) {
+    if (condition.kind === "label") continue;
+    if (await facts.has(backend.parts.pool, model, condition.fact)) continue;
+    throw await noSuchName(backend, model, condition.fact);
+  }
+}
+
+/** Names the ones that the newest versions have. */
+async function noSuchName(backend: Backend, model: string, fact: string): Promise<Problem> {
+  const kind = fact.split(".", 1)[0] ?? "";
+  const known = await facts.namesOf(backend.parts.pool, model, `${kind}.`);
+  const there = known.length === 0 ? "none has any" : `known names are ${known.join(", ")}`;
+  const detail = `no version of model ${model} has ${JSON.stringify(fact.slice(0, 200))}: ${there}`;
+  return new Problem(404, "metric_not_found", detail);
+}
+
+async function versionsOf(
+  { parts }: Backend,
+  model: string,
+  numbers: readonly number[],
+): Promise<readonly VersionDocument[]> {
+  const keys = numbers.map((number) => ({
+    kind: "version" as const,
+    id: versionKey(model, number),
+  }));
+  const rows = await parts.documents.fetch(parts.pool, keys);
+  const found = new Map(rows.map((row) => [row.id, row.doc as VersionDocument]));
+  return keys.flatMap(({ id }) => found.get(id) ?? []);
+}

@@ -1,0 +1,158 @@
+/** The model registry: the registry service decides, the read model answers. */
+import { Readable } from "node:stream";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import {
+  ArchiveModelSchema,
+  CreateModelSchema,
+  DescribeModelSchema,
+  DescribeVersionSchema,
+  type ModelChange,
+  ModelChangeSchema,
+  type ModelWords,
+  MoveAliasSchema,
+  RegisterVersionSchema,
+  RemoveAliasSchema,
+  RemoveVersionSchema,
+} from "@trainyard/contracts/commands";
+import { type VersionDocument, versionKey } from "../core/views/documents.ts";
+import { Problem } from "../http/problem.ts";
+import type { RequestContext, SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import {
+  bestVersions,
+  findVersion,
+  getModel,
+  listAliasMoves,
+  listModels,
+  listVersions,
+} from "./model-queries.ts";
+import { shownModel } from "./shown.ts";
+
+export function modelHandlers(backend: Backend) {
+  return {
+    unary: { ...queryHandlers(backend), ...changeHandlers(backend) },
+    raw: { downloadModelVersionCode: (request) => downloadCode(backend, request) },
+  } satisfies SomeHandlers;
+}
+
+function queryHandlers(backend: Backend) {
+  return {
+    listModels: (request) => listModels(backend, request),
+    getModel: (request) => getModel(backend, request),
+    listModelVersions: (request) => listVersions(backend, request),
+    bestModelVersions: (request) => bestVersions(backend, request),
+    getModelVersion: async ({ model, version, minPosition }) => {
+      await backend.reachText(minPosition);
+      return findVersion(backend, model, version);
+    },
+    listModelAliasMoves: (request) => listAliasMoves(backend, request),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+function changeHandlers(backend: Backend) {
+  const command = backend.command.bind(backend);
+  const reply = ModelChangeSchema;
+  return {
+    createModel: async ({ name: model, workspace, ...given }, context) => {
+      const message = { model, words: newWords(given), workspace };
+      const ask = () => command("registry", CreateModelSchema, message, reply, context);
+      return modelAfter(backend, model, await ask());
+    },
+    updateModel: async ({ model, ...words }, context) => {
+      const message = { model, words };
+      const ask = () => command("registry", DescribeModelSchema, message, reply, context);
+      return modelAfter(backend, model, await ask());
+    },
+    archiveModel: async ({ model, reason }, context) => {
+      const message = { model, archived: true, reason };
+      const ask = () => command("registry", ArchiveModelSchema, message, reply, context);
+      return modelAfter(backend, model, await ask());
+    },
+    unarchiveModel: async ({ model }, context) => {
+      const message = { model, archived: false, reason: "" };
+      const ask = () => command("registry", ArchiveModelSchema, message, reply, context);
+      return modelAfter(backend, model, await ask());
+    },
+    registerModelVersion: (request, context) => register(backend, request, context),
+    updateModelVersion: async ({ model, version, ...words }, context) => {
+      const message = { model, version, words };
+      const ask = () => command("registry", DescribeVersionSchema, message, reply, context);
+      return versionAfter(backend, model, await ask());
+    },
+    removeModelVersion: async ({ model, version, reason }, context) => {
+      const message = { model, version, reason };
+      const ask = () => command("registry", RemoveVersionSchema, message, reply, context);
+      return versionAfter(backend, model, await ask());
+    },
+    moveModelAlias: async ({ model, alias, version, reason }, context) => {
+      const message = { model, alias, version, reason };
+      const ask = () => command("registry", MoveAliasSchema, message, reply, context);
+      return versionAfter(backend, model, await ask());
+    },
+    removeModelAlias: async ({ model, alias, reason }, context) => {
+      const message = { model, alias, reason };
+      const ask = () => command("registry", RemoveAliasSchema, message, reply, context);
+      return modelAfter(backend, model, await ask());
+    },
+  } satisfies Partial<UnaryHandlers>;
+}
+
+/** A run registers checkpoints of its own trial. */
+async function register(
+  backend: Backend,
+  request: RequestOf<"registerModelVersion">,
+  context: RequestContext,
+): Promise<ReplyOf<"registerModelVersion">> {
+  const { model, checkpoint, semanticVersion, createModel, ...given } = request;
+  const { caller } = context;
+  const onlyTrial = caller.kind === "run" ? caller.trial : "";
+  const changed = await backend.command(
+    "registry",
+    RegisterVersionSchema,
+    { model, checkpoint, semanticVersion, words: newWords(given), createModel, onlyTrial },
+    ModelChangeSchema,
+    context,
+  );
+  return versionAfter(backend, model, changed);
+}
+
+type Given = Pick<RequestOf<"createModel">, "description" | "notes" | "labels" | "metadata">;
+
+/** An empty text is one that is not given: a repeated registration changes nothing. */
+function newWords({ description, notes, labels, metadata }: Given): Plain<ModelWords> {
+  return {
+    addLabels: labels,
+    removeLabels: [],
+    ...(description === "" ? {} : { description }),
+    ...(notes === "" ? {} : { notes }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+async function modelAfter(backend: Backend, name: string, { position }: Plain<ModelChange>) {
+  await backend.reach(position);
+  const model = shownModel(await backend.get("model", name));
+  return { position: String(position || backend.position), model };
+}
+
+async function versionAfter(
+  backend: Backend,
+  model: string,
+  { position, number }: Plain<ModelChange>,
+) {
+  await backend.reach(position);
+  const version: VersionDocument = await backend.get("version", versionKey(model, number));
+  return { position: String(position || backend.position), version };
+}
+
+async function downloadCode(backend: Backend, request: RequestOf<"downloadModelVersionCode">) {
+  const { model, number, codeDigest } = await findVersion(backend, request.model, request.version);
+  const content =
+    codeDigest === "" ? null : await backend.parts.blobs.get(`contexts/${codeDigest}.tar.gz`);
+  if (content === null) {
+    const detail = `version ${number} of model ${model} was trained without model code`;
+    throw new Problem(404, "context_not_found", detail);
+  }
+  const fileName = `${model}-${number}-code.tar.gz`;
+  return { contentType: "application/gzip", fileName, body: Readable.from(content.stream) };
+}

@@ -1,0 +1,63 @@
+/** What a version of a model is looked for by. A removed version has none. */
+import type { Json } from "@trainyard/kernel";
+import type { VersionDocument } from "../views/documents.ts";
+
+/** A name that fits into an index, with up to three bytes a character. */
+const nameCharactersMax = 512;
+/** A value that somebody would type. */
+const textCharactersMax = 1_000;
+/** Metadata may have thousands of keys, and metrics, too. */
+const factsMax = 5_000;
+
+export type Fact = {
+  readonly fact: string;
+  readonly number: number | null;
+  readonly text: string | null;
+};
+
+export const stepFact = "step";
+export const labelFact = (label: string): string => `label=${label}`;
+export const semanticFact = (version: string): string => `semver=${version}`;
+export const metricFact = (name: string): string => `metrics.${name}`;
+
+/** At most one for each name, so that each is a row of its own. */
+export function factsOf(version: VersionDocument): readonly Fact[] {
+  if (version.state === "REMOVED") return [];
+  const facts = new Map<string, Fact>();
+  const add = (fact: string, value: Json): void => {
+    const found = factOf(fact, value);
+    if (found !== null && facts.size < factsMax) facts.set(fact, found);
+  };
+  add(stepFact, version.stepsCompleted);
+  if (version.semanticVersion !== "") add(semanticFact(version.semanticVersion), "");
+  for (const label of version.labels) add(labelFact(label), "");
+  for (const [name, value] of Object.entries(version.metrics)) add(metricFact(name), value);
+  for (const [path, value] of leaves(version.hyperparameters ?? {}, "hparams")) add(path, value);
+  for (const [path, value] of leaves(version.metadata ?? {}, "metadata")) add(path, value);
+  return [...facts.values()];
+}
+
+/** Null for what no index takes, or nobody would look for. */
+function factOf(fact: string, value: Json): Fact | null {
+  if (fact.length > nameCharactersMax || !isStorable(fact)) return null;
+  if (typeof value === "number") {
+    // Not-a-number and the infinities have no rank.
+    return Number.isFinite(value) ? { fact, number: value, text: null } : null;
+  }
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (text.length > textCharactersMax || !isStorable(text)) return null;
+  return { fact, number: null, text };
+}
+
+/** Whether PostgreSQL keeps the text as it is. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+function* leaves(value: Json, path: string): Generator<readonly [string, Json]> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    yield [path, value];
+    return;
+  }
+  for (const [name, below] of Object.entries(value)) yield* leaves(below, `${path}.${name}`);
+}

@@ -1,0 +1,69 @@
+/**
+ * Conditions on versions, as people write them: `metrics.loss<0.5`, `hparams.optimizer.lr>=1e-3`, `metadata.dataset=v2`,
+ * `step>100`, `label=prod`. A name with other characters is JSON text: `metrics."top 1">0.9`; so may a text be that is
+ * compared with.
+ */
+import { labelFact, stepFact } from "./facts.ts";
+
+export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+export type Condition =
+  | { readonly kind: "label"; readonly fact: string; readonly has: boolean }
+  | {
+      readonly kind: "value";
+      readonly fact: string;
+      readonly operator: Operator;
+      readonly text: string;
+      /** Null for a text that is no number. */
+      readonly number: number | null;
+    };
+
+const charactersMax = 2_000;
+const pattern =
+  /^\s*(?:(label)|(step)|((?:metrics|hparams|metadata)\.)((?:[\w./-]+)|"(?:[^"\\]|\\.)*"))\s*(==|=|!=|<=|>=|<|>)\s*(.*?)\s*$/s;
+const numberPattern = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+/** The condition, or the sentence that says what is wrong with the text. */
+export function readCondition(given: string): Condition | string {
+  const shown = JSON.stringify(given.slice(0, 200));
+  const match = given.length > charactersMax ? null : pattern.exec(given);
+  if (match === null) {
+    return `${shown} is no condition: write metrics.NAME, hparams.NAME, metadata.NAME or step, then = != < <= > or >=, then a value; or label=NAME`;
+  }
+  const [, label, step, kind, name = "", sign = "", raw = ""] = match;
+  const operator = (sign === "==" ? "=" : sign) as Operator;
+  const text = unquoted(raw);
+  const path = unquoted(name);
+  if (text === null || path === null) return `${shown} has a text that is not valid JSON`;
+  if (text === "" && raw === "") return `${shown} lacks a value`;
+  if (label !== undefined) {
+    if (operator === "=" || operator === "!=") {
+      return { kind: "label", fact: labelFact(text), has: operator === "=" };
+    }
+    return `${shown} compares a label, which a version has (=) or has not (!=)`;
+  }
+  if (!isStorable(path) || !isStorable(text)) return `${shown} has a character that no name has`;
+  const number = raw.startsWith('"') || !numberPattern.test(text) ? null : Number(text);
+  const ordered = operator !== "=" && operator !== "!=";
+  if (ordered && (number === null || !Number.isFinite(number))) {
+    return `${shown} compares by size, and ${JSON.stringify(text)} is no number`;
+  }
+  const fact = step === undefined ? `${kind}${path}` : stepFact;
+  return { kind: "value", fact, operator, text, number };
+}
+
+/** Whether the table of facts can hold it. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+/** A text as it is, or what it is as JSON text; null for one that begins as JSON text and is none. */
+function unquoted(text: string): string | null {
+  if (!text.startsWith('"')) return text;
+  try {
+    const read: unknown = JSON.parse(text);
+    return typeof read === "string" ? read : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from "@trainyard/kernel";
+
+/** A field that is absent changes nothing. */
+export type WordsChange = {
+  readonly description?: string | undefined;
+  readonly notes?: string | undefined;
+  readonly addLabels: readonly string[];
+  readonly removeLabels: readonly string[];
+  /** Keys to set; null removes a key. */
+  readonly metadata?: JsonObject | undefined;
+};
+
+/** The complete checkpoint that becomes a version. */
+export type Registered = {
+  readonly checkpoint: string;
+  readonly trial: string;
+  readonly run: number;
+  readonly step: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly semanticVersion: string;
+};
+
+/** Each has the model's name, for its sentences, and the person or run that gives it. */
+export type ModelCommand = { readonly model: string; readonly by: string } & (
+  | { readonly kind: "create"; readonly words: WordsChange; readonly workspace: string }
+  | { readonly kind: "describe"; readonly words: WordsChange }
+  | { readonly kind: "archive"; readonly reason: string }
+  | { readonly kind: "unarchive" }
+  | {
+      readonly kind: "register";
+      readonly registered: Registered;
+      readonly words: WordsChange;
+      /** Creates the model if it does not exist. */
+      readonly create: boolean;
+    }
+  | { readonly kind: "describe_version"; readonly version: string; readonly words: WordsChange }
+  | { readonly kind: "remove_version"; readonly version: string; readonly reason: string }
+  | {
+      readonly kind: "move_alias";
+      readonly alias: string;
+      readonly version: string;
+      readonly reason: string;
+    }
+  | { readonly kind: "remove_alias"; readonly alias: string; readonly reason: string }
+);

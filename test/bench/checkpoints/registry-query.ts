@@ -1,0 +1,182 @@
+/**
+ * Queries for versions of a model through the API of a gateway, at 100,000 versions beside 10,000: the best by a metric under
+ * conditions, a page of a list under a condition, and a version by its number and by an alias.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryBus } from "@trainyard/bus";
+import { Client } from "@trainyard/client";
+import { type AnyEvent, categoryOwners, encodeEvent } from "@trainyard/contracts";
+import { createPostgresLog, migrateLog, newEventId } from "@trainyard/event-log";
+import { createService } from "@trainyard/service-gateway";
+import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
+import { withClient } from "../support/log-server.ts";
+import { callsPerSecond, interleave } from "../support/measure.ts";
+
+const bar = { id: "registry_query_100k_flatness", unit: "queries/s", floor: 0.5, goal: 0.8 };
+const model = "bench";
+const callers = 4;
+const versionsPerCommit = 200;
+const words = { description: "", notes: "", by: "bench" };
+
+export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
+  const [fewer, more] = context.size === "tiny" ? [50, 100] : [10_000, 100_000];
+  const rounds = { tiny: 1, short: 5, full: 9 }[context.size];
+  const forMs = { tiny: 200, short: 2_000, full: 5_000 }[context.size];
+  await using stack = new AsyncDisposableStack();
+  const postgres = stack.use(await startTestPostgres());
+  await withClient(postgres.url(), (client) =>
+    client.query("create role ty_migrator; create role ty_gateway login"),
+  );
+  const open = async (versions: number): Promise<Client> => {
+    context.say(`filling a registry with ${versions} versions`);
+    return openRegistry(stack, postgres, versions);
+  };
+  const [small, large] = [await open(fewer), await open(more)];
+  const measure = (client: Client, versions: number) => () =>
+    callsPerSecond(callers, forMs, (caller) => ask(client, versions, caller));
+  const [few, many] = await interleave(
+    [
+      { name: `${fewer} versions`, round: measure(small, fewer) },
+      { name: `${more} versions`, round: measure(large, more) },
+    ],
+    rounds,
+    context,
+  );
+  const note = `${callers} callers; a model of ${fewer} versions beside one of ${more}`;
+  return [rateResult(bar, many, few, note)];
+}
+
+let asked = 0;
+
+/** One of four queries, in turn. */
+async function ask(client: Client, versions: number, caller: number): Promise<void> {
+  asked += 1;
+  switch ((asked + caller) % 4) {
+    case 0: {
+      const where = ["label=l3", "metadata.lr<0.5", "metadata.dataset=v1"];
+      const { items } = await client.call("bestModelVersions", {
+        model,
+        metric: "loss",
+        order: "min",
+        where,
+      });
+      if (items.length !== 1) throw new Error("the best version was not found");
+      return;
+    }
+    case 1: {
+      const where = ["metrics.accuracy>0.4"];
+      const page = await client.call("listModelVersions", { model, where, pageSize: 20 });
+      if (page.items.length !== 20) throw new Error("a page is not full");
+      return;
+    }
+    case 2: {
+      const version = String((asked % versions) + 1);
+      await client.call("getModelVersion", { model, version });
+      return;
+    }
+    default:
+      await client.call("getModelVersion", { model, version: "champion" });
+  }
+}
+
+/** A gateway over a database of its own, whose read model has a model with so many versions. */
+async function openRegistry(
+  stack: AsyncDisposableStack,
+  postgres: TestPostgres,
+  versions: number,
+): Promise<Client> {
+  const database = `registry_${versions}`;
+  await withClient(postgres.url(), (client) => client.query(`create database ${database}`));
+  const url = postgres.url({ database });
+  await withClient(url, async (client) => {
+    await client.query("create schema gateway authorization ty_gateway");
+    await client.query(`grant connect, create, temporary on database ${database} to ty_gateway`);
+    const user = client.user ?? "postgres";
+    const categories: Record<string, string> = {};
+    for (const [category, owner] of Object.entries(categoryOwners)) {
+      categories[category] = owner === "gateway" ? "ty_gateway" : user;
+    }
+    await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway" } } });
+  });
+  await fill(url, versions);
+  const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
+  await writeFile(join(folder, "token"), token, { mode: 0o600 });
+  const config = {
+    postgresUrl: postgres.url({ user: "ty_gateway", database }),
+    nats: { url: "127.0.0.1:1" },
+    http: { host: "127.0.0.1", port: 0 },
+    logLevel: "silent" as const,
+    blobDir: join(folder, "blobs"),
+    checkpointDir: folder,
+    runTokenKeys: new Map<string, Buffer>(),
+    firstTokenFile: join(folder, "token"),
+  };
+  const bus = createMemoryBus().connect("gateway");
+  const gateway = stack.use(await createService(config, { bus }));
+  await gateway.start();
+  const client = new Client({ url: gateway.address(), token });
+  await untilFolded(client, versions);
+  await withClient(url, (admin) => admin.query("vacuum analyze"));
+  return client;
+}
+
+async function fill(url: string, versions: number): Promise<void> {
+  await using log = createPostgresLog({ connectionString: url });
+  const stream = `model-${model}`;
+  let version = 0;
+  const append = async (events: readonly AnyEvent[]): Promise<void> => {
+    const written = events.map((event) => ({ id: newEventId(), ...encodeEvent(event) }));
+    const meta = { source: "/bench", workspace: "", correlationid: "", causationid: "" };
+    const result = await log.append({
+      commitId: newEventId(),
+      writes: [{ stream, expectedVersion: version, events: written }],
+      guards: [],
+      meta: { ...meta, authid: "", traceparent: "" },
+    });
+    if (result.kind !== "committed") throw new Error(`append: ${JSON.stringify(result)}`);
+    version += events.length;
+  };
+  const created = { ...words, labels: [], workspace: "" };
+  await append([{ type: "ModelCreated", data: created }]);
+  for (let from = 1; from <= versions; from += versionsPerCommit) {
+    const count = Math.min(versionsPerCommit, versions - from + 1);
+    await append(Array.from({ length: count }, (_, at) => registered(from + at)));
+  }
+  const data = { alias: "champion", number: versions, fromNumber: 0, reason: "", by: "bench" };
+  await append([{ type: "AliasMoved", data }]);
+}
+
+/** Values that repeat, so that a condition takes the same share of few versions and of many. */
+function registered(number: number): AnyEvent {
+  // Multiplied by a prime, so that the best versions are not the newest.
+  const spread = (number * 7_919) % 100_003;
+  return {
+    type: "VersionRegistered",
+    data: {
+      ...words,
+      number,
+      semanticVersion: "",
+      checkpoint: `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
+      trial: "1.1",
+      run: 1,
+      step: number,
+      metrics: { loss: spread / 100_003, accuracy: (number % 10) / 10, f1: (number % 89) / 89 },
+      labels: [`l${number % 7}`],
+      metadata: { dataset: `v${number % 3}`, lr: (number % 11) / 10 },
+    },
+  };
+}
+
+async function untilFolded(client: Client, versions: number): Promise<void> {
+  for (;;) {
+    const known = await client.call("getModel", { model }).catch(() => null);
+    if (known?.aliases["champion"] === versions) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
