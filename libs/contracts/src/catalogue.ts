@@ -77,11 +77,17 @@ export type EventMessages = {
   CheckpointAbandoned: checkpoint.CheckpointAbandoned;
   CheckpointPinned: checkpoint.CheckpointPinned;
   CheckpointUnpinned: checkpoint.CheckpointUnpinned;
+  CheckpointDamaged: checkpoint.CheckpointDamaged;
+  CheckpointRepaired: checkpoint.CheckpointRepaired;
   StorageAdopted: checkpoint.StorageAdopted;
+  UnknownFilesDeleted: checkpoint.UnknownFilesDeleted;
   CheckpointCondemned: checkpoint.CheckpointCondemned;
   CheckpointSpared: checkpoint.CheckpointSpared;
   CheckpointDeletionStarted: checkpoint.CheckpointDeletionStarted;
   CheckpointDeleted: checkpoint.CheckpointDeleted;
+  CheckpointFilesDeletionStarted: checkpoint.CheckpointFilesDeletionStarted;
+  CheckpointFilesDeleted: checkpoint.CheckpointFilesDeleted;
+  RetentionPolicySet: checkpoint.RetentionPolicySet;
   TokenIssued: token.TokenIssued;
   TokenRevoked: token.TokenRevoked;
 };
@@ -119,6 +125,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   model: "registry",
   storage: "registry",
   retention: "checkpoint-gc",
+  policy: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
   workspace: "gateway",
@@ -206,14 +213,19 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     checkpoint.CheckpointAbandonedSchema,
     checkpoint.CheckpointPinnedSchema,
     checkpoint.CheckpointUnpinnedSchema,
+    checkpoint.CheckpointDamagedSchema,
+    checkpoint.CheckpointRepairedSchema,
   ],
-  storage: [checkpoint.StorageAdoptedSchema],
+  storage: [checkpoint.StorageAdoptedSchema, checkpoint.UnknownFilesDeletedSchema],
   retention: [
     checkpoint.CheckpointCondemnedSchema,
     checkpoint.CheckpointSparedSchema,
     checkpoint.CheckpointDeletionStartedSchema,
     checkpoint.CheckpointDeletedSchema,
+    checkpoint.CheckpointFilesDeletionStartedSchema,
+    checkpoint.CheckpointFilesDeletedSchema,
   ],
+  policy: [checkpoint.RetentionPolicySetSchema],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
 };
 

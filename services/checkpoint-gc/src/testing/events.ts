@@ -101,3 +101,31 @@ export function validated(trial: string, step: number, loss: number): AnyEvent {
   const data = { trial, run: 1, step, scalars: { loss }, reportKey, nonNumeric: [] };
   return { type: "ValidationReported", data };
 }
+
+export function pinned(by: string, holder = ""): AnyEvent {
+  return { type: "CheckpointPinned", data: { by, holder, reason: "" } };
+}
+
+export function unpinned(by: string, holder = ""): AnyEvent {
+  return { type: "CheckpointUnpinned", data: { by, holder } };
+}
+
+export function damaged(path: string): AnyEvent {
+  const problems = [{ path, kind: "missing", detail: "is missing" }];
+  return { type: "CheckpointDamaged", data: { problems, count: 1, by: "ada" } };
+}
+
+/** A trial that starts from a checkpoint of another, or from its latest. */
+export function proposed(number: number, startFromTrial: number, checkpoint = ""): AnyEvent {
+  return {
+    type: "TrialProposed",
+    data: {
+      number,
+      seed: 1,
+      searchVersion: 1,
+      origin: "explored",
+      startFromTrial,
+      ...(checkpoint && { startFromCheckpoint: checkpoint }),
+    },
+  };
+}

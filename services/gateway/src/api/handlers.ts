@@ -9,6 +9,7 @@ import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
 import { poolHandlers } from "./pools.ts";
 import { profileHandlers } from "./profile.ts";
+import { retentionHandlers } from "./retention.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { storageHandlers } from "./storages.ts";
@@ -35,6 +36,7 @@ export function apiHandlers(
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...checkpoints.unary,
+      ...retentionHandlers(backend),
       ...storageHandlers(backend),
       ...searches.unary,
       ...cluster.unary,

@@ -28,7 +28,14 @@ export type TrialDocument = Plain<Trial> & {
   readonly recent: readonly BestRecord[];
 };
 
-export type CheckpointDocument = Plain<Checkpoint>;
+/** Absent fields are those of documents that an earlier version of the view wrote. */
+export type CheckpointDocument = Omit<Plain<Checkpoint>, "pins" | "codeDigest"> & {
+  readonly pins?: Plain<Checkpoint>["pins"];
+  /** What the last verification found; empty for nothing. */
+  readonly damage?: string;
+  /** A person had some of its files deleted. */
+  readonly partial?: boolean;
+};
 
 /** Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is done. */
 export type AgentDocument = Omit<Plain<Agent>, "labels"> & {

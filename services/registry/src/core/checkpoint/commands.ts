@@ -1,10 +1,15 @@
-import type { Declared } from "./state.ts";
+import type { Damage, Declared, Pin } from "./state.ts";
 
 export type CheckpointCommand =
   | { readonly kind: "declare"; readonly declared: Declared }
   | { readonly kind: "complete"; readonly manifest: ManifestSummary }
   | { readonly kind: "fail"; readonly reason: string }
-  | { readonly kind: "abandon"; readonly reason: string };
+  | { readonly kind: "abandon"; readonly reason: string }
+  | { readonly kind: "pin"; readonly pin: Pin }
+  /** `holder`: as in the event, empty for the person in `by`. */
+  | { readonly kind: "unpin"; readonly by: string; readonly holder: string }
+  /** Null: every file is as the manifest says. */
+  | { readonly kind: "note_damage"; readonly damage: Damage | null; readonly by: string };
 
 export type ManifestSummary = {
   readonly digest: string;

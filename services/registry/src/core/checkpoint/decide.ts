@@ -1,7 +1,13 @@
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import type { CheckpointCommand, ManifestSummary } from "./commands.ts";
 import { evolveCheckpoint, initialCheckpoint } from "./evolve.ts";
-import type { CheckpointEvent, CheckpointState, Declared } from "./state.ts";
+import {
+  type CheckpointEvent,
+  type CheckpointState,
+  type Declared,
+  holderOf,
+  type Pin,
+} from "./state.ts";
 
 type Decision = readonly CheckpointEvent[] | Rejection;
 
@@ -22,6 +28,15 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
       case "abandon":
         if (state.status !== "declared") return alreadySo;
         return [{ type: "CheckpointAbandoned", data: { reason: command.reason } }];
+      case "pin":
+        return pin(state, command.pin);
+      case "unpin": {
+        const { by, holder } = command;
+        const held = state.pins.some((one) => holderOf(one) === holderOf(command));
+        return held ? [{ type: "CheckpointUnpinned", data: { by, holder } }] : alreadySo;
+      }
+      case "note_damage":
+        return noteDamage(state, command);
       default:
         return assertNever(command, "a checkpoint's command");
     }
@@ -64,4 +79,29 @@ function notUsable({ status, reason }: CheckpointState): Rejection | null {
   if (status === "failed") return reject("checkpoint_failed", reason);
   if (status === "abandoned") return reject("checkpoint_abandoned", reason);
   return null;
+}
+
+function pin({ status, pins }: CheckpointState, wanted: Pin): Decision {
+  if (status !== "completed") {
+    return reject("checkpoint_not_complete", "only a complete checkpoint can be pinned");
+  }
+  const same = pins.some(
+    (one) => holderOf(one) === holderOf(wanted) && one.reason === wanted.reason,
+  );
+  return same ? alreadySo : [{ type: "CheckpointPinned", data: wanted }];
+}
+
+/** A finding is recorded when it is another than the last one. */
+function noteDamage(
+  { status, damage: before }: CheckpointState,
+  { damage, by }: CheckpointCommand & { readonly kind: "note_damage" },
+): Decision {
+  if (status !== "completed") {
+    return reject("checkpoint_not_complete", "only a complete checkpoint can be verified");
+  }
+  if (damage === null) {
+    return before === null ? alreadySo : [{ type: "CheckpointRepaired", data: { by } }];
+  }
+  if (JSON.stringify(before) === JSON.stringify(damage)) return alreadySo;
+  return [{ type: "CheckpointDamaged", data: { ...damage, by } }];
 }

@@ -1,10 +1,12 @@
-import type { CheckpointEvent, CheckpointState } from "./state.ts";
+import { type CheckpointEvent, type CheckpointState, holderOf } from "./state.ts";
 
 export const initialCheckpoint: CheckpointState = {
   status: "none",
   declared: null,
   manifestDigest: "",
   reason: "",
+  pins: [],
+  damage: null,
 };
 
 export function evolveCheckpoint(state: CheckpointState, event: CheckpointEvent): CheckpointState {
@@ -17,7 +19,21 @@ export function evolveCheckpoint(state: CheckpointState, event: CheckpointEvent)
       return { ...state, status: "failed", reason: event.data.reason };
     case "CheckpointAbandoned":
       return { ...state, status: "abandoned", reason: event.data.reason };
+    case "CheckpointPinned":
+      return { ...state, pins: [...without(state, holderOf(event.data)), event.data] };
+    case "CheckpointUnpinned":
+      return { ...state, pins: without(state, holderOf(event.data)) };
+    case "CheckpointDamaged": {
+      const { problems, count } = event.data;
+      return { ...state, damage: { problems, count } };
+    }
+    case "CheckpointRepaired":
+      return { ...state, damage: null };
     default:
       return state;
   }
+}
+
+function without({ pins }: CheckpointState, holder: string): CheckpointState["pins"] {
+  return pins.filter((pin) => holderOf(pin) !== holder);
 }
