@@ -23,6 +23,7 @@ export function reactionHandlers(deps: ReactionDeps): ReactionHandlers {
       await work.decide(retentions, id, { kind: "spare", reason: need });
     },
     CheckpointUnpinned: ({ id, stored }, work) => sweepAround(deps, work, id, stored.position),
+    CheckpointRepaired: ({ id, stored }, work) => sweepAround(deps, work, id, stored.position),
     CheckpointCompleted: ({ id, stored }, work) => settled(deps, work, id, stored.position),
     CheckpointFailed: ({ id, stored }, work) => settled(deps, work, id, stored.position),
     CheckpointAbandoned: ({ id, stored }, work) => settled(deps, work, id, stored.position),

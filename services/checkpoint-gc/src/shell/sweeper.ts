@@ -42,7 +42,7 @@ export class Sweeper {
       this.#dueMs.delete(experiment);
       const startMs = clock.monotonicMs();
       try {
-        await this.#sweep(experiment);
+        await this.sweep(experiment);
       } catch (error) {
         this.#dueMs.set(experiment, dueMs);
         throw error;
@@ -59,7 +59,8 @@ export class Sweeper {
     return Math.min(Math.max(next - clock.nowMs(), 1), gcLimits.lookAgainMs);
   }
 
-  async #sweep(experiment: string): Promise<void> {
+  /** Judges an experiment now, if it is one that is judged while it runs. */
+  async sweep(experiment: string): Promise<void> {
     const { executor, index } = this.#deps;
     const { state } = await executor.cache.load(experiments, experiment);
     if (!state.exists || state.ended || state.startsFromCheckpoints) return;

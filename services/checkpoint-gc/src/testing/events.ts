@@ -4,7 +4,11 @@ import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts
 
 export type SavePolicy = readonly [experimentBest: number, trialBest: number, trialLatest: number];
 
-export function experimentCreated(root: string, policy: SavePolicy): AnyEvent {
+export function experimentCreated(
+  root: string,
+  policy: SavePolicy,
+  smaller_is_better = true,
+): AnyEvent {
   const [save_experiment_best, save_trial_best, save_trial_latest] = policy;
   const kept = { save_experiment_best, save_trial_best, save_trial_latest };
   return {
@@ -12,7 +16,7 @@ export function experimentCreated(root: string, policy: SavePolicy): AnyEvent {
     data: {
       config: {
         checkpoint_storage: { type: "directory", container_path: root, ...kept },
-        searcher: { name: "random", metric: "loss", smaller_is_better: true },
+        searcher: { name: "random", metric: "loss", smaller_is_better },
       },
       configSourceDigest: "",
       contextDigest: "",
@@ -128,4 +132,8 @@ export function proposed(number: number, startFromTrial: number, checkpoint = ""
       ...(checkpoint && { startFromCheckpoint: checkpoint }),
     },
   };
+}
+
+export function repaired(): AnyEvent {
+  return { type: "CheckpointRepaired", data: { by: "ada" } };
 }
