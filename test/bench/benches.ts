@@ -39,6 +39,10 @@ export const benches = {
       "a PyTorchTrial beside the same training by hand: steps, two processes, checkpoints, start",
     load: async (): Promise<Bench> => (await import("./pytorch/bench.ts")).run,
   },
+  checkpoints: {
+    about: "an experiment's checkpoints judged by its policy, at 100,000 of them beside 10,000",
+    load: async (): Promise<Bench> => (await import("./checkpoints/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

@@ -1,6 +1,7 @@
 /** The index into the log: which checkpoints an experiment has, what was measured of them, and who may need them. */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
+import { recordedSource } from "@trainyard/experiment-config/recorded";
 import { categoryOf, type Clock, Fault, idOf, parseTrialId } from "@trainyard/kernel";
 import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool } from "pg";
@@ -245,6 +246,9 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
       return referrer(table, event.data.warmStartCheckpoint, id);
     case "RunRequested":
       return referrer(table, event.data.fromCheckpoint, id);
+    case "ExperimentCreated":
+      return referrer(table, recordedSource(event.data.config)?.checkpoint ?? "", id);
+    case "ExperimentEnded":
     case "TrialEnded":
       return { text: `delete from ${table("referrers")} where trial = $1`, values: [id] };
     default:

@@ -30,12 +30,25 @@ export async function* needsOf(
   const facts = await work.guard(checkpoints, checkpoint);
   const found = [needOfPins(facts), await needOfUnsettled(work, facts.trial)];
   for (const need of found) if (need !== null) yield need;
-  for (const trial of new Set([facts.trial, ...(await index.referrers(checkpoint))])) {
-    const need = needOfTrial(trial, await work.guard(trials, trial), checkpoint);
+  for (const referrer of new Set([facts.trial, ...(await index.referrers(checkpoint))])) {
+    const need = await needOfReferrer(work, referrer, checkpoint);
     if (need !== null) yield need;
   }
   const proposed = await needOfProposed(work, facts.trial, checkpoint);
   if (proposed !== null) yield proposed;
+}
+
+/** A trial, or an experiment whose trials all start from the checkpoint. */
+async function needOfReferrer(
+  work: Reader,
+  referrer: string,
+  checkpoint: string,
+): Promise<string | null> {
+  if (parseTrialId(referrer) !== null) {
+    return needOfTrial(referrer, await work.guard(trials, referrer), checkpoint);
+  }
+  const { ended, source } = await work.guard(experiments, referrer);
+  return ended || source !== checkpoint ? null : `trials of experiment ${referrer} begin from it`;
 }
 
 /** A search that is over proposes nothing: only the one of an experiment that has not ended is looked at. */

@@ -10,7 +10,11 @@ export type ReactionDeps = JudgeDeps;
 
 export function reactionHandlers(deps: ReactionDeps): ReactionHandlers {
   return {
-    ExperimentEnded: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
+    ExperimentEnded: async ({ id, stored }, work) => {
+      await sweep(deps, work, id, stored.position);
+      const { source } = await work.load(experiments, id);
+      if (source !== "") await sweepAround(deps, work, source, stored.position);
+    },
     TrialEnded: async ({ id, stored }, work) => {
       const { warmStart } = await work.load(trials, id);
       if (warmStart !== "") await sweepAround(deps, work, warmStart, stored.position);

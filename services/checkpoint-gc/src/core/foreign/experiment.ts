@@ -1,5 +1,5 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import { recordedConfig, recordedSource } from "@trainyard/experiment-config/recorded";
 import type { Policy } from "../policy/condemned.ts";
 
 export type ExperimentFacts = {
@@ -7,6 +7,8 @@ export type ExperimentFacts = {
   readonly ended: boolean;
   /** Whether its search may start trials from checkpoints that it remembers. */
   readonly startsFromCheckpoints: boolean;
+  /** The checkpoint that its trials start from; empty for none. */
+  readonly source: string;
   readonly policy: Policy;
   readonly metric: string;
   readonly smallerIsBetter: boolean;
@@ -17,6 +19,7 @@ export const unknownExperiment: ExperimentFacts = {
   exists: false,
   ended: false,
   startsFromCheckpoints: false,
+  source: "",
   policy: {
     saveExperimentBest: Number.MAX_SAFE_INTEGER,
     saveTrialBest: Number.MAX_SAFE_INTEGER,
@@ -37,6 +40,7 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
         ...state,
         exists: true,
         startsFromCheckpoints: remembering.has(searcher.name),
+        source: recordedSource(event.data.config)?.checkpoint ?? "",
         policy: {
           saveExperimentBest: storage.save_experiment_best,
           saveTrialBest: storage.save_trial_best,

@@ -7,7 +7,7 @@ export type CheckpointCommand =
   | { readonly kind: "abandon"; readonly reason: string }
   | { readonly kind: "pin"; readonly pin: Pin }
   /** `holder`: as in the event, empty for the person in `by`. */
-  | { readonly kind: "unpin"; readonly by: string; readonly holder: string }
+  | { readonly kind: "unpin"; readonly pin: Omit<Pin, "reason"> }
   /** Null: every file is as the manifest says. */
   | { readonly kind: "note_damage"; readonly damage: Damage | null; readonly by: string };
 

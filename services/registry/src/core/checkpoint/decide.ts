@@ -31,9 +31,8 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
       case "pin":
         return pin(state, command.pin);
       case "unpin": {
-        const { by, holder } = command;
-        const held = state.pins.some((one) => holderOf(one) === holderOf(command));
-        return held ? [{ type: "CheckpointUnpinned", data: { by, holder } }] : alreadySo;
+        const held = state.pins.some((one) => holderOf(one) === holderOf(command.pin));
+        return held ? [{ type: "CheckpointUnpinned", data: command.pin }] : alreadySo;
       }
       case "note_damage":
         return noteDamage(state, command);

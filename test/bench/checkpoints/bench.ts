@@ -1,0 +1,11 @@
+/** What is done to checkpoints, at the sizes that their ids name. */
+import type { BenchContext, BenchResult } from "../support/bench.ts";
+import { run as gc } from "./gc.ts";
+
+const parts = [gc];
+
+export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
+  const results: BenchResult[] = [];
+  for (const part of parts) results.push(...(await part(context)));
+  return results;
+}
