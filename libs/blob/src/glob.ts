@@ -8,8 +8,10 @@ const globCharactersMax = 1_024;
 export function problemOfGlob(glob: string): string | null {
   const shown = JSON.stringify(glob.slice(0, 100));
   if (glob === "") return "a pattern is empty";
-  if (glob.length > globCharactersMax) return `a pattern has at most ${globCharactersMax} characters`;
-  if (glob.startsWith("/")) return `the pattern ${shown} is absolute: patterns begin in the checkpoint`;
+  if (glob.length > globCharactersMax)
+    return `a pattern has at most ${globCharactersMax} characters`;
+  if (glob.startsWith("/"))
+    return `the pattern ${shown} is absolute: patterns begin in the checkpoint`;
   const outside = glob.split("/").some((name) => name === ".." || name === ".");
   return outside ? `the pattern ${shown} leaves the checkpoint: . and .. match no file` : null;
 }

@@ -32,32 +32,29 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const history: fc.Arbitrary<History> = fc.record({
   policy: fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)),
   smaller: fc.boolean(),
-  steps: fc.array(step, { maxLength: 30 }).map((steps): Step[] => [
-    { kind: "trial", from: 0 },
-    ...steps,
-  ]),
+  steps: fc
+    .array(step, { maxLength: 30 })
+    .map((steps): Step[] => [{ kind: "trial", from: 0 }, ...steps]),
   later: fc.array(marked, { maxLength: 4 }),
   crashes: fc.array(fc.integer({ min: 2, max: 60 }), { maxLength: 4 }),
 });
 
-test(
-  `in ${histories} random histories nothing that is held or kept is condemned, everything else is, and crashes change nothing`,
-  { timeout: Math.max(120_000, histories * 100) },
-  async () => {
-    let condemned = 0;
-    await fc.assert(
-      fc.asyncProperty(history, async (given) => {
-        const calm = new HistoryRun({ ...given, crashes: [] });
-        const outcome = await calm.run();
-        expect(calm.violations).toEqual([]);
-        const troubled = new HistoryRun(given);
-        expect(await troubled.run()).toEqual(outcome);
-        expect(troubled.violations).toEqual([]);
-        condemned += Object.values(outcome).flat().length;
-      }),
-      { numRuns: histories },
-    );
-    // The histories are ones in which something happens.
-    expect(condemned).toBeGreaterThan(histories / 10);
-  },
-);
+test(`in ${histories} random histories nothing that is held or kept is condemned, everything else is, and crashes change nothing`, {
+  timeout: Math.max(120_000, histories * 100),
+}, async () => {
+  let condemned = 0;
+  await fc.assert(
+    fc.asyncProperty(history, async (given) => {
+      const calm = new HistoryRun({ ...given, crashes: [] });
+      const outcome = await calm.run();
+      expect(calm.violations).toEqual([]);
+      const troubled = new HistoryRun(given);
+      expect(await troubled.run()).toEqual(outcome);
+      expect(troubled.violations).toEqual([]);
+      condemned += Object.values(outcome).flat().length;
+    }),
+    { numRuns: histories },
+  );
+  // The histories are ones in which something happens.
+  expect(condemned).toBeGreaterThan(histories / 10);
+});

@@ -232,9 +232,9 @@ describe("the preview", () => {
   test("of an experiment that there is not is refused", async () => {
     await gc.start(0);
     const message = { experiment: "nope", checkpoint: "", limit: 0, after: "" };
-    expect(
-      await ask([ExplainRetentionSchema, message], RetentionPageSchema),
-    ).toMatchObject(rejectedAs("experiment_not_found"));
+    expect(await ask([ExplainRetentionSchema, message], RetentionPageSchema)).toMatchObject(
+      rejectedAs("experiment_not_found"),
+    );
   });
 });
 

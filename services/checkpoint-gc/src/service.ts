@@ -46,7 +46,11 @@ export async function createService(
       views: [index.view],
       effects: async (signal) => {
         await using feed = await EventFeed.open(log, bus, clock, logger);
-        await Promise.all([index.view.run(feed, signal), deletion.loop.run(signal), sweeper.loop.run(signal)]);
+        await Promise.all([
+          index.view.run(feed, signal),
+          deletion.loop.run(signal),
+          sweeper.loop.run(signal),
+        ]);
       },
     };
   };

@@ -44,7 +44,14 @@ const audit = (deleteOlderThanMs?: number, root = registry.storage) =>
   );
 const condemned: AnyEvent = {
   type: "CheckpointCondemned",
-  data: { competitors: [], referencesChecked: [], graceEndMs: 0, experiment: "1", by: "", reason: "" },
+  data: {
+    competitors: [],
+    referencesChecked: [],
+    graceEndMs: 0,
+    experiment: "1",
+    by: "",
+    reason: "",
+  },
 };
 const deletionStarted: AnyEvent = { type: "CheckpointDeletionStarted", data: {} };
 const deleted: AnyEvent = { type: "CheckpointDeleted", data: { files: 1, bytes: 1 } };
@@ -126,7 +133,8 @@ describe("a verification", () => {
     await symlink("/etc/hostname", at(checkpoint, "d"));
     await writeFile(at(checkpoint, "new\nline"), "x");
     const answer = await verify(checkpoint);
-    const kinds = answer.kind === "ok" && answer.reply.problems.map(({ path, kind }) => [path, kind]);
+    const kinds =
+      answer.kind === "ok" && answer.reply.problems.map(({ path, kind }) => [path, kind]);
     expect(kinds).toEqual([
       ["a", "flipped"],
       ["c", "resized"],

@@ -25,7 +25,12 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     context,
   );
   return [
-    rateResult(flatness, ours, baseline, `${many} beside ${few}; one trial, and ten checkpoints a trial`),
+    rateResult(
+      flatness,
+      ours,
+      baseline,
+      `${many} beside ${few}; one trial, and ten checkpoints a trial`,
+    ),
   ];
 }
 

@@ -16,7 +16,12 @@ describe("the checkpoint collection of Determined, corrected", () => {
 });
 
 test("a case of checkpoints that expects another is told apart", () => {
-  const checkpoints = [1, 2].map((steps) => ({ uuid: `c${steps}`, trial: 1, steps, val_metric: 1 }));
+  const checkpoints = [1, 2].map((steps) => ({
+    uuid: `c${steps}`,
+    trial: 1,
+    steps,
+    val_metric: 1,
+  }));
   const policy = { save_experiment_best: 0, save_trial_best: 0, save_trial_latest: 1 };
   const one = { id: "x", checkpoints, in_registry: [], ...policy, smaller_is_better: true };
   const differences = (...expected: readonly string[]) =>

@@ -52,7 +52,10 @@ async function verdictOf(
   standing: Standing | undefined,
   candidate: Candidate | undefined,
 ): Promise<Plain<RetentionVerdict>> {
-  const { status, by, reason, graceEndMs, globs } = await reader.load(foldOf(retentions), checkpoint);
+  const { status, by, reason, graceEndMs, globs } = await reader.load(
+    foldOf(retentions),
+    checkpoint,
+  );
   const { damaged } = await reader.load(checkpoints, checkpoint);
   const there = status === "kept" || status === "condemned";
   const keptBy: string[] = [];

@@ -33,7 +33,10 @@ export async function judged(
   const policy = await policyOf(work, experiment);
   const given = condemned(await index.candidates(experiment, metric), policy, smallerIsBetter);
   return new Map(
-    [...given].map(([id, competitors]) => [id, { policy, competitors: [...competitors], experiment }]),
+    [...given].map(([id, competitors]) => [
+      id,
+      { policy, competitors: [...competitors], experiment },
+    ]),
   );
 }
 

@@ -64,8 +64,10 @@ export class Sweeper {
     const { executor, index } = this.#deps;
     const { state } = await executor.cache.load(experiments, experiment);
     if (!state.exists || state.ended || state.startsFromCheckpoints) return;
-    const load = async <State>(fold: Parameters<typeof executor.cache.load<State>>[0], id: string) =>
-      (await executor.cache.load(fold, id)).state;
+    const load = async <State>(
+      fold: Parameters<typeof executor.cache.load<State>>[0],
+      id: string,
+    ) => (await executor.cache.load(fold, id)).state;
     for (const [checkpoint, given] of await judged(index, { load, guard: load }, experiment)) {
       await executor.execute({ commitId: newEventId(), meta }, async (work) => {
         const { ended } = await work.guard(experiments, experiment);

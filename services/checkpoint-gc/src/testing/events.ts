@@ -8,6 +8,7 @@ export function experimentCreated(
   root: string,
   policy: SavePolicy,
   smaller_is_better = true,
+  searcher: object = {},
 ): AnyEvent {
   const [save_experiment_best, save_trial_best, save_trial_latest] = policy;
   const kept = { save_experiment_best, save_trial_best, save_trial_latest };
@@ -16,7 +17,7 @@ export function experimentCreated(
     data: {
       config: {
         checkpoint_storage: { type: "directory", container_path: root, ...kept },
-        searcher: { name: "random", metric: "loss", smaller_is_better },
+        searcher: { name: "random", metric: "loss", smaller_is_better, ...searcher },
       },
       configSourceDigest: "",
       contextDigest: "",

@@ -66,7 +66,8 @@ export class HistoryRun {
     const created = told.experimentCreated("/c", policy, smaller);
     await this.#tell("experiment-1", created);
     for (const step of steps) await this.#step(step);
-    for (const number of this.#oracle.liveTrials()) await this.#step({ kind: "end_trial", trial: number });
+    for (const number of this.#oracle.liveTrials())
+      await this.#step({ kind: "end_trial", trial: number });
     this.#oracle.end();
     await this.#tell("experiment-1", told.experimentEnded());
     for (const step of later) await this.#step(step);
@@ -127,7 +128,12 @@ export class HistoryRun {
       await this.#surviving(async () => {
         if (handler === undefined) return;
         const identity = () => ({ commitId: newEventId(), meta: emptyMeta });
-        await this.#executor.react(identity, () => undefined, (work) => handler(reaction, work), 0);
+        await this.#executor.react(
+          identity,
+          () => undefined,
+          (work) => handler(reaction, work),
+          0,
+        );
       });
       this.#reacted += 1;
     }

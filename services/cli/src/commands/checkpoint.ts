@@ -3,7 +3,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
-import { type Checkpoint, CheckpointSchema, ListCheckpointsResponseSchema } from "@trainyard/contracts/api";
+import {
+  type Checkpoint,
+  CheckpointSchema,
+  ListCheckpointsResponseSchema,
+} from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { extract } from "tar";
 import { argument, type Context, withPlatform } from "../context.ts";

@@ -67,7 +67,10 @@ async function getCheckpoint(backend: Backend, id: string, context: RequestConte
 const hasFiles: ReadonlySet<string> = new Set(["COMPLETED", "PARTIALLY_DELETED"]);
 
 /** What a checkpoint was trained from, and what was measured of it. */
-async function originOf(backend: Backend, { trial, experiment, stepsCompleted }: CheckpointDocument) {
+async function originOf(
+  backend: Backend,
+  { trial, experiment, stepsCompleted }: CheckpointDocument,
+) {
   const [ofTrial, ofExperiment] = await Promise.all([
     backend.find("trial", trial),
     backend.find("experiment", experiment),

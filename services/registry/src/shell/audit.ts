@@ -26,7 +26,8 @@ export async function auditStorage(
   const { root: only, deleteOlderThanMs: ageMs } = request;
   const { auditAgeLeastMs, findingsToldMax } = registryLimits;
   if (ageMs !== undefined && !(ageMs >= auditAgeLeastMs)) {
-    const detail = "unknown files younger than a day may be of a run that has not declared them yet";
+    const detail =
+      "unknown files younger than a day may be of a run that has not declared them yet";
     return reject("invalid_request", detail);
   }
   const groups = (await listStorages(deps)).storages;
@@ -59,7 +60,13 @@ async function compare({ executor, placed }: CommandDeps, root: string) {
   for (const name of names.filter((one) => !known.has(one))) {
     const { declared } = (await executor.cache.load(foldOf(checkpoints), name)).state;
     const kind = declared === null ? "unknown" : "left_over";
-    found.push({ root, name, kind, deleted: false, changedAtMs: await changedAtMs(join(root, name)) });
+    found.push({
+      root,
+      name,
+      kind,
+      deleted: false,
+      changedAtMs: await changedAtMs(join(root, name)),
+    });
   }
   const there = new Set(names);
   for (const [name, state] of known) {

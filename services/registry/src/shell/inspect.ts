@@ -27,20 +27,13 @@ export class Inspector {
   readonly #clock: Clock;
   readonly #running = new Map<string, Promise<Inspection>>();
 
-  constructor(
-    read: (place: Place, manifest: Manifest) => Promise<Inspection>,
-    clock: Clock,
-  ) {
+  constructor(read: (place: Place, manifest: Manifest) => Promise<Inspection>, clock: Clock) {
     this.#read = read;
     this.#clock = clock;
   }
 
   /** What was found; null while it is being read, for a caller that asks again. */
-  async inspect(
-    checkpoint: string,
-    place: Place,
-    manifest: Manifest,
-  ): Promise<Inspection | null> {
+  async inspect(checkpoint: string, place: Place, manifest: Manifest): Promise<Inspection | null> {
     const running = this.#running.get(checkpoint) ?? this.#read(place, manifest);
     running.catch(() => this.#running.delete(checkpoint));
     this.#running.set(checkpoint, running);

@@ -57,7 +57,10 @@ export async function unpinCheckpoint(
       if (!pins.some((pin) => pin.holder === "" && pin.by === wanted)) {
         return reject("pin_not_found", `${wanted} has not pinned checkpoint ${checkpoint}`);
       }
-      const decided = await work.decide(checkpoints, checkpoint, { kind: "unpin", pin: { by, holder } });
+      const decided = await work.decide(checkpoints, checkpoint, {
+        kind: "unpin",
+        pin: { by, holder },
+      });
       return isRejection(decided) ? decided : undefined;
     }),
   );

@@ -53,7 +53,9 @@ export function standings(
   const validated = candidates
     .filter(({ value }) => value !== null)
     .sort((a, b) => byValue(a, b, smallerIsBetter));
-  const best: Ranking = new Map(validated.map(({ checkpoint }, at) => [checkpoint, { ranked: validated, at }]));
+  const best: Ranking = new Map(
+    validated.map(({ checkpoint }, at) => [checkpoint, { ranked: validated, at }]),
+  );
   const bestOfTrial = ranksByTrial(validated);
   const latestOfTrial = ranksByTrial(candidates.toSorted(byAge));
   return new Map(

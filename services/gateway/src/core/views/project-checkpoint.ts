@@ -60,9 +60,7 @@ export const checkpointProjections: Projections = {
     const [first] = data.problems;
     const more = data.count > 1 ? `, and ${data.count - 1} more problems` : "";
     const file = `the file ${JSON.stringify(first?.path ?? "")} ${first?.detail ?? "is damaged"}`;
-    documents.update("checkpoint", id, (before) =>
-      settledOf(before, { damage: `${file}${more}` }),
-    );
+    documents.update("checkpoint", id, (before) => settledOf(before, { damage: `${file}${more}` }));
   },
   CheckpointRepaired({ id }, documents) {
     documents.update("checkpoint", id, (before) => settledOf(before, { damage: "" }));
