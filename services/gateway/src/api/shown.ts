@@ -10,6 +10,7 @@ import type {
 
 export function shownExperiment({
   trialsMax: _trialsMax,
+  contextDigest: _contextDigest,
   ...shown
 }: ExperimentDocument): Plain<Experiment> {
   return shown;

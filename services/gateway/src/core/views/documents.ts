@@ -12,6 +12,8 @@ import type {
 export type ExperimentDocument = Plain<Experiment> & {
   /** Trials that the search will make at most; 0 while unknown. */
   readonly trialsMax: number;
+  /** Of its packed model code; absent in documents that an earlier version of the view wrote. */
+  readonly contextDigest?: string;
 };
 
 /** A validation that was the best so far when it came. */

@@ -31,6 +31,7 @@ function searchOf(config: unknown): { readonly searcher: string; readonly metric
 export const experimentProjections: Projections = {
   ExperimentCreated({ data, id, timeMs }, documents) {
     const { name, description, labels, owner, config, seed, workspace, project } = data;
+    const { contextDigest } = data;
     documents.put({
       kind: "experiment",
       id,
@@ -48,6 +49,7 @@ export const experimentProjections: Projections = {
         project,
         state: "PAUSED",
         createdAtMs: timeMs,
+        contextDigest,
         ...(config === undefined ? {} : { config, ...searchOf(config) }),
       },
     });
