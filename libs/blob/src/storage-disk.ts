@@ -32,8 +32,8 @@ async function removeMatching(
   below = "",
 ): Promise<Removed> {
   const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
       throw error;
     },
   );

@@ -44,7 +44,6 @@ export class HistoryRun {
   readonly #oracle: Oracle;
   readonly #history: History;
   readonly #crashes: Set<number>;
-  readonly #values = new Map<string, number>();
   #commits = 0;
   #reacted = 0;
   #checked = 0;

@@ -51,7 +51,12 @@ async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpo
   return { ...page, items: page.items.map(shown) };
 }
 
-function shown({ damage: _, partial: __, pins = [], ...checkpoint }: CheckpointDocument) {
+function shown({
+  damage: _damage,
+  partial: _partial,
+  pins = [],
+  ...checkpoint
+}: CheckpointDocument) {
   return { ...checkpoint, pins, codeDigest: "" };
 }
 

@@ -1,5 +1,5 @@
 /** What people do to checkpoints and their retention: the registry pins, checkpoint-gc deletes and explains. */
-import type { Plain } from "@trainyard/contracts";
+import type { Plain, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   AuditStorageSchema,
@@ -72,38 +72,40 @@ export function retentionHandlers(backend: Backend) {
       if (verdict === undefined) throw notFound("complete checkpoint", checkpoint);
       return verdict;
     },
-    previewRetention: async (request, context) => {
-      const { experiment, pageToken: after } = request;
-      const ask = (limit: number, policy?: Plain<RetentionSettings>) =>
-        backend.command(
-          "checkpoint-gc",
-          ExplainRetentionSchema,
-          { experiment, checkpoint: "", limit, after, ...(policy && { policy }) },
-          RetentionPageSchema,
-          context,
-        );
-      const settings = [
-        request.saveExperimentBest,
-        request.saveTrialBest,
-        request.saveTrialLatest,
-      ] as const;
-      let current: Plain<RetentionSettings> | undefined;
-      if (settings.some((one) => one !== undefined)) {
-        const held = (await ask(1)).policy;
-        current = {
-          saveExperimentBest: settings[0] ?? held?.saveExperimentBest ?? 0,
-          saveTrialBest: settings[1] ?? held?.saveTrialBest ?? 0,
-          saveTrialLatest: settings[2] ?? held?.saveTrialLatest ?? 0,
-        };
-      }
-      const { verdicts, more, policy } = await ask(pageSize(request.pageSize), current);
-      return {
-        items: verdicts,
-        nextPageToken: more ? (verdicts.at(-1)?.checkpoint ?? "") : "",
-        ...(policy && { policy }),
-      };
-    },
+    previewRetention: (request, context) => preview(backend, request, context),
   } satisfies Partial<UnaryHandlers>;
+}
+
+async function preview(
+  backend: Backend,
+  request: RequestOf<"previewRetention">,
+  context: RequestContext,
+) {
+  const { experiment, pageToken: after } = request;
+  const ask = (limit: number, policy?: Plain<RetentionSettings>) =>
+    backend.command(
+      "checkpoint-gc",
+      ExplainRetentionSchema,
+      { experiment, checkpoint: "", limit, after, ...(policy && { policy }) },
+      RetentionPageSchema,
+      context,
+    );
+  const { saveExperimentBest: best, saveTrialBest, saveTrialLatest } = request;
+  let asked: Plain<RetentionSettings> | undefined;
+  if ([best, saveTrialBest, saveTrialLatest].some((one) => one !== undefined)) {
+    const held = (await ask(1)).policy;
+    asked = {
+      saveExperimentBest: best ?? held?.saveExperimentBest ?? 0,
+      saveTrialBest: saveTrialBest ?? held?.saveTrialBest ?? 0,
+      saveTrialLatest: saveTrialLatest ?? held?.saveTrialLatest ?? 0,
+    };
+  }
+  const { verdicts, more, policy } = await ask(pageSize(request.pageSize), asked);
+  return {
+    items: verdicts,
+    nextPageToken: more ? (verdicts.at(-1)?.checkpoint ?? "") : "",
+    ...(policy && { policy }),
+  };
 }
 
 function positionOf(backend: Backend, { position }: { readonly position: number }) {

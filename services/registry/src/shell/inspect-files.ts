@@ -64,8 +64,9 @@ function kindOf(detail: string): string {
 /** Everything below a folder but the folders; no link is followed. */
 async function namesBelow(folder: string, below = ""): Promise<readonly string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException): Dirent[] => {
-      if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    (error: unknown): Dirent[] => {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") return [];
       throw error;
     },
   );
