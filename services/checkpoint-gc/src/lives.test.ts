@@ -19,7 +19,7 @@ let gc: TestGc;
 
 beforeAll(async () => {
   gc = await TestGc.open();
-}, 60_000);
+});
 afterEach(() => gc.stop());
 afterAll(() => gc[Symbol.asyncDispose]());
 

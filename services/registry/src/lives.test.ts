@@ -12,14 +12,16 @@ import {
   VerifyCheckpointSchema,
 } from "@trainyard/contracts/commands";
 import type { AnyEvent } from "@trainyard/contracts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { TestRegistry } from "./testing/test-registry.ts";
 
 let registry: TestRegistry;
 
 beforeAll(async () => {
   registry = await TestRegistry.start();
-}, 60_000);
+  // A service that was just started does not answer yet.
+  await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 20 });
+});
 afterAll(() => registry[Symbol.asyncDispose]());
 
 const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejected } });
@@ -31,8 +33,14 @@ const pin = (checkpoint: string, more: { condemnedOnly?: boolean; reason?: strin
 };
 const unpin = (checkpoint: string, holder = "") =>
   registry.stage.ask([UnpinCheckpointSchema, { checkpoint, holder }], AcceptedSchema);
-const verify = (checkpoint: string) =>
-  registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);
+/** Until all is read, as people's command does. */
+const verify = async (checkpoint: string) => {
+  const ask = () =>
+    registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);
+  let answer = await ask();
+  while (answer.kind === "ok" && !answer.reply.done) answer = await ask();
+  return answer;
+};
 const dayMs = 24 * 60 * 60 * 1000;
 const audit = (deleteOlderThanMs?: number, root = registry.storage) =>
   registry.stage.ask(

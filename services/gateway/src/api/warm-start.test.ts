@@ -33,7 +33,7 @@ beforeAll(async () => {
   await gateway.append(`checkpoint-${latest}`, declared(2), completed(2));
   const position = await gateway.append(`checkpoint-${gone}`, declared(3), completed(3), damaged);
   await gateway.call("GET", `/api/v1/trials/1.1?minPosition=${position}`);
-}, 60_000);
+});
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 const submit = (source: object) => {
