@@ -1,4 +1,6 @@
-// npm test: every suite at its short size. The last line is `N passed, N failed`, and says how many could not be run.
+// npm test: every suite at its short size, or the files below the paths that are given; with `-t TEXT` of these the tests
+// whose names hold the text (a regular expression). The last line is `N passed, N failed`, and says how many could not be run.
+import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
 import { needs } from "../../test/world/torch.ts";
 import { endWithParent } from "../lib/end-with-runner.ts";
@@ -6,8 +8,9 @@ import { makePythonEnvironment, torchRequired } from "../lib/python-environment.
 import { makeRuff } from "../lib/python-tools.ts";
 import { root } from "../lib/root.ts";
 
-endWithParent();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const { paths, name } = asked();
+endWithParent();
 const environment = await makePythonEnvironment(say);
 if (environment.python === null) say(environment.why);
 if (environment.python === null && torchRequired()) {
@@ -17,7 +20,8 @@ if (environment.python === null && torchRequired()) {
 const tool = await makeRuff(say);
 if (tool.program === null) say(tool.why);
 
-const vitest = await startVitest("test", process.argv.slice(2), { root, watch: false });
+const named = name === undefined ? {} : { testNamePattern: name };
+const vitest = await startVitest("test", paths, { root, watch: false, ...named });
 const counted = count(vitest.state.getFiles().flatMap((file) => file.tasks));
 const brokenFiles = vitest.state
   .getFiles()
@@ -34,6 +38,18 @@ process.stdout.write(skipped === 0 ? `${last}\n` : `${last}, ${skipped} skipped\
 // A run that saw no test proves nothing.
 process.exitCode = failed === 0 && counted.passed > 0 ? 0 : 1;
 
+/** Ends the process where anything else is asked: passed over in silence, it would run every suite. */
+function asked(): { readonly paths: string[]; readonly name: string | undefined } {
+  try {
+    const options = { "name-pattern": { type: "string", short: "t" } } as const;
+    const { positionals, values } = parseArgs({ options, allowPositionals: true });
+    return { paths: positionals, name: values["name-pattern"] };
+  } catch (error) {
+    say(`usage: npm test -- [PATH …] [-t TEXT]; ${(error as Error).message.split(". ")[0]}.`);
+    process.exit(2);
+  }
+}
+
 type Task = {
   readonly type: string;
   readonly mode: string;
@@ -48,9 +64,11 @@ function count(
   tasks: readonly Task[],
   counts: Counts = { passed: 0, failed: 0, skipped: new Map() },
 ): Counts {
-  for (const { tasks: inner, result } of tasks) {
+  for (const { tasks: inner, mode, result } of tasks) {
     const note = result?.note ?? "";
     if (inner !== undefined) count(inner, counts);
+    // Not among the tests that were asked for by name.
+    else if (name !== undefined && mode === "skip" && result === undefined) continue;
     else if (result?.state === "pass") counts.passed += 1;
     else if (result?.state === "skip" && note.startsWith(needs)) {
       const why = note.slice(needs.length);

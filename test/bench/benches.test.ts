@@ -36,6 +36,8 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
       `decision_p99_${agents}`,
     ]),
     "flatness",
+    "noop_tasks_vs_slurm",
+    "first_output_vs_slurm",
   ],
   search: [
     "asha_fold_flatness",

@@ -26,7 +26,8 @@ export const benches = {
     load: async (): Promise<Bench> => (await import("./submit/bench.ts")).run,
   },
   scheduling: {
-    about: "placement passes with all rules on beside a plain scan; by agents and by queue length",
+    about:
+      "placement passes with all rules on beside a plain scan; no-op trials and first lines beside Slurm",
     load: async (): Promise<Bench> => (await import("./scheduling/bench.ts")).run,
   },
   search: {

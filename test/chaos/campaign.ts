@@ -1,6 +1,6 @@
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { killEach } from "./kill-each.ts";
-import { natsAway, natsWiped } from "./nats-away.ts";
+import { natsAway, natsWiped, startWorld } from "./nats-away.ts";
 
 const fiveMinutesMs = 5 * 60_000;
 
@@ -17,8 +17,9 @@ export const campaigns: readonly Campaign[] = [
     name: "nats",
     description: "NATS away for five minutes, and its data folder deleted twice, during a search",
     async run({ seed, log }) {
-      const away = await natsAway({ seed, stepSeconds: 0.3, awayMs: fiveMinutesMs, log });
-      const wiped = await natsWiped({ seed, stepSeconds: 0.3, log });
+      await using world = await startWorld();
+      const away = await natsAway(world, { seed, stepSeconds: 0.3, awayMs: fiveMinutesMs, log });
+      const wiped = await natsWiped(world, { seed, stepSeconds: 0.3, log });
       return { violations: [...away, ...wiped], summary: "one long outage, two wiped stores" };
     },
   },

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { World } from "../world/world.ts";
 import { killAll } from "./kill-all.ts";
 import { killEach, parts } from "./kill-each.ts";
-import { natsAway, natsWiped } from "./nats-away.ts";
+import { natsAway, natsWiped, startWorld } from "./nats-away.ts";
 import { trialsOfShortSearch as trials } from "./search-under-test.ts";
 
 const slow = 1_200_000;
@@ -34,18 +35,28 @@ test(
   slow,
 );
 
-test(
-  "NATS loses its data folder twice: nothing is missing",
-  async () => {
-    expect(await natsWiped({ seed: 8, stepSeconds: 0.2, trials, log })).toEqual([]);
-  },
-  slow,
-);
+describe("on one cluster", () => {
+  let world: World;
 
-test(
-  "NATS is away: no agent is lost, trials train on, nothing is missing afterwards",
-  async () => {
-    expect(await natsAway({ seed: 9, stepSeconds: 0.2, trials, awayMs: 20_000, log })).toEqual([]);
-  },
-  slow,
-);
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test(
+    "NATS loses its data folder twice: nothing is missing",
+    async () => {
+      expect(await natsWiped(world, { seed: 8, stepSeconds: 0.2, trials, log })).toEqual([]);
+    },
+    slow,
+  );
+
+  test(
+    "NATS is away: no agent is lost, trials train on, nothing is missing afterwards",
+    async () => {
+      const options = { seed: 9, stepSeconds: 0.2, trials, awayMs: 20_000, log };
+      expect(await natsAway(world, options)).toEqual([]);
+    },
+    slow,
+  );
+});

@@ -19,10 +19,18 @@ export type Farewell = {
   readonly starts: readonly string[];
 };
 
-/** The run ends with the given code while the part is away. */
-export async function endAway(part: "gateway" | "postgres", code: number): Promise<Farewell> {
-  await using world = await World.start({ processes: true, slots: 2, restart: false });
-  const go = join(world.folder, "go");
+/** A cluster for any number of farewells. */
+export const startWorld = (): Promise<World> =>
+  World.start({ processes: true, slots: 2, restart: false });
+
+/** The run ends with the given code while the part is away; it is back afterwards. */
+export async function endAway(
+  world: World,
+  part: "gateway" | "postgres",
+  code: number,
+): Promise<Farewell> {
+  const name = `${part}-${code}`;
+  const go = join(world.folder, `go-${name}`);
   const config = `
 name: farewell
 entrypoint: python3 train.py
@@ -33,7 +41,7 @@ environment: { environment_variables: ["GO=${go}"] }
   const experiment = await world.submit(config, world.code("farewell"));
   const trial = `${experiment}.1`;
   const starts = async (): Promise<readonly string[]> =>
-    (await world.yard("trial", "logs", trial)).out.match(/starts at \d+/g) ?? [];
+    (await world.logs(trial)).match(/starts at \d+/g) ?? [];
   await eventually("the run waits to be let go", async () => (await starts()).length === 1);
   await world.kill(part);
   writeFileSync(go, String(code));
@@ -52,8 +60,8 @@ environment: { environment_variables: ["GO=${go}"] }
     300_000,
   );
   const [latest] = checkpoints;
-  const download = await world.yard("checkpoint", "download", latest?.uuid ?? "", "downloaded");
-  const file = join(world.folder, "downloaded", "state.json");
+  const download = await world.yard("checkpoint", "download", latest?.uuid ?? "", name);
+  const file = join(world.folder, name, "state.json");
   return {
     state: (await world.client.call("getTrial", { trial })).state,
     checkpoints: checkpoints.map(({ state }) => state),

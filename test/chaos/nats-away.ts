@@ -18,9 +18,15 @@ type Options = {
   readonly log: (line: string) => void;
 };
 
+/** A cluster for both, one after the other. */
+export const startWorld = (): Promise<World> =>
+  World.start({ processes: true, slots: 3, restart: false });
+
 /** Nobody is declared lost, and afterwards nothing is missing. */
-export async function natsAway(options: Options & { readonly awayMs: number }): Promise<string[]> {
-  await using world = await World.start({ processes: true, slots: 3, restart: false });
+export async function natsAway(
+  world: World,
+  options: Options & { readonly awayMs: number },
+): Promise<string[]> {
   const search = await submitSearch(world, options);
   await untilMoreValidations(world.client, search.id);
   await world.kill("nats");
@@ -31,8 +37,7 @@ export async function natsAway(options: Options & { readonly awayMs: number }): 
 }
 
 /** Twice its folder is deleted while it is down. */
-export async function natsWiped(options: Options): Promise<string[]> {
-  await using world = await World.start({ processes: true, slots: 3, restart: false });
+export async function natsWiped(world: World, options: Options): Promise<string[]> {
   const search = await submitSearch(world, options);
   for (const time of ["once", "twice"]) {
     await untilMoreValidations(world.client, search.id);

@@ -23,7 +23,7 @@ export async function submitSearch(
   options: { readonly seed: number; readonly stepSeconds: number; readonly trials?: number },
 ): Promise<SearchUnderTest> {
   const { trials = trialsOfSearch } = options;
-  const witness = join(world.folder, `witness-${options.stepSeconds}`);
+  const witness = join(world.folder, `witness-${options.seed}-${options.stepSeconds}`);
   const config = `
 name: under-test
 entrypoint: python3 train.py

@@ -1,4 +1,7 @@
 /** Experiments whose agents run containers, through the command line: training, a kill of the agent, and ranks on two agents. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { eventually } from "../world/eventually.ts";
@@ -15,7 +18,8 @@ beforeAll(async () => {
   podman = stack.use(await Podman.start());
   vi.stubEnv("TRAINYARD_AGENT_RUNTIME", "podman");
   vi.stubEnv("TRAINYARD_AGENT_ENGINE_SOCKET", podman.socket);
-  world = stack.use(await World.start({ agents: 2, slots: 2 }));
+  vi.stubEnv("TRAINYARD_AGENT_CONTAINER_HOST_PATHS", "/no");
+  world = stack.use(await World.start({ agents: 3, slots: 2 }));
 });
 afterAll(async () => {
   await stack.disposeAsync();
@@ -39,7 +43,7 @@ max_restarts: 0
 `;
 
 async function logsOf(id: string): Promise<string> {
-  return (await world.yard("trial", "logs", `${id}.1`)).out;
+  return await world.logs(`${id}.1`);
 }
 
 test("an experiment trains in a container, and a kill of its agent costs neither a step nor a line", async () => {
@@ -72,4 +76,66 @@ test("four ranks in containers of two agents meet, stop, and continue from their
   expect((await world.yard("e", "activate", id)).code).toBe(0);
   expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
   expect((await logsOf(id)).match(/goes on from \d+/g)).toHaveLength(4);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test("a port of a run is reached at the address that its description shows, while it runs", async () => {
+  const port = await freePort();
+  const served = config(`python3 -S -m http.server --bind 127.0.0.1 ${port}`, 1).replace(
+    "environment:",
+    `environment:\n  proxy_ports: [{ proxy_port: ${port} }]`,
+  );
+  const id = await world.submit(served, world.code("steps"));
+  const describe = async (): Promise<string> =>
+    (await world.yard("trial", "describe", `${id}.1`)).out;
+  await eventually("it serves", async () => {
+    const [, shown = ""] = /at (http:\/\/\S+)/.exec(await describe()) ?? [];
+    if (shown !== `http://127.0.0.1:${port}`) return false;
+    return await fetch(shown).then(
+      async (response) => (await response.text()).includes("train.py"),
+      () => false,
+    );
+  });
+  expect((await world.yard("e", "kill", id)).code).toBe(0);
+  await eventually("it has ended", async () => (await describe()).includes("ENDED"));
+  expect(await describe()).not.toContain("http://");
+});
+
+type Ended = {
+  readonly state: string;
+  readonly restarts: number;
+  readonly reason: string;
+  readonly runs: readonly { readonly placements: readonly { readonly agent: string }[] }[];
+};
+
+async function endOf(mount: string): Promise<Ended> {
+  const mounts = `bind_mounts: [{ host_path: ${mount}, container_path: data }]\n`;
+  const restarts = config("echo never", 1).replace("max_restarts: 0", "max_restarts: 1");
+  const id = await world.submit(`${restarts}${mounts}`, world.code("steps"));
+  expect((await world.yard("e", "wait", id)).code).toBe(1);
+  return (await world.json("trial", "describe", `${id}.1`)) as Ended;
+}
+
+test("what a configuration may not have uses up the restarts, and the trial ends with the sentence", async () => {
+  const { state, restarts, reason, runs } = await endOf("/etc");
+  expect({ state, restarts, runs: runs.length }).toEqual({ state: "ERROR", restarts: 1, runs: 2 });
+  expect(reason).toMatch(
+    /^run 2: bind_mounts names \/etc, which agent agent-\d does not allow: .*TRAINYARD_AGENT_CONTAINER_HOST_PATHS/,
+  );
+});
+
+test("what a host lacks is looked for on the others, costs no restart, and the trial ends with the sentence", async () => {
+  const { state, restarts, reason, runs } = await endOf("/no/such");
+  expect({ state, restarts }).toEqual({ state: "ERROR", restarts: 0 });
+  expect(reason).toMatch(
+    /^run 3 could not be launched on agents (agent-\d(, )?){3}: bind_mounts names \/no\/such, which does not exist on agent agent-\d$/,
+  );
+  expect(new Set(runs.map(({ placements }) => placements[0]?.agent)).size).toBe(3);
 });

@@ -19,7 +19,7 @@ max_restarts: 0
 `;
 
 async function logsOf(id: string): Promise<string> {
-  return (await world.yard("trial", "logs", `${id}.1`)).out;
+  return await world.logs(`${id}.1`);
 }
 
 describe("four ranks on two agents", () => {

@@ -1,4 +1,4 @@
-/** A module of Python tests, run in a process of its own by libs/sdk-python/tests/run_tests.py. */
+/** Modules of Python tests, each run in a process of its own by libs/sdk-python/tests/run_tests.py. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -20,6 +20,37 @@ type ModuleRun = {
   readonly over: Promise<{ readonly code: number | string; readonly complaints: string }>;
 };
 
+/** How the process of one module ended, with what it said on stderr and how each of its tests ended. */
+export type ModuleEnd = {
+  readonly module: string;
+  readonly seconds: number;
+  /** The exit status; negative when a signal ended it. */
+  readonly code: number;
+  readonly complaints: string;
+  readonly ended: readonly Ended[];
+};
+
+/**
+ * Runs the tests of several modules of a folder, each in a fork of one process that has imported the packages. `problem`
+ * says how that process ended, for modules that are missing.
+ */
+export async function runForks(
+  python: string,
+  folder: string,
+  what: {
+    readonly modules: readonly string[];
+    readonly packages: readonly string[];
+    readonly atATime: number;
+  },
+): Promise<{ readonly ends: readonly ModuleEnd[]; readonly problem: string }> {
+  const { modules, packages, atATime } = what;
+  const ends: ModuleEnd[] = [];
+  const own = ["fork", folder, String(atATime), packages.join(","), ...modules];
+  const { over } = start([python, runner, ...own], {}, (line) => ends.push(line as ModuleEnd));
+  const { code, complaints } = await over;
+  return { ends, problem: `the run of the tests ended with ${code}\n${complaints}` };
+}
+
 /** Starts the tests of `<module>.py` in a folder, with `env` beside this process's own, and tells of each as it ends. */
 export function runModule(
   python: readonly [program: string, ...flags: string[]],
@@ -28,8 +59,15 @@ export function runModule(
   tell: (ended: Ended) => void,
   env: Readonly<Record<string, string>> = {},
 ): ModuleRun {
-  const [program, ...flags] = python;
-  const child = spawn(program, [...flags, runner, "run", folder, module], {
+  return start([...python, runner, "run", folder, module], env, (line) => tell(line as Ended));
+}
+
+function start(
+  [program = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  hear: (line: unknown) => void,
+): ModuleRun {
+  const child = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });
@@ -37,7 +75,7 @@ export function runModule(
   child.stderr.on("data", (chunk: Buffer) => {
     complaints += chunk.toString("utf8");
   });
-  createInterface({ input: child.stdout }).on("line", (line) => tell(JSON.parse(line) as Ended));
+  createInterface({ input: child.stdout }).on("line", (line) => hear(JSON.parse(line)));
   const { promise: over, resolve, reject } = Promise.withResolvers<Awaited<ModuleRun["over"]>>();
   child.on("error", reject);
   child.on("close", (code, signal) => resolve({ code: code ?? signal ?? "?", complaints }));

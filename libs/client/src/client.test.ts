@@ -1,16 +1,21 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Clock } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { expect, test } from "vitest";
 import { ApiError } from "./api-error.ts";
 import { Client, queryOf } from "./client.ts";
 import { Unreachable } from "./index.ts";
 
-async function serve(listener: RequestListener): Promise<AsyncDisposable & { client: Client }> {
+async function serve(
+  listener: RequestListener,
+  clock: Clock = systemClock,
+): Promise<AsyncDisposable & { client: Client }> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    client: new Client({ url: `http://127.0.0.1:${port}/`, token: "secret" }),
+    client: new Client({ url: `http://127.0.0.1:${port}/`, token: "secret", clock }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -51,6 +56,102 @@ test("a repeatable call waits out a 503; one that is not is told at once", async
     ApiError,
   );
   expect(calls).toBe(5);
+});
+
+/** Time passes as soon as it is waited for, ten times as much. */
+class QuickClock implements Clock {
+  #elapsedMs = 0;
+  nowMs = (): number => this.#elapsedMs;
+  monotonicMs = (): number => this.#elapsedMs;
+  timer(afterMs: number, callback: () => void): Disposable {
+    const timer = setImmediate(() => {
+      this.#elapsedMs += 10 * afterMs;
+      callback();
+    });
+    return { [Symbol.dispose]: () => clearImmediate(timer) };
+  }
+}
+
+const createOnce = { idempotencyKey: "k" };
+const aMinuteMs = 60_000;
+
+test("a download waits out a 503, as a call that only reads does", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    if (calls > 1) return void response.end("bytes");
+    response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+  }, new QuickClock());
+  const body = await server.client.download("downloadCheckpoint", { checkpoint: "c" });
+  expect(await new Response(body).text()).toBe("bytes");
+  expect(calls).toBe(2);
+});
+
+test("a call with an idempotency key outlasts a service that is away for a minute; one that only reads says so sooner", async () => {
+  const clock = new QuickClock();
+  await using server = await serve((_request, response) => {
+    if (clock.monotonicMs() >= aMinuteMs) response.end("{}");
+    else response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+  }, clock);
+  await expect(server.client.call("getVersion", {})).rejects.toThrow(ApiError);
+  expect(clock.monotonicMs()).toBeLessThan(20_000);
+  await server.client.call("pauseExperiment", { experiment: "1" }, createOnce);
+  expect(clock.monotonicMs()).toBeLessThan(aMinuteMs + 5_000);
+});
+
+test("a service that stays away is told to a call with an idempotency key, too", async () => {
+  const clock = new QuickClock();
+  await using server = await serve((_request, response) => {
+    response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+  }, clock);
+  const paused = server.client.call("pauseExperiment", { experiment: "1" }, createOnce);
+  await expect(paused).rejects.toThrow(ApiError);
+  expect(clock.monotonicMs()).toBeLessThan(2 * aMinuteMs);
+});
+
+test("a caller who has had an answer outlasts a platform where nobody answers for a minute; others learn it at once", async () => {
+  const clock = new QuickClock();
+  await using server = await serve((_request, response) => {
+    if (clock.monotonicMs() < aMinuteMs) response.destroy();
+    else response.end("{}");
+  }, clock);
+  await expect(server.client.call("getVersion", {})).rejects.toThrow(Unreachable);
+  expect(clock.monotonicMs()).toBe(0);
+  await server.client.call("getVersion", {}, { outlast: true });
+  expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
+});
+
+test("a change without an idempotency key is not repeated, whoever asks for it", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    response.destroy();
+  }, new QuickClock());
+  const paused = server.client.call("pauseExperiment", { experiment: "1" }, { outlast: true });
+  await expect(paused).rejects.toThrow(Unreachable);
+  expect(calls).toBe(1);
+});
+
+test("a stream outlasts a platform where nobody answers for a minute, once it has begun or where the caller says so", async () => {
+  const clock = new QuickClock();
+  let begun = 0;
+  await using server = await serve((_request, response) => {
+    if (clock.monotonicMs() < begun * aMinuteMs) return void response.destroy();
+    begun += 1;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`id: ${begun}\ndata: {"sequence":"${begun}"}\n\n`);
+    if (begun === 2) response.end("event: end\ndata: {}\n\n");
+    else setImmediate(() => response.destroy());
+  }, clock);
+  begun = 1;
+  await expect(server.client.stream("watchEvents", {}).next()).rejects.toThrow(Unreachable);
+  begun = 0;
+  const sequences: string[] = [];
+  for await (const { message } of server.client.stream("watchEvents", {}, { outlast: true })) {
+    sequences.push(message.sequence);
+  }
+  expect(sequences).toEqual(["1", "2"]);
+  expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
 });
 
 test("a stream that breaks off goes on after its last message, also over a platform that is away for a moment", async () => {

@@ -14,20 +14,32 @@ import {
   type UnaryName,
 } from "@trainyard/contracts";
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
+import type { Clock } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { readEvents } from "./event-stream.ts";
 import { clientLimits } from "./limits.ts";
-import { isAway, isBusy, patiently } from "./patience.ts";
+import { isAway, isBusy, type Patience, patiently } from "./patience.ts";
 
 export type ClientOptions = {
   /** http://127.0.0.1:8080 */
   readonly url: string;
   readonly token: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 };
 
 export type CallOptions = {
-  /** A mutating call that names one may be repeated without a second effect, and is while the platform says 503. */
+  /**
+   * A mutating call that names one may be repeated without a second effect, and is while the platform says 503, for more
+   * than a minute.
+   */
   readonly idempotencyKey?: string;
+  /**
+   * The call or the opening of the stream outlasts a platform that is away for a minute, also one that nobody answers for.
+   * For callers that have had an answer before: to the first one, an address where nobody answers may be wrong.
+   */
+  readonly outlast?: boolean;
   readonly signal?: AbortSignal;
 };
 
@@ -39,10 +51,12 @@ const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
 export class Client {
   readonly #url: string;
   readonly #token: string;
+  readonly #clock: Clock;
 
   constructor(options: ClientOptions) {
     this.#url = options.url.replace(/\/+$/, "");
     this.#token = options.token;
+    this.#clock = options.clock ?? systemClock;
   }
 
   /** One call, one answer. Throws ApiError for a problem, Unreachable when nobody answers. */
@@ -51,15 +65,23 @@ export class Client {
     request: RequestInitOf<Name>,
     options: CallOptions = {},
   ): Promise<ReplyOf<Name>> {
-    const repeatable = mayRepeat(name, options);
-    const { route, response } = await patiently(
-      (error) => repeatable && isBusy(error),
-      clientLimits.busyMs,
-      () => this.#send(name, request, options),
-      options.signal,
-    );
-    const text = await response.text();
+    const { route, text } = await patiently(this.#patienceOf(name, options), async () => {
+      const sent = await this.#send(name, request, options);
+      return { route: sent.route, text: await textOf(sent.response, options.signal) };
+    });
     return codecOf<ReplyOf<Name>>(route.reply).decode(text);
+  }
+
+  #patienceOf(name: CallName, options: CallOptions): Patience {
+    const { idempotencyKey, outlast = false, signal } = options;
+    const waits = outlast || idempotencyKey !== undefined;
+    const passing = outlast ? isAway : isBusy;
+    return {
+      passes: (error) => mayRepeat(name, options) && passing(error),
+      limitMs: waits ? clientLimits.awayMs : clientLimits.busyMs,
+      clock: this.#clock,
+      signal,
+    };
   }
 
   /** The bytes of an answer that is no message. */
@@ -68,14 +90,16 @@ export class Client {
     request: RequestInitOf<Name>,
     options: CallOptions = {},
   ): Promise<ReadableStream<Uint8Array>> {
-    const { response } = await this.#send(name, request, options);
+    const { response } = await patiently(this.#patienceOf(name, options), () =>
+      this.#send(name, request, options),
+    );
     if (response.body === null) throw new Unreachable("the answer has no body");
     return response.body;
   }
 
   /**
    * The messages of a stream, until it ends. A connection that breaks is opened again after the last message, so that
-   * none is missing and none comes twice; a platform that stays away for half a minute ends it with Unreachable.
+   * none is missing and none comes twice; a platform that stays away for longer than a minute ends it with Unreachable.
    */
   async *stream<Name extends StreamName>(
     name: Name,
@@ -86,7 +110,9 @@ export class Client {
     let received = false;
     const open = () =>
       this.#send(name, request, options, lastId === "" ? {} : { "last-event-id": lastId });
-    let { route, response } = await open();
+    const { signal } = options;
+    const away = { passes: isAway, limitMs: clientLimits.awayMs, clock: this.#clock, signal };
+    let { route, response } = options.outlast === true ? await patiently(away, open) : await open();
     for (;;) {
       const codec = codecOf<ReplyOf<Name>>(route.reply);
       for await (const event of readEvents(response)) {
@@ -103,7 +129,7 @@ export class Client {
       if (options.signal?.aborted === true) return;
       // A stream without ids cannot be resumed: it would begin again.
       if (received && lastId === "") throw new Unreachable("the stream broke off before its end");
-      ({ route, response } = await patiently(isAway, clientLimits.awayMs, open, options.signal));
+      ({ route, response } = await patiently(away, open));
     }
   }
 
@@ -143,6 +169,16 @@ export class Client {
       if (init.signal?.aborted === true) throw cause;
       throw new Unreachable(`no answer from ${this.#url}`, { cause });
     }
+  }
+}
+
+/** A connection that breaks within the answer is as if there had been none. */
+async function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
+  try {
+    return await response.text();
+  } catch (cause) {
+    if (signal?.aborted === true) throw cause;
+    throw new Unreachable("the answer broke off", { cause });
   }
 }
 

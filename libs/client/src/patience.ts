@@ -1,5 +1,4 @@
-import { pause } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
+import { type Clock, pause } from "@trainyard/kernel";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { clientLimits } from "./limits.ts";
 
@@ -15,23 +14,29 @@ export function isAway(error: unknown): boolean {
   return error instanceof Unreachable || isBusy(error);
 }
 
+export type Patience = {
+  /** Whether a failure is worth another attempt. */
+  readonly passes: (error: unknown) => boolean;
+  readonly limitMs: number;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+};
+
 /** Attempts again what failed for a reason that passes, until the limit; then throws the last failure. */
 export async function patiently<Result>(
-  passes: (error: unknown) => boolean,
-  limitMs: number,
+  { passes, limitMs, clock, signal }: Patience,
   attempt: () => Promise<Result>,
-  signal?: AbortSignal,
 ): Promise<Result> {
-  const endMs = systemClock.monotonicMs() + limitMs;
+  const endMs = clock.monotonicMs() + limitMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       const asked = error instanceof ApiError ? error.retryAfterMs : 0;
       const waitMs = Math.max(asked, clientLimits.retryMs);
-      if (!passes(error) || systemClock.monotonicMs() + waitMs > endMs) throw error;
+      if (!passes(error) || clock.monotonicMs() + waitMs > endMs) throw error;
       // Ends early, without a failure, when the caller gives up: the next attempt then says so.
-      await pause(systemClock, waitMs, signal);
+      await pause(clock, waitMs, signal);
     }
   }
 }

@@ -48,6 +48,7 @@ export {
   type JobMoved,
   type JobUpdated,
   type Occupation,
+  type PassedRun,
   type PoolConfigured,
   type PoolRemoved,
   type ProcessesLeft,

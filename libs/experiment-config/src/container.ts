@@ -18,6 +18,12 @@ export type DeviceMapping = {
   readonly mode: string;
 };
 
+export type ProxyPort = {
+  readonly port: number;
+  /** Whether something else than HTTP is spoken there. */
+  readonly isTcp: boolean;
+};
+
 export type ContainerSection = {
   /** By kind of device; empty where the configuration names none. */
   readonly image: Readonly<Record<DeviceKind, string>>;
@@ -28,6 +34,8 @@ export type ContainerSection = {
   readonly bindMounts: readonly BindMount[];
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
+  /** Of the container, to be reached at its agent's host. */
+  readonly proxyPorts: readonly ProxyPort[];
   /** Of a shared_fs storage whose host_path is also wanted at another place in the container; else null. */
   readonly storageMount: { readonly hostPath: string; readonly containerPath: string } | null;
 };
@@ -57,8 +65,20 @@ export function recordedContainer(struct: unknown): ContainerSection {
     bindMounts: mappingsAt(recorded, "bind_mounts").flatMap(bindMountOf),
     addCapabilities: textsAt(environment, "add_capabilities"),
     dropCapabilities: textsAt(environment, "drop_capabilities"),
+    proxyPorts: proxyPortsOf(recorded),
     storageMount: storageMountOf(mappingAt(recorded, "checkpoint_storage")),
   };
+}
+
+/** environment.proxy_ports of a recorded configuration, each port once. */
+export function proxyPortsOf(struct: unknown): readonly ProxyPort[] {
+  const environment = mappingAt(isMapping(struct) ? struct : {}, "environment");
+  const ports = mappingsAt(environment, "proxy_ports").flatMap((entry) => {
+    const port = valueAt(entry, "proxy_port");
+    const isPort = typeof port === "number" && Number.isInteger(port) && port > 0 && port < 65_536;
+    return isPort ? [{ port, isTcp: flagAt(entry, "proxy_tcp", false) }] : [];
+  });
+  return [...new Map(ports.map((one) => [one.port, one])).values()];
 }
 
 function imagesOf(environment: JsonObject): ContainerSection["image"] {

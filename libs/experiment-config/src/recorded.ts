@@ -28,12 +28,15 @@ import { readSearcher } from "./searcher/searcher.ts";
 
 export type { CheckpointStorage, NormalisedConfig } from "./config.ts";
 export { defaults } from "./defaults.ts";
+export { durationSeconds } from "./duration.ts";
 export {
   type BindMount,
   bytesOf,
   type ContainerSection,
   type DeviceKind,
   type DeviceMapping,
+  type ProxyPort,
+  proxyPortsOf,
   recordedContainer,
 } from "./container.ts";
 export { type RequestedResources, requestedResources } from "./requested-resources.ts";

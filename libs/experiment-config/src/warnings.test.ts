@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { proxyPortsOf } from "./container.ts";
 import { parsed, yaml } from "./test-documents.ts";
 
 /** Each warning's path with its sentence, of a good configuration to which `more` is added. */
@@ -34,12 +35,18 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     ["checkpoint_policy: all", "checkpoint_policy", /^writes no checkpoint by itself: .*Trainer/],
     ["records_per_epoch: 900", "records_per_epoch", /counts its epochs itself/],
     ["optimizations: {aggregation_frequency: 2}", "optimizations", /training code decides how/],
+    ["environment: {proxy_ports: [{proxy_port: 6006}]}", "environment.proxy_ports", /no proxy/],
     ["resources: {slots: 0}", "resources.slots", /slots_per_trial says/],
     ["resources: {agent_label: a}", "resources.agent_label", /resources\.constraints say where/],
     ["profiling: {enabled: true, sync_timings: false}", "profiling.sync_timings", /times nothing/],
     ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
   ])("say what decides in a key's place: %s", (text, path, sentence) => {
     expect(warned(text)).toEqual({ [path]: expect.stringMatching(sentence) });
+  });
+
+  it("keep the ports that they warn of in the configuration", () => {
+    const { config } = parsed(yaml("environment: {proxy_ports: [{proxy_port: 6006}]}"));
+    expect(proxyPortsOf(config)).toEqual([{ port: 6006, isTcp: false }]);
   });
 
   it("say nothing of what is profiled, and the training code reads it as it was written", () => {

@@ -48,6 +48,8 @@ const instead: Readonly<Record<string, string>> = {
   "environment.force_pull_image": IN_CONTAINERS,
   "environment.add_capabilities": IN_CONTAINERS,
   "environment.drop_capabilities": IN_CONTAINERS,
+  "environment.proxy_ports":
+    "opens ports on the agent's host, and no proxy asks who connects: the training code has to",
   "resources.shm_size": IN_CONTAINERS,
   "resources.devices": IN_CONTAINERS,
   "profiling.sync_timings": "has no effect: the profiler times nothing inside of the training loop",

@@ -6,7 +6,7 @@ export type Capacity = { readonly agents: number; readonly slots: number };
 export type Entry = {
   /** Its slots, taken, disabled or not. */
   readonly size: number;
-  /** Its slots that are not disabled, taken or not. */
+  /** Its slots that a run could have once others have ended: neither disabled nor held by what cannot be ended. */
   readonly usable: number;
   /** The slots that a run could have now. */
   readonly free: number;
@@ -27,7 +27,7 @@ export class AgentIndex {
   readonly known = new Sizes();
   /** Those that take work. */
   readonly present = new Sizes();
-  /** Those that take work, without their disabled slots. */
+  /** Those that take work, by their usable slots. */
   readonly usable = new Sizes();
   #freeSlots = 0;
 

@@ -55,6 +55,7 @@ class Agent implements ViewedAgent {
   left = false;
   block: Block | null = null;
   readonly disabled = new Set<string>();
+  stuck: ReadonlySet<string> = new Set();
   readonly holders = new Map<string, readonly string[]>();
   /** How many hold each slot: an agent that returns may report what the fold had given to another. */
   readonly held = new Map<string, number>();
@@ -119,6 +120,7 @@ export class PoolAgents {
     if (agent === undefined) return;
     for (const holder of [...agent.holders.keys()]) this.release(id, holder);
     agent.disabled.clear();
+    agent.stuck = new Set();
     this.remove(id);
   }
 
@@ -151,7 +153,7 @@ export class PoolAgents {
     }
   }
 
-  /** Whether those that take work could take this if they were empty; their disabled slots do not count. */
+  /** Whether those that take work could take this if all had ended there that can be ended; their disabled slots do not count. */
   couldHold(wanted: Wanted): boolean {
     return this.#could(wanted, "usable");
   }
@@ -166,6 +168,14 @@ export class PoolAgents {
     if (agent === undefined) return;
     if (disabled) agent.disabled.add(slot);
     else agent.disabled.delete(slot);
+    this.#changed(agent);
+  }
+
+  /** The slots of the agent that are held by what cannot be ended; none of the others. */
+  setStuck(id: string, slots: readonly string[]): void {
+    const agent = this.#byId.get(id);
+    if (agent === undefined || (slots.length === 0 && agent.stuck.size === 0)) return;
+    agent.stuck = new Set(slots);
     this.#changed(agent);
   }
 

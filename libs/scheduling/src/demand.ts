@@ -54,6 +54,17 @@ export type Grant = {
   readonly shares: readonly Share[];
   /** So many of its slots are beyond the quota of its workspace: it is stopped when others need them. */
   readonly borrowed: number;
+  /** Set if it passed the first run of the queue, and that is to be known later. */
+  readonly passed?: Passed;
+};
+
+/** The first run of the queue, which had no place when another one got one. */
+export type Passed = {
+  readonly id: string;
+  /** It got slots that are reserved for that run: it is stopped as soon as that one fits without it. */
+  readonly onItsSlots: boolean;
+  /** What is reserved for that run, if the record does not have it yet. */
+  readonly reserved: readonly Share[];
 };
 
 /** A run that has to make room for another one. */

@@ -1,7 +1,7 @@
 export { type Block, type Capacity, PoolAgents } from "./agents.ts";
 export type { Constraints, LabelRule } from "./constraints.ts";
 export { couldEverHold, type PlaceAnswer } from "./could-ever-hold.ts";
-export type { Demand, Grant, Pass, Reservation, Share, Stop } from "./demand.ts";
+export type { Demand, Grant, Pass, Passed, Reservation, Share, Stop } from "./demand.ts";
 export {
   type Explanation,
   explainOne,
@@ -15,7 +15,7 @@ export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
 export type { Offer, Slot } from "./offer.ts";
 export { type PassOptions, place } from "./place.ts";
-export { type JobUpdate, Pool } from "./pool.ts";
+export { type JobUpdate, type Kept, Pool } from "./pool.ts";
 export { placeOf, WaitingQueue } from "./queue.ts";
 export {
   defaultSettings,

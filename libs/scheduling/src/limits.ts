@@ -3,6 +3,8 @@ export const schedulingLimits = {
   slotlessPerAgentMax: 100,
   /** Nodes of one allocation: its grant is one event, and rendezvous beyond this wants another design. */
   nodesPerAllocationMax: 1_024,
+  /** Nodes of a reservation that a grant puts on record beside its own: two of the largest would not fit into one event. */
+  reservedNodesRecordedMax: 256,
   /** Grants of one pass: what follows is the next pass's, so that reports are heard in between. */
   grantsPerPassMax: 128,
   /** Weights between which sums and quotients stay exact enough for whole slots; 0 is no weight. */

@@ -11,10 +11,11 @@
  * Runs beyond a quota that may borrow come last. A pass without preemption, quotas and reservation is Determined's
  * priority scheduler, but that smaller runs of a worse priority may pass.
  *
- * The pass leaves the pool as it was, but for the note where the head's slots are. Grants and stops take effect when they
+ * The pass leaves the pool as it was, but for the note where the head's slots are. A grant to a run that passes the head
+ * says so, so that the same is known from the record. Grants and stops take effect when they
  * are recorded and folded in.
  */
-import type { Demand, Grant, Pass, Reservation, Share, Stop } from "./demand.ts";
+import type { Demand, Grant, Pass, Passed, Reservation, Share, Stop } from "./demand.ts";
 import { determinedPass } from "./determined/pass.ts";
 import { fit } from "./fit.ts";
 import { type Limit, limitOf, loans } from "./limits-of-runs.ts";
@@ -83,6 +84,8 @@ export class PlacementPass {
   readonly #leaving: PlacedRun[];
   /** Questions about a shape that were answered with no: what is free only becomes less during a pass. */
   readonly #no = new Set<string>();
+  /** The reservation that is on record, with the grants of this pass. */
+  #recorded: readonly Share[] | null;
   #againAtMs = Number.POSITIVE_INFINITY;
 
   constructor(pool: Pool, { nowMs, grantsMax = schedulingLimits.grantsPerPassMax }: PassOptions) {
@@ -93,6 +96,7 @@ export class PlacementPass {
     this.#trial = new Trial(agents);
     this.#standing = new Standing(placed);
     this.#leaving = [...placed.stoppingRuns];
+    this.#recorded = pool.recorded?.shares ?? null;
     const standing = this.#standing;
     this.ranking = policies[settings.policy].open({
       settings,
@@ -111,11 +115,10 @@ export class PlacementPass {
   run(): Pass {
     this.look();
     const head = this.#claims.find(({ isLent }) => isLent);
-    const { kept, placed } = this.#pool;
+    const { kept } = this.#pool;
     if (head === undefined) this.#pool.kept = null;
     else if (head.demand.id !== kept?.id || head.shares !== kept.shares) {
-      const { demand, shares } = head;
-      this.#pool.kept = { id: demand.id, shares, order: placed.nextOrder };
+      this.#pool.kept = { id: head.demand.id, shares: head.shares };
     }
     const [first] = this.#claims;
     return {
@@ -170,10 +173,10 @@ export class PlacementPass {
   }
 
   #start({ demand, lane: { shape } }: Turn): boolean {
-    const shares =
-      this.#unlessNo(`now ${shape}`, () => this.#fit(demand)) ?? this.#fitOnLoan(demand, shape);
+    const now = this.#unlessNo(`now ${shape}`, () => this.#fit(demand));
+    const shares = now ?? this.#fitOnLoan(demand, shape);
     if (shares === null) return false;
-    this.#grant(demand, shares, 0);
+    this.#grant(demand, { shares, borrowed: 0, onItsSlots: now === null });
     return true;
   }
 
@@ -185,10 +188,28 @@ export class PlacementPass {
     return found;
   }
 
-  #grant(demand: Demand, shares: readonly Share[], borrowed: number): void {
-    this.#trial.hold(demand.id, shares);
+  #grant(
+    demand: Demand,
+    { onItsSlots, ...grant }: Pick<Grant, "shares" | "borrowed"> & Pick<Passed, "onItsSlots">,
+  ): void {
+    const { id } = demand;
+    this.#trial.hold(id, grant.shares);
     this.#standing.grant(demand);
-    this.#grants.set(demand.id, { id: demand.id, shares, borrowed });
+    const passed = this.#passedBy(onItsSlots);
+    this.#grants.set(id, { id, ...grant, ...(passed === null ? {} : { passed }) });
+  }
+
+  /** The first run that passes another one puts on record where that one waits. */
+  #passedBy(onItsSlots: boolean): Passed | null {
+    const head = this.#claims.find(({ isLent }) => isLent);
+    if (head === undefined) return null;
+    const { demand, shares } = head;
+    const isRecorded = this.#recorded === shares;
+    const isLarge = shares.length > schedulingLimits.reservedNodesRecordedMax;
+    const reserved = isRecorded || isLarge ? [] : shares;
+    if (!onItsSlots && reserved.length === 0) return null;
+    this.#recorded = shares;
+    return { id: demand.id, onItsSlots, reserved };
   }
 
   #fit(demand: Demand): readonly Share[] | null {
@@ -273,10 +294,8 @@ export class PlacementPass {
     yield* loans(settings.quotas, placed, this.#standing);
     yield* this.ranking.victimsFor(demand);
     if (!settings.preemption || kept?.id !== demand.id) return;
-    for (const run of holdersIn(this.#pool, kept.shares)) {
-      if (run.demand.preemptible && run.order >= kept.order && !this.#standing.isStopping(run)) {
-        yield run;
-      }
+    for (const run of placed.borrowersFrom(demand.id)) {
+      if (run.demand.preemptible && !this.#standing.isStopping(run)) yield run;
     }
   }
 
@@ -298,7 +317,7 @@ export class PlacementPass {
     const areThere = this.#trial.attempt(() =>
       kept.shares.every(({ agent, slots }) => {
         for (const holder of [...agents.holdersOf(agent)]) {
-          if (placed.get(holder) !== undefined) this.#trial.release(holder);
+          if (placed.get(holder)?.stuck === false) this.#trial.release(holder);
         }
         const free = agents.freeOf(agent, Number.POSITIVE_INFINITY);
         return slots.every((slot) => free.includes(slot));
@@ -331,7 +350,7 @@ export class PlacementPass {
       const borrows = limit?.kind === "quota" ? limit.borrows : null;
       const shares = borrows === null ? null : this.#fit(turn.demand);
       if (borrows === null || shares === null) continue;
-      this.#grant(turn.demand, shares, borrows);
+      this.#grant(turn.demand, { shares, borrowed: borrows, onItsSlots: false });
       turn.take();
     }
   }

@@ -7,10 +7,20 @@ export type PlacedRun = {
   readonly atMs: number;
   /** The time at which its processes had started; null until then. */
   readonly startedAtMs: number | null;
-  /** It was asked to stop: its slots are free soon. */
+  /** It was asked to stop, and is killed in time if it does not: its slots are free soon. */
   readonly stopping: boolean;
+  /** Processes of it cannot be killed: nobody knows when its slots are free. */
+  readonly stuck: boolean;
+  /** The first run of the queue that it passed, on slots that were reserved for that one; null if there is none. */
+  readonly lender: string | null;
   /** Rises with every run that gets a place. */
   readonly order: number;
+};
+
+export type Start = {
+  readonly atMs: number;
+  readonly startedAtMs: number | null;
+  readonly lender?: string | null;
 };
 
 type Held = { slots: number; readonly runs: Set<string> };
@@ -19,20 +29,20 @@ export class PlacedRuns {
   readonly #runs = new Map<string, PlacedRun>();
   readonly #jobs = new Map<string, Held>();
   readonly #workspaces = new Map<string, Held>();
-  /** Preemptible runs that nobody has asked to stop. */
+  /** Preemptible runs that may be asked to stop. */
   readonly #evictable = new Map<number, Held>();
   readonly #stopping = new Set<string>();
   readonly #limited = new Set<string>();
+  /** By the run that they passed. */
+  readonly #borrowers = new Map<string, Held>();
   #slots = 0;
   #starts = 0;
 
-  start(
-    demand: Demand,
-    times: { readonly atMs: number; readonly startedAtMs: number | null },
-  ): void {
+  start(demand: Demand, { atMs, startedAtMs, lender = null }: Start): void {
     this.end(demand.id);
     this.#starts += 1;
-    this.#set({ demand, ...times, stopping: false, order: this.#starts });
+    const standing = { stopping: false, stuck: false, lender, order: this.#starts };
+    this.#set({ demand, atMs, startedAtMs, ...standing });
   }
 
   started(id: string, atMs: number): void {
@@ -44,6 +54,10 @@ export class PlacedRuns {
     this.change(id, () => ({ stopping: true }));
   }
 
+  setStuck(id: string, stuck: boolean): void {
+    if (this.#runs.get(id)?.stuck !== stuck) this.change(id, () => ({ stuck }));
+  }
+
   end(id: string): void {
     const run = this.#runs.get(id);
     if (run === undefined) return;
@@ -52,6 +66,7 @@ export class PlacedRuns {
     this.#slots -= demand.slots;
     this.#stopping.delete(id);
     this.#limited.delete(id);
+    if (run.lender !== null) drop(this.#borrowers, run.lender, demand);
     drop(this.#jobs, demand.job, demand);
     drop(this.#workspaces, demand.workspace, demand);
     if (isEvictable(run)) drop(this.#evictable, demand.priority, demand);
@@ -70,6 +85,7 @@ export class PlacedRuns {
     this.#slots += demand.slots;
     if (run.stopping) this.#stopping.add(demand.id);
     if (demand.timeLimitMs !== null) this.#limited.add(demand.id);
+    if (run.lender !== null) count(this.#borrowers, run.lender, demand);
     count(this.#jobs, demand.job, demand);
     count(this.#workspaces, demand.workspace, demand);
     if (isEvictable(run)) count(this.#evictable, demand.priority, demand);
@@ -88,17 +104,19 @@ export class PlacedRuns {
     return this.#slots;
   }
 
-  /** The order of the next run that gets a place. */
-  get nextOrder(): number {
-    return this.#starts + 1;
-  }
-
   all(): Iterable<PlacedRun> {
     return this.#runs.values();
   }
 
+  /** Those whose slots are free soon. */
   get stoppingRuns(): readonly PlacedRun[] {
-    return this.#these(this.#stopping);
+    return this.#these(this.#stopping).filter(({ stuck }) => !stuck);
+  }
+
+  /** Those that passed this run on slots that were reserved for it, in the order of their grants. */
+  borrowersFrom(lender: string): readonly PlacedRun[] {
+    const runs = this.#these(this.#borrowers.get(lender)?.runs ?? []);
+    return runs.toSorted((a, b) => a.order - b.order);
   }
 
   /** Those with a time limit. */
@@ -155,13 +173,13 @@ export function newestFirst(runs: readonly PlacedRun[]): readonly PlacedRun[] {
 }
 
 /** The time at which a run ends at the latest, as far as it is known; infinite without a time limit. */
-export function endsAtMs({ demand, startedAtMs }: PlacedRun, nowMs: number): number {
-  if (demand.timeLimitMs === null) return Number.POSITIVE_INFINITY;
+export function endsAtMs({ demand, startedAtMs, stuck }: PlacedRun, nowMs: number): number {
+  if (demand.timeLimitMs === null || stuck) return Number.POSITIVE_INFINITY;
   return Math.max(nowMs, (startedAtMs ?? nowMs) + demand.timeLimitMs);
 }
 
-function isEvictable({ demand, stopping }: PlacedRun): boolean {
-  return demand.preemptible && !stopping;
+function isEvictable({ demand, stopping, stuck }: PlacedRun): boolean {
+  return demand.preemptible && !stopping && !stuck;
 }
 
 function count<Key>(held: Map<Key, Held>, key: Key, { id, slots }: Demand): void {

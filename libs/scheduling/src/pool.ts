@@ -1,6 +1,6 @@
 import { PoolAgents } from "./agents.ts";
 import { type Demand, type Share, shapeOf, withBoundedWeight } from "./demand.ts";
-import { PlacedRuns } from "./placed.ts";
+import { PlacedRuns, type Start } from "./placed.ts";
 import { policies } from "./policies/policies.ts";
 import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
 import { defaultSettings, type PoolSettings } from "./settings.ts";
@@ -12,11 +12,10 @@ export type JobUpdate = {
   readonly maxSlots?: number | null;
 };
 
-/** The slots that the pass before reserved, and the order of the first run that was placed after it. */
+/** The slots that are reserved for the first run of the queue. */
 export type Kept = {
   readonly id: string;
   readonly shares: readonly Share[];
-  readonly order: number;
 };
 
 /** A set of agents under one policy, the runs that wait for them, and the runs that have a place. */
@@ -28,6 +27,8 @@ export class Pool {
   #settings: PoolSettings;
   /** Where the last pass reserved slots: the next one keeps them, so that the run that waits there makes progress. */
   kept: Kept | null = null;
+  /** Where that was by the record when a run last passed the first one of the queue. */
+  #recorded: Kept | null = null;
 
   constructor(settings: PoolSettings = defaultSettings) {
     this.#settings = settings;
@@ -66,23 +67,42 @@ export class Pool {
   }
 
   /** The run has a place from now on; its slots are held in `agents`. */
-  start(
-    demand: Demand,
-    times: { readonly atMs: number; readonly startedAtMs: number | null },
-  ): void {
-    this.placed.start(this.#shape(demand).demand, times);
+  start(demand: Demand, start: Start): void {
+    this.#unreserve(demand.id);
+    this.placed.start(this.#shape(demand).demand, start);
+  }
+
+  get recorded(): Kept | null {
+    return this.#recorded;
+  }
+
+  /** A run has passed the one that these slots are reserved for. */
+  record(reserved: Kept): void {
+    this.#recorded = reserved;
+    this.kept = reserved;
+  }
+
+  #unreserve(id: string): void {
+    if (this.#recorded?.id === id) this.#recorded = null;
+    if (this.kept?.id === id) this.kept = null;
   }
 
   started(id: string, atMs: number): void {
     this.placed.started(id, atMs);
   }
 
-  /** It was asked to stop. */
+  /** It was asked to stop, and ends within its preemption timeout. */
   stopping(id: string): void {
     this.placed.stopping(id);
   }
 
+  /** Whether processes of it cannot be killed. */
+  setStuck(id: string, stuck: boolean): void {
+    this.placed.setStuck(id, stuck);
+  }
+
   end(id: string): void {
+    this.#unreserve(id);
     this.placed.end(id);
   }
 

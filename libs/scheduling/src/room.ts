@@ -99,7 +99,8 @@ function releaseOnOne(
 
 /**
  * The placed runs in the order in which they are likely to end: those that are stopping, those with a time limit, then
- * agent by agent, since a gang is sooner free on few agents; those with the most free slots first.
+ * agent by agent, since a gang is sooner free on few agents; those with the most free slots first. Those that cannot be
+ * ended are none of them.
  */
 export function* soonest(
   { placed, agents }: Pool,
@@ -107,7 +108,8 @@ export function* soonest(
   nowMs: number,
 ): Generator<PlacedRun> {
   const seen = new Set<string>();
-  const isNew = ({ demand }: PlacedRun): boolean => !seen.has(demand.id) && !!seen.add(demand.id);
+  const isNew = ({ demand, stuck }: PlacedRun): boolean =>
+    !stuck && !seen.has(demand.id) && !!seen.add(demand.id);
   const freest = freestFor(agents, wanted);
   yield* placed.stoppingRuns.filter(isNew);
   const limited = placed.limited.toSorted((a, b) => endsAtMs(a, nowMs) - endsAtMs(b, nowMs));

@@ -23,8 +23,9 @@ export class Standing {
     this.#stopping.add(demand.id);
   }
 
-  isStopping({ demand, stopping }: PlacedRun): boolean {
-    return stopping || this.#stopping.has(demand.id);
+  /** Whether a stop would change nothing: it was asked before, or cannot end. */
+  isStopping({ demand, stopping, stuck }: PlacedRun): boolean {
+    return stopping || stuck || this.#stopping.has(demand.id);
   }
 
   slotsOf(job: string): number {

@@ -23,6 +23,8 @@ export type ViewedAgent = Offer & {
   /** It was removed, or is left out of what is being looked for. */
   readonly hidden: boolean;
   readonly disabled: ReadonlySet<string>;
+  /** Slots of which nobody knows when they are free. */
+  readonly stuck: ReadonlySet<string>;
   /** How many hold each slot. */
   readonly held: ReadonlyMap<string, number>;
   readonly slotless: number;
@@ -144,15 +146,15 @@ export function mostSlots(tiers: Tiers, of: (index: AgentIndex) => Sizes): numbe
 function entryOf(conditions: Conditions, agent: ViewedAgent): Entry | null {
   if (agent.hidden || !admitsAgent(conditions, agent.labels)) return null;
   const byDevice = asksForDevices(conditions);
-  const { held, disabled } = agent;
+  const { held, disabled, stuck } = agent;
   let [size, usable, free, taken] = [0, 0, 0, byDevice ? 0 : held.size];
   for (const slot of agent.slots) {
     if (byDevice && !admitsSlot(conditions, slot)) continue;
     size += 1;
-    const isUsable = !disabled.has(slot.id);
-    if (isUsable) usable += 1;
+    const isEnabled = !disabled.has(slot.id);
+    if (isEnabled && !stuck.has(slot.id)) usable += 1;
     if (held.has(slot.id)) taken += 1;
-    else if (isUsable) free += 1;
+    else if (isEnabled) free += 1;
   }
   if (byDevice && size === 0) return null;
   const { slotless, takesWork } = agent;

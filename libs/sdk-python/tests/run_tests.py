@@ -4,19 +4,26 @@
 runs them, or those of one file, and prints ``{"id": …, "failure": … or null, "skipped": … or null}``
 as each one ends. A failing subtest fails its test. A warning that our own modules cause is an error;
 of others' modules it is one under ``-W error``. Tests find what this file's folder holds.
+
+``run_tests.py fork FOLDER COUNT PACKAGES MODULE…`` imports the packages, separated by commas, once, and runs
+each module in a fork of itself, COUNT at a time. It prints a line for each module when its process has ended:
+``{"module": …, "seconds": …, "code": …, "complaints": …, "ended": [the lines of its tests]}``.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
+import tempfile
+import time
 import traceback
 import unittest
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
@@ -81,16 +88,71 @@ class Result(unittest.TestResult):
             say({"id": test.id(), "failure": text, "skipped": None})
 
 
-def main(task: str = "", folder: str = str(TESTS), module: str = "test*") -> None:
+class Fork(NamedTuple):
+    """A process that runs one module, and the files that it writes, by descriptor."""
+
+    module: str
+    started: float
+    lines: int
+    complaints: int
+
+    def say_end(self, code: int) -> None:
+        lines, complaints = (_content(one) for one in (self.lines, self.complaints))
+        ended = [json.loads(line) for line in lines.splitlines()]
+        seconds = time.monotonic() - self.started
+        outcome = {"seconds": seconds, "code": code, "complaints": complaints, "ended": ended}
+        say({"module": self.module, **outcome})
+
+
+def _nameless_file() -> int:
+    descriptor, path = tempfile.mkstemp()
+    os.unlink(path)
+    return descriptor
+
+
+def _content(descriptor: int) -> str:
+    with os.fdopen(descriptor, "rb") as file:
+        file.seek(0)
+        return file.read().decode("utf-8", "replace")
+
+
+def run(folder: str, module: str) -> None:
     suite = unittest.defaultTestLoader.discover(folder, pattern=f"{module}.py")
+    warnings.filterwarnings("error", module=OURS)
+    suite.run(Result())
+
+
+def run_forks(folder: str, count: int, packages: list[str], modules: list[str]) -> None:
+    """Returns in each fork too, when its module has run: it ends as every interpreter does."""
+    for package in packages:
+        importlib.import_module(package)
+    waiting, running = list(modules), {}
+    while waiting or running:
+        while waiting and len(running) < count:
+            one = Fork(waiting.pop(0), time.monotonic(), _nameless_file(), _nameless_file())
+            child = os.fork()
+            if child == 0:
+                os.dup2(one.lines, told.fileno())
+                os.dup2(one.complaints, 2)
+                os.dup2(2, 1)
+                run(folder, one.module)
+                return
+            running[child] = one
+        child, status = os.wait()
+        running.pop(child).say_end(os.waitstatus_to_exitcode(status))
+
+
+def main(task: str = "", folder: str = str(TESTS), *rest: str) -> None:
     if task == "list":
-        for test in each(suite):
+        for test in each(unittest.defaultTestLoader.discover(folder, pattern="test*.py")):
             say({"id": test.id()})
     elif task == "run":
-        warnings.filterwarnings("error", module=OURS)
-        suite.run(Result())
+        run(folder, *(rest or ["test*"]))
+    elif task == "fork" and len(rest) > 1:
+        count, packages, *modules = rest
+        run_forks(folder, int(count), packages.split(","), modules)
     else:
-        raise SystemExit("usage: run_tests.py list|run [FOLDER [MODULE]]")
+        raise SystemExit("usage: run_tests.py list|run|fork [FOLDER …]")
 
 
 if __name__ == "__main__":

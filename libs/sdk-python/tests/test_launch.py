@@ -44,6 +44,8 @@ class LaunchCase(ContextCase):
             "TRAINYARD_SLOT_IDS": ",".join(map(str, range(slots))),
             "TRAINYARD_NODE_RANK": str(node),
             "TRAINYARD_NNODES": str(nodes),
+            # Not the one that every launch prefers: another may take it between a look and its use.
+            "TRAINYARD_MASTER_PORT": str(free_port()),
             **env,
         }
         process = subprocess.Popen(

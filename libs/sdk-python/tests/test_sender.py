@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from fake_platform import HANG, LOSE_ANSWER, RESET, TOKEN, Answer, FakePlatform, problem
+from stopwatch import Stopwatch
 
 from trainyard import _sender, _spool
 
@@ -247,24 +248,24 @@ class Trouble(SenderCase):
         self.report(1)
         sender.notify()
         self.platform.wait_for(lambda: len(self.platform.requests) == 1)
-        started = time.monotonic()
+        started = Stopwatch()
         for _ in range(1000):
             self.spool.append("training", 1, {"loss": 0.5})
             sender.notify()
-        self.assertLess(time.monotonic() - started, 2.0)
-        started = time.monotonic()
+        self.assertLess(started.seconds(), 2.0)
+        started = Stopwatch()
         self.assertFalse(sender.flush(0.3))
         sender.stop(5)
-        self.assertLess(time.monotonic() - started, 2.0)
+        self.assertLess(started.seconds(), 2.0)
         self.assertEqual(self.acked(), 0)
 
     def test_superseded_ends_the_sending_at_once(self):
         self.platform.faults = lambda request: problem(409, "run_superseded", "run 3 was requested")
         self.report(2)
         sender = self.open()
-        started = time.monotonic()
+        started = Stopwatch()
         self.assertFalse(sender.flush(5))
-        self.assertLess(time.monotonic() - started, 3.0)
+        self.assertLess(started.seconds(), 3.0)
         self.report(2)
         self.assertFalse(sender.flush(5))
         self.assertEqual(len(self.platform.requests), 1)
@@ -309,9 +310,9 @@ class Trouble(SenderCase):
         self.platform.faults = lambda request: problem(503, "busy", "later", Retry_After="30")
         self.report(1)
         sender = self.open()
-        started = time.monotonic()
+        started = Stopwatch()
         self.assertFalse(sender.flush(5))
-        self.assertLess(time.monotonic() - started, 3.0)
+        self.assertLess(started.seconds(), 3.0)
 
     def test_a_wrong_kind_of_server(self):
         self.platform.faults = lambda request: Answer(302, (("Location", "/elsewhere"),))

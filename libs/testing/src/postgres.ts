@@ -2,11 +2,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "./free-port.ts";
-import { postgresBinaries } from "./postgres-binaries.ts";
+import { madeOnce, type PostgresBinaries, postgresBinaries } from "./postgres-binaries.ts";
 
 const run = promisify(execFile);
 
@@ -39,16 +39,12 @@ const startTimeoutMs = 120_000;
 
 /** Starts a fresh server; it is accepting connections when this resolves. */
 export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
-  const { initdb, postgres, runAs } = await postgresBinaries();
+  const binaries = await postgresBinaries();
+  const { postgres, runAs } = binaries;
   const home = await mkdtemp(join(tmpdir(), "trainyard-pg-"));
   const data = join(home, "data");
   if (runAs !== undefined) await chown(home, runAs.uid, runAs.gid);
-  if (options.copyOf === undefined) {
-    const initdbFlags = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
-    await run(initdb, ["-D", data, ...initdbFlags], { cwd: home, ...runAs });
-  } else {
-    await run("cp", ["-a", options.copyOf, data]);
-  }
+  await run("cp", ["-a", options.copyOf ?? (await emptyData(binaries)), data]);
   const fsync = options.fsync ?? false;
   const settings = {
     listen_addresses: host,
@@ -72,6 +68,16 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
     // Between looking for a port and listening on it, another process may have taken it.
     if (attempt === startAttempts) throw new Error(`PostgreSQL did not start: ${failure}`);
   }
+}
+
+/** The data folder of a server that never ran. A copy of it costs a tenth of what initdb costs. */
+function emptyData({ version, initdb, runAs }: PostgresBinaries): Promise<string> {
+  const uid = runAs?.uid ?? userInfo().uid;
+  const flags = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  return madeOnce(`trainyard-test-postgres-data-${version}`, uid, async (folder) => {
+    if (runAs !== undefined) await chown(folder, runAs.uid, runAs.gid);
+    await run(initdb, ["-D", folder, ...flags], { cwd: folder, ...runAs });
+  });
 }
 
 /** Undefined once the server says that it is ready; otherwise what it said before it ended. */

@@ -16,6 +16,7 @@ test("nothing is said of containers: runs are processes, and no limit is set", (
     runtime: "auto",
     socket: "",
     authFile: "",
+    pullTimeoutMs: 3_600_000,
     image: "",
     network: "host",
     memoryBytes: null,
@@ -45,6 +46,20 @@ test("limits are read as the engines write them", () => {
       { Name: "nproc", Soft: 5, Hard: 5 },
     ],
   });
+});
+
+test.each([
+  ["90s", 90_000],
+  ["1.5h", 5_400_000],
+  ["600", 600_000],
+])("a pull may take %s", (TRAINYARD_AGENT_PULL_TIMEOUT, pullTimeoutMs) => {
+  expect(containerOf({ TRAINYARD_AGENT_PULL_TIMEOUT })).toMatchObject({ pullTimeoutMs });
+});
+
+test.each(["0", "soon", "-1h", "30d"])("no pull may take %s", (TRAINYARD_AGENT_PULL_TIMEOUT) => {
+  expect(() => containerOf({ TRAINYARD_AGENT_PULL_TIMEOUT })).toThrow(
+    /TRAINYARD_AGENT_PULL_TIMEOUT: must be a time, such as/,
+  );
 });
 
 test("what containers may have of the host is named in lists", () => {

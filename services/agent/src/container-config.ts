@@ -1,7 +1,7 @@
 /** The variables that say how runs are launched: as processes, or as containers and with what. */
 import { existsSync } from "node:fs";
 import { Fault } from "@trainyard/kernel";
-import { bytesOf } from "@trainyard/experiment-config/recorded";
+import { bytesOf, durationSeconds } from "@trainyard/experiment-config/recorded";
 import { z } from "zod";
 import type { ContainerSettings, EngineKind, Ulimit } from "./core/container-body.ts";
 
@@ -11,6 +11,18 @@ const size = z
     error: 'must be a memory size, such as "64G"',
   })
   .default("");
+
+/** An image of 20 GB through a link of 50 Mbit/s, in an hour. */
+const pullTimeout = "1h";
+
+const duration = z.string().transform((text, context) => {
+  const seconds = durationSeconds(/^\d+$/.test(text) ? Number(text) : text);
+  if (seconds !== null && seconds > 0 && seconds <= secondsMax) return seconds * 1_000;
+  context.addIssue('must be a time, such as "90s", "30m" or "2h", of at most a week');
+  return z.NEVER;
+});
+/** Timers take no more than 24 days. */
+const secondsMax = 7 * 86_400;
 
 const list = z.string().default("").transform(listOf);
 const folders = list.refine((paths) => paths.every((path) => path.startsWith("/")), {
@@ -24,6 +36,8 @@ export const containerVariables = {
   TRAINYARD_AGENT_ENGINE_SOCKET: z.string().default(""),
   /** Of registries, as `docker login` and `podman login` write it. */
   TRAINYARD_AGENT_REGISTRY_AUTH_FILE: z.string().default(""),
+  /** How long an image may take to be pulled, all attempts together. */
+  TRAINYARD_AGENT_PULL_TIMEOUT: duration.prefault(pullTimeout),
   /** For experiments without environment.image. */
   TRAINYARD_AGENT_IMAGE: z.string().default(""),
   TRAINYARD_AGENT_CONTAINER_NETWORK: z.string().min(1).default("host"),
@@ -58,6 +72,7 @@ export type ContainerConfig = Omit<ContainerSettings, "user"> & {
   /** Empty where none was named. */
   readonly socket: string;
   readonly authFile: string;
+  readonly pullTimeoutMs: number;
   readonly user: string;
   readonly apiUrl: string | null;
   readonly metricsUrl: string | null;
@@ -70,6 +85,7 @@ export function containerConfigOf(env: Variables): ContainerConfig {
     runtime: env.TRAINYARD_AGENT_RUNTIME,
     socket: env.TRAINYARD_AGENT_ENGINE_SOCKET.replace(/^unix:\/\//, ""),
     authFile: env.TRAINYARD_AGENT_REGISTRY_AUTH_FILE,
+    pullTimeoutMs: env.TRAINYARD_AGENT_PULL_TIMEOUT,
     image: env.TRAINYARD_AGENT_IMAGE,
     network: env.TRAINYARD_AGENT_CONTAINER_NETWORK,
     memoryBytes: bytesOf(env.TRAINYARD_AGENT_CONTAINER_MEMORY),

@@ -153,10 +153,6 @@ test("a launch that cannot be as it is configured fails as the run's own, and sa
   expect(await why(launchOf("true", inImage("../../containers")))).toBe(
     '"../../containers" is no name of an image',
   );
-  const mounts = { bind_mounts: [{ host_path: "/no/such", container_path: "/a" }] };
-  expect(await why(launchOf("true", inImage(testImage, mounts)))).toBe(
-    "bind_mounts names /no/such, which does not exist on agent rack",
-  );
   const root = { bind_mounts: [{ host_path: "/", container_path: "/host" }] };
   expect(await why(launchOf("true", inImage(testImage, root)))).toMatch(
     /^bind_mounts names \/, which agent rack does not allow: .*TRAINYARD_AGENT_CONTAINER_HOST_PATHS/,
@@ -179,6 +175,16 @@ test("a launch that cannot be as it is configured fails as the run's own, and sa
   podman.run("import", empty, "localhost/empty:1");
   expect(await why(launchOf("true", inImage("localhost/empty:1")))).toContain("has no sh");
   expect(podman.containers()).toEqual([]);
+});
+
+test("what this host lacks of a configuration is told as that, so that the run is tried elsewhere", async () => {
+  const { ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/no" }));
+  const mounts = { bind_mounts: [{ host_path: "/no/such", container_path: "/a" }] };
+  expect(await ended(launchOf("true", inImage(testImage, mounts)))).toMatchObject({
+    launchFailed: true,
+    lacking: true,
+    exit: { message: "bind_mounts names /no/such, which does not exist on agent rack" },
+  });
 });
 
 test("a run that denies that it started has failed all the same", async () => {

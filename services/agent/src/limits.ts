@@ -1,5 +1,7 @@
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
+  /** An order that so many processes were given and none answered is one that ends them. */
+  startersAsked: 3,
   /**
    * The longest wait between two attempts to reach NATS. The scheduler counts an agent as lost 30 s after it hears NATS
    * again: until then each agent must have tried. 1,000 agents then dial about 70 times a second.
@@ -97,7 +99,7 @@ export const limits = {
   /** An image is asked for this often, with growing pauses: a registry that restarts is back by then. */
   pullAttemptsMax: 4,
   pullRetry: { firstMs: 1_000, lastMs: 15_000, spread: 0.25 },
-  /** An engine that unpacks a large layer says nothing meanwhile. */
+  /** No byte and no layer moved: an engine that unpacks a large layer says nothing meanwhile. The total is a setting. */
   pullSilenceMs: 10 * 60_000,
   /** Between two lines on the progress of a pull. */
   pullTellMs: 5_000,
@@ -105,6 +107,9 @@ export const limits = {
   goneLookMs: 200,
   /** A container has ended and its engine is away: its exit code is waited for so long. */
   engineAwayMs: 60_000,
+  /** A call that makes or starts a container and fails is repeated so often: Podman's service answers 500 now and then. */
+  engineAttemptsMax: 5,
+  engineRetry: { firstMs: 250, lastMs: 4_000, spread: 0.25 },
   /** Removing a container that is over; where it takes longer the next look at all containers removes it. */
   removeContainerMs: 15_000,
   /** Between two looks at a container's memory: an out-of-memory kill of its main process is seen if this comes first. */

@@ -16,8 +16,6 @@ const checkpoints = newFolder();
 afterAll(removeFolders);
 const runtime = useRuntime();
 // Real processes on a machine that others use.
-vi.setConfig({ testTimeout: 30_000 });
-
 const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
 const patient = { timeout: 90_000, interval: 10 };
 let hub: MemoryHub;
@@ -69,7 +67,7 @@ const folderOf = (launch: { allocation: string }): string =>
   join(config.folder, "runs", folderNameOf(launch.allocation));
 
 test("says who it is and what it has before anything is asked", async () => {
-  await vi.waitFor(() => expect(platform.report).not.toBeNull(), { timeout: 90_000 });
+  await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
   expect(platform.report).toMatchObject({
     agent: "rack",
     pool: "default",
@@ -84,9 +82,9 @@ test("says who it is and what it has before anything is asked", async () => {
 
 test("is ready once the scheduler has answered, and stays so", async () => {
   expect(agent.readiness()).toBe("the scheduler has not answered yet");
-  await vi.waitFor(() => expect(platform.report).not.toBeNull(), { timeout: 90_000 });
+  await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
   platform.send();
-  await vi.waitFor(() => expect(agent.readiness()).toBeNull(), { timeout: 90_000 });
+  await vi.waitFor(() => expect(agent.readiness()).toBeNull(), patient);
 });
 
 test("runs a trial's code with its environment, sends its lines, and tells its exit", async () => {
@@ -112,8 +110,9 @@ test("runs a trial's code with its environment, sends its lines, and tells its e
   expect(platform.texts(launch).toSorted()).toEqual(['hello {"lr":0.5}', "oops"]);
   expect(platform.report).toMatchObject({ epoch: 1, version: 1, probe: 7 });
   platform.unwant(launch);
-  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), { timeout: 90_000 });
-  expect(existsSync(join(folderOf(launch), "work"))).toBe(false);
+  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
+  const isThere = (): boolean => existsSync(join(folderOf(launch), "work"));
+  await vi.waitFor(() => expect(isThere()).toBe(false), patient);
 });
 
 test("the environment has what the run is, and nothing that is the platform's secret", async () => {
@@ -279,9 +278,7 @@ test("what was killed before it started never starts", async () => {
   platform.contexts.set(digest, Buffer.from("never the right bytes"));
   const launch = launchOf("touch started", { contextDigest: digest });
   platform.run(launch);
-  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeDefined(), {
-    timeout: 90_000,
-  });
+  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeDefined(), patient);
   platform.kill(launch);
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: true, pid: 0, launchFailed: false });
@@ -341,25 +338,21 @@ test("what cannot be delivered now is delivered later, by another agent process,
   );
   platform.run(launch);
   await platform.up(launch);
-  await vi.waitFor(
-    () => expect(existsSync(join(folderOf(launch), "run/spool/reports.ndjson"))).toBe(true),
-    { timeout: 90_000 },
-  );
+  const spooled = join(folderOf(launch), "run/spool/reports.ndjson");
+  await vi.waitFor(() => expect(existsSync(spooled)).toBe(true), patient);
   platform.kill(launch);
   await platform.ended(launch);
   platform.unwant(launch);
-  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), { timeout: 90_000 });
+  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
   await agent[Symbol.asyncDispose]();
   agent = await startAgent();
   platform.metricsStatus = 200;
   platform.logsAway = false;
   await vi.waitFor(() => expect(platform.received.map(({ key }) => key)).toEqual(["0-1"]), patient);
-  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), { timeout: 90_000 });
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), patient);
   // The end was told long ago; the name is taken for good.
   platform.run(launch);
-  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), {
-    timeout: 90_000,
-  });
+  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   expect(platform.reported(launch.allocation)).toBeUndefined();
 });
 

@@ -22,6 +22,7 @@ import { RocmDevices } from "./devices/rocm-devices.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
 import { runtimeOf } from "./shell/runtime-choice.ts";
+import { supervisorsOf } from "./shell/supervisors.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
@@ -68,6 +69,8 @@ export async function createService(
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
   const runtime = await runtimeOf({ config, folder: start.folder, sdkPath, users, clock, events });
+  const runs = makeFolder(join(folder, names.runs));
+  const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const urls = { apiUrl, metricsUrl, checkpointDir };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
@@ -79,7 +82,7 @@ export async function createService(
     deviceLookMs,
     folder,
     contexts,
-    inherited,
+    supervisors,
     runtime,
     users,
   };

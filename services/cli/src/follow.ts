@@ -33,17 +33,27 @@ export async function waitForEnd(
   signal: AbortSignal,
   onChange: (experiment: Plain<Experiment>) => void = () => {},
 ): Promise<Plain<Experiment> | null> {
+  // Whoever answered once is waited for when it is away.
+  const patient = { signal, outlast: true };
   // The watch begins where the look is at least at, so nothing falls between the two.
   const { position } = await client.call("listTrials", { experiment, pageSize: 1 });
-  let current = await client.call("getExperiment", { experiment, minPosition: position });
-  onChange(current);
-  if (isOver(current)) return current;
-  const events = client.stream("watchEvents", { experiment, after: position }, { signal });
   try {
+    let current = await client.call(
+      "getExperiment",
+      { experiment, minPosition: position },
+      patient,
+    );
+    onChange(current);
+    if (isOver(current)) return current;
+    const events = client.stream("watchEvents", { experiment, after: position }, patient);
     for await (const { message } of events) {
       if (!/\.(ExperimentEnded|TrialEnded|TrialCreated|ValidationReported)\./.test(message.type))
         continue;
-      current = await client.call("getExperiment", { experiment, minPosition: message.sequence });
+      current = await client.call(
+        "getExperiment",
+        { experiment, minPosition: message.sequence },
+        patient,
+      );
       onChange(current);
       if (isOver(current)) return current;
     }

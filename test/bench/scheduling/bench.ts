@@ -3,6 +3,7 @@ import { type BenchContext, type BenchResult, costResult, rateResult } from "../
 import { interleave, percentile } from "../support/measure.ts";
 import { OurPool } from "./ours.ts";
 import { PlainScan } from "./plain-scan.ts";
+import { besideSlurm } from "./slurm/beside-slurm.ts";
 
 const beside = { id: "place_10000_agents_vs_scan", unit: "placements/s", floor: 15, goal: 40 };
 const flat = { id: "flatness", unit: "placements/s", floor: 0.5, goal: 0.8 };
@@ -32,6 +33,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     rateResult(beside, placed, scanned, note),
     ...decisions(context, scale),
     await flatness(context, scale, { forMs, rounds }),
+    ...(await besideSlurm(context)),
   ];
 }
 

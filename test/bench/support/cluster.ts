@@ -7,6 +7,7 @@ import { type ClusterInfo, clusterAccess, clusterDown, clusterUp } from "@trainy
 import type { BenchContext } from "./bench.ts";
 
 export type BenchCluster = AsyncDisposable & {
+  readonly home: string;
   /** Starts it and waits until it is ready; what it takes is the benchmark's own CPU from then on. */
   up(): Promise<ClusterInfo>;
   /** Ends all of its processes; its data stays. */
@@ -14,7 +15,10 @@ export type BenchCluster = AsyncDisposable & {
   client(): Client;
 };
 
-export function benchCluster(context: BenchContext): BenchCluster {
+export function benchCluster(
+  context: BenchContext,
+  agents: { readonly agents?: number; readonly slots: number } = { slots: 2 },
+): BenchCluster {
   const home = mkdtempSync(join(tmpdir(), "trainyard-bench-"));
   let owned: readonly Disposable[] = [];
   const disown = (): void => {
@@ -22,8 +26,9 @@ export function benchCluster(context: BenchContext): BenchCluster {
     owned = [];
   };
   return {
+    home,
     async up() {
-      const { cluster } = await clusterUp({ home, slots: 2 });
+      const { cluster } = await clusterUp({ home, ...agents });
       owned = cluster.processes.flatMap(({ pid }) =>
         pid === null ? [] : [context.watch.own(pid)],
       );

@@ -18,8 +18,9 @@ with trainyard.init() as ctx:
 async function open(world: World, uuid: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const access = clusterAccess(world.home);
   const headers = { authorization: `Bearer ${access?.token}` };
-  const answer = await fetch(`${access?.api}/api/v1/checkpoints/${uuid}/download`, { headers });
-  if (!answer.ok || answer.body === null) throw new Error(`the download answered ${answer.status}`);
+  const answer = await fetch(`${access?.api}/api/v1/checkpoints/${uuid}/archive`, { headers });
+  if (!answer.ok || answer.body === null)
+    throw new Error(`the download answered ${answer.status}: ${await answer.text()}`);
   return answer.body.getReader();
 }
 

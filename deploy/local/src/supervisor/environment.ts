@@ -1,10 +1,12 @@
 /** What each process is told: a file of mode 0600 per process, named by TRAINYARD_ENV_FILE. */
 import { createHash } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
+import { parseEnvFile } from "@trainyard/runtime";
 import { roleOf } from "@trainyard/service-migrate";
+import { ClusterError } from "../cluster-error.ts";
 import { writeAtomically } from "../home/atomic-file.ts";
 import { checkout, type Home } from "../home/home.ts";
 import type { Ports } from "./ports.ts";
@@ -83,6 +85,25 @@ export function agentEnvironment(
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
     TRAINYARD_SDK_PATH: join(checkout, "libs", "sdk-python", "src"),
   };
+}
+
+/** What the cluster decides of its agents, whatever their files say. */
+const decidedOfAgents = ["TRAINYARD_AGENT_NAME", "TRAINYARD_AGENT_DIR", "TRAINYARD_AGENT_USER_IDS"];
+
+/** A person's settings of one agent: KEY=VALUE lines in agents/<name>.env of the home; none without that file. */
+export function agentSettings(home: Home, name: string): Values {
+  const file = join(home.agents, `${name}.env`);
+  if (!existsSync(file)) return {};
+  const settings = parseEnvFile(readFileSync(file, "utf8"));
+  for (const key of Object.keys(settings)) {
+    const isOfAgent = /^TRAINYARD_(AGENT_|POOL$|SDK_PATH$)/.test(key);
+    if (isOfAgent && !decidedOfAgents.includes(key)) continue;
+    throw new ClusterError(
+      "agent_settings",
+      `${file} sets ${key}: such a file has settings of an agent (TRAINYARD_AGENT_… and TRAINYARD_POOL), except ${decidedOfAgents.join(", ")}.`,
+    );
+  }
+  return settings;
 }
 
 export class EnvironmentFiles {

@@ -3,6 +3,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import {
   agentEnvironment,
+  agentSettings,
   EnvironmentFiles,
   fingerprintOf,
   localUrl,
@@ -57,17 +58,22 @@ export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
     const offering = { ...agent, slotType: slotTypeOf(n, process.env) };
     values.set(agent.name, agentEnvironment(offering, home, secrets, ports));
   }
+  const decided = [...values.values()].flatMap((entries) => Object.keys(entries));
+  for (const { name } of agents)
+    values.set(name, { ...values.get(name), ...agentSettings(home, name) });
   const files = new EnvironmentFiles(home);
   files.write(values);
-  const decided = new Set([...values.values()].flatMap((entries) => Object.keys(entries)));
-  const inherited = inheritedEnvironment(process.env, decided);
-  const node = (name: string, parameters: readonly string[], own: Values): Command => ({
-    program: process.execPath,
-    parameters,
-    environment: { ...inherited, ...markOf(secrets.clusterId, name), ...own },
-    folder: checkout,
-    user: null,
-  });
+  const node = (name: string, parameters: readonly string[], own: Values): Command => {
+    const names = new Set([...decided, ...Object.keys(values.get(name) ?? {})]);
+    const inherited = inheritedEnvironment(process.env, names);
+    return {
+      program: process.execPath,
+      parameters,
+      environment: { ...inherited, ...markOf(secrets.clusterId, name), ...own },
+      folder: checkout,
+      user: null,
+    };
+  };
   const common = { inputs, values, node, files };
   return [
     ...(inputs.separate ? services.map((one) => planService(one, common)) : planAllInOne(common)),
@@ -146,6 +152,9 @@ function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
   };
 }
 
+/** What a service answers that could take over from another replica: here is none, so it does not serve yet. */
+const standby = "standby";
+
 /** Null when /readyz says so. */
 function httpProblem(port: number | undefined): Promise<string | null> {
   return new Promise((resolve) => {
@@ -158,7 +167,10 @@ function httpProblem(port: number | undefined): Promise<string | null> {
         response.on("data", (chunk: string) => {
           body += chunk;
         });
-        response.on("end", () => resolve(response.statusCode === 200 ? null : body.trim()));
+        response.on("end", () => {
+          const serves = response.statusCode === 200 && body.trim() !== standby;
+          resolve(serves ? null : body.trim());
+        });
         response.on("error", (error) => resolve(error.message));
       },
     );

@@ -86,6 +86,41 @@ test("an event that follows on what was read is taken live, without a look into 
   expect(reads).toBe(before);
 });
 
+test("a reader that is level with the bus looks into the log only once the bus is silent", async () => {
+  await using feed = await open();
+  await write(log, "pool-a");
+  await feed.next(0, never);
+  // A relay that begins is a reason to look once.
+  for (const position of [2, 3]) {
+    const waiting = feed.next(position - 1, never);
+    await clock.advance(0);
+    await write(log, "pool-a");
+    await publish(log, position);
+    await waiting;
+  }
+  reads = 0;
+  const waiting = feed.next(3, never);
+  await clock.advance(runtimeLimits.silentBusMs - 1);
+  expect(reads).toBe(0);
+  await write(log, "pool-a");
+  await clock.advance(1);
+  expect(idsOf(await waiting)).toEqual(idsIn(log, 4));
+  expect(reads).toBeGreaterThan(0);
+});
+
+test("a nudge makes a reader that is level with the bus look into the log at once", async () => {
+  await using feed = await open();
+  await write(log, "pool-a");
+  await feed.next(0, never);
+  await write(log, "pool-a");
+  await publish(log, 2);
+  await feed.next(1, never);
+  const waiting = feed.next(2, never);
+  await write(log, "pool-a");
+  feed.nudge();
+  expect(idsOf(await waiting)).toEqual(idsIn(log, 3));
+});
+
 test("events of another log on the same NATS account are never handed out, and are told of", async () => {
   await using feed = await open();
   const other = newLog();

@@ -4,7 +4,8 @@
  *
  * What comes live counts only where it follows, by the id of the event before it, the event that was read last from this
  * log: another log's relay on the same NATS account, and events that a failover lost, are never handed out. Everything else
- * is read from the log, which is looked at for having gone back (`LogRewound`).
+ * is read from the log, which is looked at for having gone back (`LogRewound`). A reader that is level with the bus waits
+ * for it first: what the bus missed shows by the event that comes next, or by silence.
  */
 import type { Bus, EventOrigin } from "@trainyard/bus";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -26,6 +27,8 @@ export class EventFeed implements AsyncDisposable {
   /** The id of the log's first event, which names the log; null while it is not known, or the log is empty. */
   #name: string | null = null;
   #epoch = "";
+  /** The position up to which events came live last; 0 where the log was read since. */
+  #liveUntil = 0;
   #live: Live[] = [];
   #nudged = false;
   #wake: () => void = () => {};
@@ -87,6 +90,11 @@ export class EventFeed implements AsyncDisposable {
       if (signal.aborted) return [];
       const live = this.#takeLive(after);
       if (live.length > 0) return live;
+      if (this.#liveUntil === after && after > 0) {
+        this.#liveUntil = 0;
+        await this.#waitForMore(after, signal);
+        continue;
+      }
       this.#nudged = false;
       const stored = await this.#read(after);
       if (stored.length > 0) return stored;
@@ -158,6 +166,7 @@ export class EventFeed implements AsyncDisposable {
     }
     this.#live = rest.filter(({ event }) => event.position > last.position);
     this.#history.passed(run);
+    if (run.length > 0) this.#liveUntil = last.position;
     this.#handedOut(run);
     return run;
   }

@@ -13,6 +13,8 @@ export type Listening = AsyncDisposable & {
 export type HealthChecks = {
   /** Null when ready, else why not. */
   readonly readiness: () => string | null;
+  /** A replica that is ready and takes no commands, because its term has not begun: /readyz says so in its body. */
+  readonly isStandby?: () => boolean;
 };
 
 /** Serves /livez, /readyz and /metrics. */
@@ -52,7 +54,8 @@ export async function answerHealth(
   if (path === "/livez") return respond(response, 200, "ok\n");
   if (path === "/readyz") {
     const reason = checks.readiness();
-    return respond(response, reason === null ? 200 : 503, `${reason ?? "ok"}\n`);
+    const ready = checks.isStandby?.() === true ? "standby" : "ok";
+    return respond(response, reason === null ? 200 : 503, `${reason ?? ready}\n`);
   }
   if (path === "/metrics") {
     // A number that cannot be told ends this answer, never the process.

@@ -1,8 +1,11 @@
 import { createMemoryBus } from "@trainyard/bus";
 import { AcceptedSchema, PauseExperimentSchema } from "@trainyard/contracts/commands";
+import { createMemoryLog } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { command, encodeRequest } from "../commands/commands.ts";
+import { Partition, type Term } from "../leadership/partition.ts";
 import { type ListeningService, type ServicePlan, serviceOf } from "./service-of.ts";
 import { createRegistry } from "./telemetry.ts";
 
@@ -86,6 +89,23 @@ test("a service is not ready for its own reason, and says so while it listens", 
   expect(await readyz(service.address())).toBe("503 the read model is behind\n");
   reason = null;
   expect(await readyz(service.address())).toBe("200 ok\n");
+});
+
+test("a service says that it is a standby until it takes the commands of its partition", async () => {
+  const log = createMemoryLog().as("experiments");
+  const bus = hub.connect("experiments");
+  const deps = { log, bus, clock: systemClock, logger: pino({ enabled: false }) };
+  const begun = Promise.withResolvers<Term>();
+  const partition = new Partition("experiments", 0, deps, () => begun.promise);
+  await using service = serviceWith({ partition }, () => {});
+  await service.start();
+  expect(service.readiness()).toBeNull();
+  expect(await readyz(service.address())).toBe("200 standby\n");
+  expect(await asked()).toBe("unavailable");
+  const reactions = { consumer: "experiments", handlers: {} };
+  begun.resolve({ reactions, commands: { PauseExperiment: pauseCommand } });
+  await expect.poll(() => readyz(service.address())).toBe("200 ok\n");
+  expect(await asked()).toBe("ok");
 });
 
 test("a service with its own HTTP server learns at once that it drains", async () => {

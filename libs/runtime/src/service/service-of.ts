@@ -5,6 +5,9 @@
  * has one (in place of the health server), and commands are served. Drain, in reverse: readiness fails at once, commands are
  * no longer taken, requests end before the loops that they wait for, and the connections close.
  *
+ * A service whose partition is another replica's, or nobody's yet, is ready: it can take over. But it takes no commands, and
+ * /readyz answers "standby" instead of "ok", for those who know that there is no other replica.
+ *
  * A loop that throws is a bug: it is logged, and its unhandled rejection ends the process, which is then started again.
  */
 import type { Pool } from "pg";
@@ -58,9 +61,10 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
   let address = "";
   const readiness = (): string | null =>
     state === "ready" ? (partition?.unready() ?? plan.unready?.() ?? null) : state;
+  const isStandby = (): boolean => partition?.active === false;
   const healthServer = (serving: Serving) => startHealthServer(http, serving, registry);
   const open = async (listen: (serving: Serving) => Promise<Listening>): Promise<void> => {
-    ({ address } = stack.use(await listen({ readiness, draining: draining.signal })));
+    ({ address } = stack.use(await listen({ readiness, isStandby, draining: draining.signal })));
   };
   const loops = [...(plan.loops ?? [])];
   if (partition !== undefined) {

@@ -33,12 +33,16 @@ export class ToyCluster {
 
   pass(): Pass {
     const pass = place(this.pool, { nowMs: this.nowMs });
-    for (const { id, shares } of pass.grants) {
+    for (const { id, shares, passed } of pass.grants) {
       const demand = this.pool.queue.find(id)?.demand;
       if (demand === undefined) throw new Error(`${id} got a place and does not wait`);
       this.pool.queue.remove(id);
       for (const { agent, slots } of shares) this.pool.agents.hold(agent, id, slots);
-      this.pool.start(demand, { atMs: this.nowMs, startedAtMs: this.nowMs });
+      const lender = passed?.onItsSlots === true ? passed.id : null;
+      this.pool.start(demand, { atMs: this.nowMs, startedAtMs: this.nowMs, lender });
+      if (passed !== undefined && passed.reserved.length > 0) {
+        this.pool.record({ id: passed.id, shares: passed.reserved });
+      }
       this.running.set(id, shares);
     }
     for (const { id } of pass.stops) {

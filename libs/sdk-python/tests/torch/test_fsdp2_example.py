@@ -1,20 +1,34 @@
-"""examples/fsdp2, through the launcher: sharded over processes, and restored by another number."""
+"""examples/fsdp2, through the launcher: sharded over processes, and restored by another number.
+
+The training that nothing interrupts is the launcher's; those beside it are forked, which must make no
+difference, and saves importing PyTorch for each process.
+"""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from killing import FrameworkCase, load_ahead
 
 ROOT = Path(__file__).parents[4]
 SRC = ROOT / "libs" / "sdk-python" / "src"
 SCRIPT = ROOT / "examples" / "fsdp2" / "train.py"
 STEPS = 20
+
+
+def setUpModule() -> None:
+    """Loaded here, for all the forks; listing the tests does not wait for it."""
+    importlib.import_module("torch").set_num_threads(1)
+    load_ahead()
+    for module in ("checkpoint.state_dict", "device_mesh", "fsdp"):
+        importlib.import_module(f"torch.distributed.{module}")
 
 
 def environment(folder: Path) -> dict:
@@ -27,10 +41,10 @@ def environment(folder: Path) -> dict:
     }
 
 
-def train(folder: Path, slots: int, steps: int = STEPS) -> None:
+def launch(folder: Path, slots: int) -> None:
     launcher = [sys.executable, "-m", "trainyard.launch.torch", f"--nproc-per-node={slots}"]
     done = subprocess.run(
-        [*launcher, str(SCRIPT), f"steps={steps}"],
+        [*launcher, str(SCRIPT), f"steps={STEPS}"],
         env=environment(folder),
         capture_output=True,
         text=True,
@@ -52,22 +66,25 @@ def losses(folder: Path) -> dict:
     return found
 
 
-class Fsdp2(unittest.TestCase):
+class Fsdp2(FrameworkCase):
+    def train(self, name: str, processes: int, steps: int = STEPS) -> None:
+        script = str(SCRIPT.relative_to(ROOT / "examples"))
+        self.run_example(script, f"steps={steps}", processes=processes, name=name)
+
     def test_interrupted_it_ends_as_if_it_had_not_been(self) -> None:
-        with tempfile.TemporaryDirectory() as temporary:
-            calm, broken, moved = (Path(temporary) / name for name in ("calm", "broken", "moved"))
-            train(calm, slots=2)
-            train(broken, slots=2, steps=STEPS // 2)
-            shutil.copytree(broken, moved)
-            train(broken, slots=2)
-            self.assertEqual(losses(broken), losses(calm))
-            self.assertEqual(len(losses(calm)), STEPS)
-            with self.subTest("another number of processes goes on"):
-                train(moved, slots=1)
-                other = losses(moved)
-                self.assertEqual(sorted(other), sorted(losses(calm)))
-                for step, loss in losses(calm).items():
-                    self.assertAlmostEqual(other[step], loss, delta=1e-4 * loss)
+        calm, broken, moved = (self.folder / name for name in ("calm", "broken", "moved"))
+        launch(calm, slots=2)
+        self.train("broken", processes=2, steps=STEPS // 2)
+        shutil.copytree(broken, moved)
+        self.train("broken", processes=2)
+        self.assertEqual(losses(broken), losses(calm))
+        self.assertEqual(len(losses(calm)), STEPS)
+        with self.subTest("another number of processes goes on"):
+            self.train("moved", processes=1)
+            other = losses(moved)
+            self.assertEqual(sorted(other), sorted(losses(calm)))
+            for step, loss in losses(calm).items():
+                self.assertAlmostEqual(other[step], loss, delta=1e-4 * loss)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).parent / "scaling_trial.py"
 SRC = Path(__file__).parents[2] / "src"
 BATCHES = 40
 TOLERANCE = 1e-4
-LIMIT_S = 120
+LIMIT_S = 480
 
 
 def start(folder: Path, slots: int, nodes: int, node: int, port: int) -> subprocess.Popen:

@@ -14,7 +14,12 @@ const settings = {
 };
 const gpu = { id: "0", device: "cuda", uuid: "GPU-a", memoryBytes: 0, model: "" } as const;
 
-function bodyWith(slots: ContainerPlace["slots"], engine: EngineKind, config: object = {}) {
+function bodyWith(
+  slots: ContainerPlace["slots"],
+  engine: EngineKind,
+  config: object = {},
+  network = "host",
+) {
   const place = {
     image: "any",
     argv: ["true"],
@@ -27,7 +32,7 @@ function bodyWith(slots: ContainerPlace["slots"], engine: EngineKind, config: ob
     slots,
     labels: {},
   };
-  return containerBody(place, recordedContainer(config), settings, engine);
+  return containerBody(place, recordedContainer(config), { ...settings, network }, engine);
 }
 
 test("NVIDIA's runtime is told the GPUs of the run's slots, whatever the configuration sets", () => {
@@ -45,4 +50,28 @@ test("Podman's own API gets the place and the mode of a device, and no process g
     devices: [{ path: "/dev/a:/dev/b:r" }, { path: "nvidia.com/gpu=GPU-a" }],
     no_new_privileges: true,
   });
+});
+
+const proxied = {
+  environment: { proxy_ports: [{ proxy_port: 6006 }, { proxy_port: 6379, proxy_tcp: true }] },
+};
+
+test("ports of a container with a network of its own are published on the host by their numbers", () => {
+  const body = bodyWith([gpu], "podman", proxied, "bridge");
+  expect(body).toMatchObject({
+    ExposedPorts: { "6006/tcp": {}, "6379/tcp": {} },
+    HostConfig: {
+      PortBindings: { "6006/tcp": [{ HostPort: "6006" }], "6379/tcp": [{ HostPort: "6379" }] },
+    },
+  });
+  expect(libpodBody("name", body, [])["portmappings"]).toEqual([
+    { container_port: 6006, host_port: 6006, protocol: "tcp" },
+    { container_port: 6379, host_port: 6379, protocol: "tcp" },
+  ]);
+});
+
+test.each(["host", "none"])("in the network %s no port is published", (network) => {
+  const body = bodyWith([], "docker", proxied, network);
+  expect(body).not.toHaveProperty("ExposedPorts");
+  expect(body.HostConfig).not.toHaveProperty("PortBindings");
 });

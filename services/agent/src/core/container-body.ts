@@ -48,6 +48,8 @@ export type Mount = {
   readonly BindOptions: { readonly Propagation: string };
 };
 
+type PortBinding = { readonly HostPort: string };
+
 type EngineDevice = {
   readonly PathOnHost: string;
   readonly PathInContainer: string;
@@ -69,7 +71,9 @@ export type ContainerBody = {
   readonly WorkingDir: string;
   readonly User: string;
   readonly Labels: Readonly<Record<string, string>>;
+  readonly ExposedPorts?: Readonly<Record<string, object>>;
   readonly HostConfig: {
+    readonly PortBindings?: Readonly<Record<string, readonly PortBinding[]>>;
     readonly Init: true;
     readonly NetworkMode: string;
     readonly LogConfig: { readonly Type: "none" };
@@ -128,6 +132,10 @@ export function containerBody(
   const { slots, pipes } = place;
   const { memoryBytes, cpus } = settings;
   const guard = kindOf(slots) === "cuda" ? gpuGuard : "";
+  const published = publishedPorts(section, settings).map((port) => [`${port}/tcp`, port] as const);
+  const PortBindings = Object.fromEntries(
+    published.map(([name, port]) => [name, [{ HostPort: String(port) }]]),
+  );
   return {
     Image: place.image,
     Entrypoint: ["sh", "-c", `${opening}${guard}exec "$@"`, pipes],
@@ -138,7 +146,11 @@ export function containerBody(
     WorkingDir: place.work,
     User: settings.user,
     Labels: place.labels,
+    ...(published.length === 0
+      ? {}
+      : { ExposedPorts: Object.fromEntries(published.map(([name]) => [name, {}])) }),
     HostConfig: {
+      ...(published.length === 0 ? {} : { PortBindings }),
       Init: true,
       NetworkMode: settings.network,
       LogConfig: { Type: "none" },
@@ -156,6 +168,14 @@ export function containerBody(
       SecurityOpt: ["label=disable", "no-new-privileges"],
     },
   };
+}
+
+/** By their own numbers on the host. In the host's network they are ports of the host as they are; without one they are none. */
+export function publishedPorts(
+  { proxyPorts }: Pick<ContainerSection, "proxyPorts">,
+  { network }: Pick<ContainerSettings, "network">,
+): readonly number[] {
+  return network === "host" || network === "none" ? [] : proxyPorts.map(({ port }) => port);
 }
 
 function mountsOf(place: ContainerPlace, section: ContainerSection): readonly Mount[] {

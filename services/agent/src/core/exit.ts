@@ -54,6 +54,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     exit: { ...told, message: messageOf([told.message, lastWord.problem, cause]) },
     ...(lastWord.endRecord === null ? {} : { endRecord: lastWord.endRecord }),
     launchFailed: exit.kind === "not_launched",
+    ...(exit.lacking === true ? { lacking: true } : {}),
     killed: wasKilled(exit, view.kill),
   };
 }

@@ -15,7 +15,7 @@ export function libpodBody(
   { HostConfig: host, ...body }: ContainerBody,
   cdi: readonly string[],
 ): LibpodBody {
-  const { Memory, NanoCpus } = host;
+  const { Memory, NanoCpus, PortBindings = {} } = host;
   const memory = Memory === undefined ? {} : { memory: { limit: Memory, swap: Memory } };
   const quota = Math.round(((NanoCpus ?? 0) * periodUs) / 1e9);
   const cpu = NanoCpus === undefined ? {} : { cpu: { period: periodUs, quota } };
@@ -31,6 +31,10 @@ export function libpodBody(
     init: host.Init,
     netns: networkOf(host.NetworkMode),
     ...(isNamed(host.NetworkMode) ? { networks: { [host.NetworkMode]: {} } } : {}),
+    portmappings: Object.values(PortBindings)
+      .flat()
+      .map(({ HostPort }) => Number(HostPort))
+      .map((port) => ({ container_port: port, host_port: port, protocol: "tcp" })),
     log_configuration: { driver: host.LogConfig.Type },
     mounts: host.Mounts.map(({ Source, Target, ReadOnly, BindOptions }) => ({
       type: "bind",

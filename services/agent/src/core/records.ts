@@ -20,4 +20,6 @@ export type ExitRecord = {
   readonly signal: string | null;
   readonly message: string;
   readonly atMs: number;
+  /** With not_launched: this host lacks what the configuration names, and other runs are not affected. */
+  readonly lacking?: boolean;
 };

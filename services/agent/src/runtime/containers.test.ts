@@ -28,7 +28,7 @@ test("a container that cannot be removed keeps no other, and what the engine say
   server.listen(socket);
   await once(server, "listening");
   const limited = { image: "", network: "host", memoryBytes: null, cpus: null, ulimits: [] };
-  const named = { user: "0:0", authFile: "", apiUrl: "", metricsUrl: "", sdkPath: null };
+  const named = { user: "0:0", authFile: "", pullTimeoutMs: 60_000, apiUrl: "" };
   const runtime = containerRuntime({
     ...limited,
     ...named,
@@ -37,6 +37,8 @@ test("a container that cannot be removed keeps no other, and what the engine say
     agent: "rack",
     folder: "f",
     access: { paths: [], devices: [], capabilities: [] },
+    metricsUrl: "",
+    sdkPath: null,
     checkpointDir: "",
     clock: systemClock,
   });

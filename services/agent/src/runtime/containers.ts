@@ -26,6 +26,8 @@ export type ContainerRuntimeSettings = ContainerSettings & {
   readonly socket: string;
   /** Of registries; empty for none. */
   readonly authFile: string;
+  /** How long a pull may take, all attempts together. */
+  readonly pullTimeoutMs: number;
   /** Where the services are for what runs in a container. */
   readonly apiUrl: string;
   readonly metricsUrl: string;
@@ -59,7 +61,15 @@ async function orderOf(
   signal: AbortSignal,
 ): ReturnType<Runtime["order"]> {
   const { launch, runDir, path } = folder;
-  const { socket, clock, authFile, apiUrl, metricsUrl, sdkPath } = settings;
+  const {
+    socket,
+    clock,
+    authFile,
+    pullTimeoutMs: timeoutMs,
+    apiUrl,
+    metricsUrl,
+    sdkPath,
+  } = settings;
   const section = recordedContainer(launch.config);
   const image = imageOf(section, slots, settings);
   if (image === "") {
@@ -75,7 +85,7 @@ async function orderOf(
   // Before the pull, which may take long; and after it, when links may point elsewhere.
   onHost();
   const say = (text: string): void => folder.say(text);
-  const deps = { engine, socket, clock, authFile, say, onProgress };
+  const deps = { engine, socket, clock, authFile, timeoutMs, say, onProgress };
   const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const { allowed, ...mounts } = onHost();
   const inherited = pythonPathOf(env);

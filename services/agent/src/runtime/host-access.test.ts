@@ -31,6 +31,34 @@ test.each([
   expect(() => allow(config, placesWith({}))).toThrow(setting);
 });
 
+test("what cannot be read on this host is its host's lack, and a path that no host takes is the configuration's", () => {
+  const places = placesWith({ paths: ["/"] });
+  const folder = newFolder();
+  symlinkSync(join(folder, "a"), join(folder, "b"));
+  symlinkSync(join(folder, "b"), join(folder, "a"));
+  const problemOf = (path: string): unknown => {
+    try {
+      return allow(mountOf(path), places);
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(problemOf(join(folder, "a"))).toMatchObject({
+    name: "LackProblem",
+    message: `bind_mounts names ${folder}/a, which cannot be read (ELOOP) on agent rack`,
+  });
+  expect(problemOf("/no/such")).toMatchObject({ name: "LackProblem" });
+  expect(problemOf(`/${"a".repeat(300)}`)).toMatchObject({ name: "LaunchProblem" });
+});
+
+test("no configuration has a port below 1024 published", () => {
+  const of = (proxy_port: number) => ({ environment: { proxy_ports: [{ proxy_port }] } });
+  expect(() => allow(of(80), placesWith({}))).toThrow(
+    "environment.proxy_ports names 80: ports below",
+  );
+  expect(allow(of(8080), placesWith({})).proxyPorts).toEqual([{ port: 8080, isTcp: false }]);
+});
+
 test("a folder is allowed with what is in it, and no link leads out", () => {
   const folder = newFolder();
   const allowed = join(folder, "data");

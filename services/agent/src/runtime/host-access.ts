@@ -6,7 +6,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { ContainerSection } from "@trainyard/experiment-config/recorded";
 import type { HostAccess } from "../core/container-body.ts";
-import { LaunchProblem } from "./runtime.ts";
+import { HostProblem, LackProblem, LaunchProblem } from "./runtime.ts";
 
 export type HostPlaces = {
   readonly access: HostAccess;
@@ -26,12 +26,21 @@ const settings = {
 const gpuFile = /^\/dev\/(nvidia[^/]*|dri|kfd|dxg)(\/|$)/;
 const withGpus = ["/", "/dev"];
 
-/** The section with the real paths of its host; throws LaunchProblem for what is not allowed or does not exist. */
+/** Those below are of services of the host; no run gets one. */
+const firstPort = 1_024;
+
+/** The section with the real paths of its host; throws LaunchProblem for what is not allowed, LackProblem for what is not there. */
 export function allowedSection(section: ContainerSection, places: HostPlaces): ContainerSection {
   const { access, agent } = places;
   for (const name of section.addCapabilities) {
     if (allowsCapability(access.capabilities, name)) continue;
     throw refused("environment.add_capabilities", name, agent, settings.capabilities);
+  }
+  const reserved = section.proxyPorts.find(({ port }) => port < firstPort);
+  if (reserved !== undefined) {
+    throw new LaunchProblem(
+      `environment.proxy_ports names ${reserved.port}: ports below ${firstPort} are the host's own`,
+    );
   }
   const { storageMount } = section;
   const folder = (key: string, path: string): string => existing(key, path, "paths", places);
@@ -61,7 +70,13 @@ export function checkpointMount(root: string, places: HostPlaces): string {
   const isOwn = own !== null && isWithin(root, own);
   const folder = isOwn ? own : root;
   if (!isOwn) allowedPath("checkpoint_storage", folder, "paths", places);
-  mkdirSync(folder, { recursive: true });
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    const text = `the folder of checkpoints ${folder} cannot be made (${code}) on agent ${places.agent}`;
+    throw new (isOwn ? HostProblem : LackProblem)(text, { cause });
+  }
   return folder;
 }
 
@@ -87,8 +102,14 @@ function existing(
     return realpathSync(real);
   } catch (cause) {
     // Engines make a folder of what is missing, or name it in words that help nobody.
-    const text = `${key} names ${path}, which does not exist on agent ${places.agent}`;
-    throw new LaunchProblem(text, { cause });
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    if (code === "ENAMETOOLONG") {
+      throw new LaunchProblem(`${key} names a path that is too long: ${path}`, { cause });
+    }
+    const isMissing = code === "ENOENT" || code === "ENOTDIR";
+    const what = isMissing ? "does not exist on" : `cannot be read (${code}) on`;
+    const text = `${key} names ${path}, which ${what} agent ${places.agent}`;
+    throw new LackProblem(text, { cause });
   }
 }
 

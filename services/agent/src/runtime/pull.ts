@@ -6,8 +6,8 @@ import type Docker from "dockerode";
 import { Backoff, type Clock, storableText } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import { inTime, isGone, problemOf, statusOf } from "./engine.ts";
-import { authFor } from "./registry-auth.ts";
-import { HostProblem, LaunchProblem } from "./runtime.ts";
+import { authFor, registryOf } from "./registry-auth.ts";
+import { HostProblem, LackProblem, LaunchProblem } from "./runtime.ts";
 
 export type PullDeps = {
   readonly engine: Docker;
@@ -15,9 +15,11 @@ export type PullDeps = {
   readonly clock: Clock;
   /** Empty for none. */
   readonly authFile: string;
+  /** For all attempts together. */
+  readonly timeoutMs: number;
   /** A line of the run's log. */
   readonly say: (text: string) => void;
-  /** Called with each piece of news: the launch moves. */
+  /** Called when bytes or layers have moved, and now and then while an engine unpacks and says nothing. */
   readonly onProgress: () => void;
 };
 
@@ -35,9 +37,11 @@ const final =
   /unauthorized|denied|forbidden|not found|manifest unknown|name unknown|no such image|invalid reference|authentication required|does not exist|insecure|\b40[134]\b/i;
 
 /** An engine's words for what is wrong with its host, although they sound like a registry's. */
-const ofHost = /permission denied|executable file/i;
+const ofHost = /permission denied|executable file|no space left|quota exceeded|read-only file/i;
 
-/** Throws LaunchProblem where the name of the image is the reason, else HostProblem; once the signal has aborted, anything. */
+/**
+ * Throws LaunchProblem where the name of the image is the reason, LackProblem where the registry does not give it to this
+ * host, else HostProblem; once the signal has aborted, anything. */
 export async function ensureImage(
   name: string,
   force: boolean,
@@ -49,32 +53,63 @@ export async function ensureImage(
   }
   const found = force ? null : await inspect(name, deps);
   if (found !== null) return found;
-  const waits = new Backoff(limits.pullRetry, deps.clock, signal);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      deps.say(`pulling image ${name}`);
-      await pull(name, deps, signal);
-      break;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const why = error instanceof PullProblem ? error.message : problemOf(error, deps.socket);
-      const isFinal = final.test(why) || isRefused(error);
-      if (isFinal || attempt >= limits.pullAttemptsMax) {
-        const times = attempt === 1 ? "" : ` in ${attempt} attempts`;
-        const Problem = isFinal && !ofHost.test(why) ? LaunchProblem : HostProblem;
-        throw new Problem(`the image ${name} could not be pulled${times}: ${why}`, {
-          cause: error,
-        });
-      }
-      deps.say(`pulling image ${name} failed and is tried again: ${why}`);
-      await waits.wait();
-    }
-  }
+  const total = new AbortController();
+  using _timer = deps.clock.timer(deps.timeoutMs, () => total.abort());
+  await pullAgain(name, deps, signal, total.signal);
   const pulled = await inspect(name, deps);
   if (pulled === null)
     throw new HostProblem(`the image ${name} was pulled and the engine does not have it`);
   deps.say(`image ${name} is here`);
   return pulled;
+}
+
+/** Until it is here; `total` aborts when the time for all attempts is over. */
+async function pullAgain(
+  name: string,
+  deps: PullDeps,
+  signal: AbortSignal,
+  total: AbortSignal,
+): Promise<void> {
+  const either = AbortSignal.any([signal, total]);
+  const waits = new Backoff(limits.pullRetry, deps.clock, either);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      deps.say(`pulling image ${name}`);
+      return await pull(name, deps, either);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (total.aborted) throw tooLong(name, deps, error);
+      const why = error instanceof PullProblem ? error.message : problemOf(error, deps.socket);
+      const isFinal = final.test(why) || isRefused(error);
+      if (isFinal || attempt >= limits.pullAttemptsMax) {
+        const times = attempt === 1 ? "" : ` in ${attempt} attempts`;
+        const text = `the image ${name} could not be pulled${times}: ${explained(name, why)}`;
+        const Problem = ofHost.test(why) ? HostProblem : isFinal ? LaunchProblem : null;
+        if (Problem !== null) throw new Problem(text, { cause: error });
+        const isRegistrys = error instanceof PullProblem || statusOf(error) !== null;
+        throw new (isRegistrys ? LackProblem : HostProblem)(text, { cause: error });
+      }
+      deps.say(`pulling image ${name} failed and is tried again: ${why}`);
+      await waits.wait();
+      if (total.aborted) throw tooLong(name, deps, error);
+    }
+  }
+}
+
+/** A name that is not known is a mistake in the configuration or of the host's name service: nobody can tell here. */
+function explained(name: string, why: string): string {
+  // Names of images that are made on the host begin so.
+  if (registryOf(name) === "localhost") {
+    return `it is not on this host, and there is no registry at localhost (${why})`;
+  }
+  if (!/no such host|server misbehaving|name resolution|name or service not known/i.test(why))
+    return why;
+  return `this host does not find the registry ${registryOf(name)}; is its name correct? (${why})`;
+}
+
+function tooLong(name: string, { timeoutMs }: PullDeps, cause: unknown): LackProblem {
+  const text = `the image ${name} was not pulled within ${timeoutMs / 1_000} s, this agent's limit (TRAINYARD_AGENT_PULL_TIMEOUT)`;
+  return new LackProblem(text, { cause });
 }
 
 /** It becomes a part of the path of a request. */
@@ -106,9 +141,13 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
   const auth = authFile === "" ? null : authFor(name, authFile);
   const silence = new AbortController();
   const abortSignal = AbortSignal.any([signal, silence.signal]);
-  let timer = setTimeout(() => silence.abort(), limits.pullSilenceMs);
-  const progress = new Progress(name, deps);
-  // An engine that unpacks says little, and the launch moves all the same.
+  const giveUp = (): void => silence.abort();
+  let quiet = clock.timer(limits.pullSilenceMs, giveUp);
+  const progress = new Progress(name, deps, () => {
+    quiet[Symbol.dispose]();
+    quiet = clock.timer(limits.pullSilenceMs, giveUp);
+  });
+  // An engine that unpacks a layer says nothing, and the launch moves all the same, until that was too long.
   const moving = setInterval(deps.onProgress, limits.pullTellMs);
   try {
     const options = auth === null ? { abortSignal } : { abortSignal, authconfig: auth };
@@ -120,8 +159,6 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
     );
     let rest = "";
     for await (const chunk of stream) {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), limits.pullSilenceMs);
       const lines = `${rest}${String(chunk)}`.split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) progress.take(line, clock.monotonicMs());
@@ -130,23 +167,27 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
     abortSignal.throwIfAborted();
   } catch (error) {
     if (!silence.signal.aborted) throw error;
-    throw new PullProblem(`the engine said nothing for ${limits.pullSilenceMs / 1_000} s`);
+    throw new PullProblem(`nothing of it moved for ${limits.pullSilenceMs / 1_000} s`);
   } finally {
-    clearTimeout(timer);
+    quiet[Symbol.dispose]();
     clearInterval(moving);
   }
 }
 
-/** Bytes of the layers, as far as the engine tells them; in the log every few seconds. */
+/** Layers and their bytes, as far as the engine tells them; in the log every few seconds. */
 class Progress {
   readonly #name: string;
   readonly #deps: PullDeps;
+  readonly #onMove: () => void;
   readonly #layers = new Map<string, { readonly current: number; readonly total: number }>();
+  /** What was said of each layer last: an engine that repeats itself does not move. */
+  readonly #said = new Map<string, string>();
   #toldMs: number | null = null;
 
-  constructor(name: string, deps: PullDeps) {
+  constructor(name: string, deps: PullDeps, onMove: () => void) {
     this.#name = name;
     this.#deps = deps;
+    this.#onMove = onMove;
   }
 
   take(line: string, nowMs: number): void {
@@ -155,8 +196,12 @@ class Progress {
     if (news.error !== undefined) {
       throw new PullProblem(storableText(news.error, limits.saidCharsMax));
     }
-    this.#deps.onProgress();
     const { current, total } = news.progressDetail ?? {};
+    const said = `${news.status ?? ""} ${current ?? ""}`;
+    if (this.#said.get(news.id ?? "") === said) return;
+    this.#said.set(news.id ?? "", said);
+    this.#onMove();
+    this.#deps.onProgress();
     if (news.id === undefined || current === undefined || total === undefined) return;
     this.#layers.set(`${news.id} ${news.status ?? ""}`, { current, total });
     this.#toldMs ??= nowMs;

@@ -30,7 +30,15 @@ export class LaunchProblem extends Error {
 
 /** Why this host cannot launch a run now, as a sentence that needs no other words. The agent is not to be used for a while. */
 export class HostProblem extends Error {
-  override readonly name = "HostProblem";
+  override readonly name: string = "HostProblem";
+}
+
+/**
+ * What this host lacks of what the configuration names, as a sentence that needs no other words. Another host may have it, so
+ * the run is tried there, and a few times in all; it says nothing against the agent, and it is no restart.
+ */
+export class LackProblem extends HostProblem {
+  override readonly name = "LackProblem";
 }
 
 export interface Runtime {

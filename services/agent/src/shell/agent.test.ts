@@ -15,6 +15,7 @@ import { Uptime } from "../state/uptime.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { Agent } from "./agent.ts";
 import { Contexts } from "./contexts.ts";
+import { supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
 
@@ -44,7 +45,7 @@ function newAgent(folder: string) {
     deviceLookMs: 1_000,
     ...urls,
     checkpointDir: "",
-    inherited: {},
+    supervisors: supervisorsOf(processGroups, folder, {}),
     users: new RunUsers(null),
     runtime: processRuntime({
       ...urls,
@@ -97,8 +98,27 @@ test("folders of forgotten runs go by age and by number, the oldest first; what 
   );
   expect(existsSync(old.path)).toBe(false);
   expect(existsSync(untold.path)).toBe(true);
-  // Which of the oldest go depends on which were found to be delivered when it was looked at.
-  expect(recent.slice(0, limits.keptRunsMax / 2).every(({ path }) => existsSync(path))).toBe(true);
+  const newest = recent.slice(0, limits.keptRunsMax);
+  expect(newest.filter(({ path }) => !existsSync(path))).toEqual([]);
+});
+
+test("a forgotten run with undelivered lines costs no newer run its folder", async () => {
+  const folder = agedFolder();
+  const runs = join(folder, "runs");
+  const recent = Array.from({ length: limits.keptRunsMax }, (_, n) => forgottenRun(runs, n));
+  forgottenRun(runs, 20_000).say("never fetched");
+  const gone = forgottenRun(runs, 10_000);
+  await using agent = newAgent(folder);
+  await agent.start();
+  await vi.waitFor(
+    async () => {
+      await agent.cleanUp();
+      expect(existsSync(gone.path)).toBe(false);
+    },
+    { timeout: 90_000 },
+  );
+  await agent.cleanUp();
+  expect(recent.filter(({ path }) => !existsSync(path))).toEqual([]);
 });
 
 test("lines that nobody took keep a forgotten run's folder for a week of the agent's time, however far a clock jumps", async () => {

@@ -11,8 +11,9 @@ type Forgotten = {
 };
 
 /**
- * The oldest first: folders that nobody can ask about any more, and those beyond the number that is kept. What cannot be
- * removed keeps no other, and is tried again at the next call. Stops between two folders once the signal aborts.
+ * The oldest first: folders that nobody can ask about any more, and those beyond the number of the newest that are kept.
+ * What is undelivered, or cannot be removed, costs no newer run its folder, and is looked at again at the next call. Stops
+ * between two folders once the signal aborts.
  */
 export async function cleanUpForgotten(
   { runs, uptime, events }: Forgotten,
@@ -27,16 +28,15 @@ export async function cleanUpForgotten(
         : [{ run, atMs: record.upMs ?? uptime.atStartMs, isDelivered: run.isDelivered }];
     })
     .toSorted((a, b) => a.atMs - b.atMs);
-  let kept = forgotten.length;
-  for (const { run, atMs, isDelivered } of forgotten) {
+  const beyond = forgotten.length - limits.keptRunsMax;
+  for (const [index, { run, atMs, isDelivered }] of forgotten.entries()) {
     if (signal.aborted) return;
-    const isOld = kept > limits.keptRunsMax || nowMs - atMs > limits.keptRunsMs;
+    const isOld = index < beyond || nowMs - atMs > limits.keptRunsMs;
     const isHopeless = nowMs - atMs > limits.undeliveredMs;
     const goes = isHopeless || (isOld && isDelivered);
     if (goes) {
       if (!isDelivered) events.givenUp(run.allocation);
       await run[Symbol.asyncDispose]();
-      kept -= 1;
     }
     try {
       await (goes ? run.folder.remove() : run.folder.removeWork());

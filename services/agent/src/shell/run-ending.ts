@@ -6,6 +6,8 @@ import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { RunGroup } from "../state/run-group.ts";
 
+export type Orphans = { readonly found: boolean; readonly remains: string };
+
 export class RunEnding {
   readonly #folder: RunFolder;
   readonly #clock: Clock;
@@ -68,17 +70,23 @@ export class RunEnding {
     this.#onLeft(left);
   }
 
-  /** Kills what a dead supervisor has left until none of it lives; whether there was anything. Null when the signal aborts. */
-  async endOrphans(signal: AbortSignal): Promise<boolean | null> {
+  /**
+   * Kills what a dead supervisor has left until none of it lives, and gives back what holds it: whether there was anything, and
+   * what remains. Null when the signal aborts.
+   */
+  async endOrphans(signal: AbortSignal): Promise<Orphans | null> {
     const group = this.#group;
     const found = !group.isOver();
-    for (let looks = 0; looks < limits.looksToBeSure; looks += 1) {
+    const untilMs = this.#clock.monotonicMs() + limits.removeContainerMs;
+    for (let looks = 0; ; looks += 1) {
       if (group.signal("SIGKILL")) looks = -1;
       if (looks < 0) this.#look();
+      if (looks >= limits.looksToBeSure) {
+        const remains = await group.remove();
+        if (remains === "" || this.#clock.monotonicMs() >= untilMs) return { found, remains };
+      }
       await pause(this.#clock, limits.lookMs / 10, signal);
       if (signal.aborted) return null;
     }
-    await group.remove();
-    return found;
   }
 }

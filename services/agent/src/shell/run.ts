@@ -19,7 +19,7 @@ import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
-import { HostProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
+import { HostProblem, LackProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -29,7 +29,7 @@ import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
 import { RunEnding } from "./run-ending.ts";
-import { SupervisorProcess } from "./supervisor-process.ts";
+import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
 import { watching } from "./watching.ts";
@@ -44,8 +44,7 @@ export type RunDeps = {
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly checkpointDir: string;
-  /** The agent's own variables. */
-  readonly inherited: Readonly<Record<string, string>>;
+  readonly supervisors: Supervisors;
   /** What runs launch in. */
   readonly runtime: Runtime;
   readonly onChange: () => void;
@@ -209,14 +208,13 @@ export class Run implements AsyncDisposable {
   }
 
   /** Starts the supervisor and fetches the code meanwhile; null where the run ended before it began. */
-  async #prepare(signal: AbortSignal): Promise<SupervisorProcess | null> {
+  async #prepare(signal: AbortSignal): Promise<StartedSupervisor | null> {
     if (this.folder.exit !== null) return null;
     const { launch, path } = this.folder;
-    const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
-    let supervisor: SupervisorProcess | null = null;
+    let supervisor: StartedSupervisor | null = null;
     try {
-      supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
+      supervisor = this.#deps.supervisors.start(path, this.#wake.wake);
       const preparing = AbortSignal.any([signal, this.#killing.signal]);
       const work = await this.#unpack(preparing);
       const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
@@ -272,12 +270,13 @@ export class Run implements AsyncDisposable {
     const kind = isOfUser ? "exited" : "not_launched";
     const isSentence = error instanceof NoContext || error instanceof HostProblem || isOfUser;
     const text = isSentence ? message : `the agent could not: ${message}`;
-    this.folder.recordExit({ kind, code, signal: null, message: text });
+    const lacking = error instanceof LackProblem ? { lacking: true } : {};
+    this.folder.recordExit({ kind, code, signal: null, message: text, ...lacking });
   }
 
   /** Null when the agent stops first. */
   async #untilExit(
-    started: SupervisorProcess | null,
+    started: StartedSupervisor | null,
     signal: AbortSignal,
   ): Promise<ExitRecord | null> {
     while (!signal.aborted) {
@@ -304,7 +303,7 @@ export class Run implements AsyncDisposable {
     if (this.#deps.clock.nowMs() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
   }
 
-  #isSupervisorGone(started: SupervisorProcess | null): boolean {
+  #isSupervisorGone(started: StartedSupervisor | null): boolean {
     const { supervisor } = this.folder;
     if (supervisor !== null) return !isAlive(supervisor);
     return started?.isRunning !== true;
@@ -314,17 +313,18 @@ export class Run implements AsyncDisposable {
   async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
     // A supervisor that died before it claimed has started nothing.
     if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
-    const found = await this.#ending.endOrphans(signal);
-    if (found === null) return null;
+    const orphans = await this.#ending.endOrphans(signal);
+    if (orphans === null) return null;
     // Its last act may have been the record.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;
     const message = never
       ? "its supervisor ended before it could start it"
-      : found
+      : orphans.found
         ? "its supervisor was killed, so the agent ended it: how it would have ended is not known"
         : "its host or its supervisor went away, and nobody saw how it ended";
     this.folder.say(message);
+    if (orphans.remains !== "") this.folder.say(orphans.remains);
     const kind = !never ? "lost" : this.#killing.signal.aborted ? "never_started" : "not_launched";
     return this.folder.recordExit({ kind, code: null, signal: null, message });
   }

@@ -21,16 +21,21 @@ const passedOn = [
   "TY_TEST_RUN",
 ];
 
+export function passedOnOf(
+  variables: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => passedOn.includes(name)));
+}
+
 export class SupervisorProcess implements Disposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
 
   constructor(runFolder: string, variables: Readonly<Record<string, string>>, onExit: () => void) {
     const log = openSync(join(runFolder, names.supervisorLog), "a", 0o600);
-    const environment = Object.entries(variables).filter(([name]) => passedOn.includes(name));
     this.#child = spawn(process.execPath, ["--max-old-space-size=128", program, runFolder], {
       cwd: runFolder,
-      env: { NODE_COMPILE_CACHE: compiled, ...Object.fromEntries(environment) },
+      env: { NODE_COMPILE_CACHE: compiled, ...passedOnOf(variables) },
       detached: true,
       stdio: ["pipe", log, log],
     });

@@ -71,11 +71,15 @@ async function askEngine(socket: string, name: string, signal: string): Promise<
     .catch(() => {});
 }
 
-/** Kills it where it runs. An engine that is away does not keep the run from ending: the agent removes the container later. */
-async function removeContainer(socket: string, name: string): Promise<void> {
-  const { bounded, engineAt } = await import("../runtime/engine.ts");
-  await engineAt(socket)
-    .getContainer(name)
-    .remove({ force: true, v: true, abortSignal: bounded(limits.removeContainerMs) })
-    .catch(() => {});
+/** Kills it where it runs. Says what remains where the engine does not do so: the agent's next look at all containers removes it. */
+async function removeContainer(socket: string, name: string): Promise<string> {
+  const { bounded, engineAt, isGone, problemOf } = await import("../runtime/engine.ts");
+  try {
+    const abortSignal = bounded(limits.removeContainerMs);
+    await engineAt(socket).getContainer(name).remove({ force: true, v: true, abortSignal });
+    return "";
+  } catch (error) {
+    if (isGone(error)) return "";
+    return `its container ${name} was not removed yet: ${problemOf(error, socket)}`;
+  }
 }

@@ -29,7 +29,7 @@
  *                               a supervisor that was told SIGTERM
  *     notice.json               {text}: slots of the run that the agent does not offer any more, as a sentence, or empty once
  *                               they are back; the supervisor writes each new text as a line. None where nothing left
- *     exit.json                 {kind, code, signal, message, atMs}: over, and none of its processes lives; atMs is the
+ *     exit.json                 {kind, code, signal, message, atMs, lacking?}: over, and none of its processes lives; atMs is the
  *                               leader's end. Written by rename, after the last line
  *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full takes them;
  *                               where that is so the file becomes the record

@@ -55,6 +55,9 @@ const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 /** A claim in whose name nothing is ever started. */
 const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
+/** That the scheduler has recorded its end, and how long agents had been up on this folder; not known of an older agent. */
+export type Forgotten = { readonly atMs: number; readonly upMs?: number };
+
 export type Delivered = "delivered" | "refused" | "given_up";
 
 export type LastWord = {
@@ -89,6 +92,7 @@ export class RunFolder {
   /** What a full disk did not take. It counts all the same, and is written once there is room. */
   readonly #held = new Map<string, object>();
   #againMs = 0;
+  #forgotten: { readonly record: Forgotten | null } | null = null;
   readonly #clock: Clock;
 
   private constructor(path: string, launch: Plain<Launch>, clock: Clock) {
@@ -165,8 +169,10 @@ export class RunFolder {
     return this.#recorded(names.delivered);
   }
 
-  get forgotten(): { readonly atMs: number; readonly upMs?: number } | null {
-    return this.#recorded(names.forgotten);
+  /** Written by its agent only, which asks for it at every report: so the file is read once. */
+  get forgotten(): Forgotten | null {
+    this.#forgotten ??= { record: this.#recorded(names.forgotten) };
+    return this.#forgotten.record;
   }
 
   /** The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is. */
@@ -250,7 +256,9 @@ export class RunFolder {
   }
 
   recordForgotten(upMs: number): void {
-    this.#record(names.forgotten, { atMs: this.#clock.nowMs(), upMs });
+    const record: Forgotten = { atMs: this.#clock.nowMs(), upMs };
+    this.#forgotten = { record };
+    this.#record(names.forgotten, record);
   }
 
   /** Makes sure that no supervisor will start it any more; false when one has claimed it. */

@@ -48,8 +48,8 @@ export type RunGroup = {
   isOver(): boolean;
   /** Sends the signal to all that live; false where nothing did. */
   signal(name: NodeJS.Signals): boolean;
-  /** Once it is over: gives back what the kernel or an engine holds for it. */
-  remove(): Promise<void>;
+  /** Once it is over: gives back what the kernel or an engine holds for it. Says what remains; empty for nothing. */
+  remove(): Promise<string>;
 };
 
 export function runGroupOf(
@@ -72,7 +72,10 @@ export function runGroupOf(
       const inCgroup = cgroup?.signal(name) ?? false;
       return found.signal(name, new Set(cgroup?.members().map(({ pid }) => pid))) || inCgroup;
     },
-    remove: async () => cgroup?.remove(),
+    async remove() {
+      cgroup?.remove();
+      return "";
+    },
   };
 }
 

@@ -11,13 +11,13 @@ import { join } from "node:path";
 import { constants as system } from "node:os";
 import type Docker from "dockerode";
 import { type Clock, pause } from "@trainyard/kernel";
-import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
+import { isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { type ContainerBody, pipeNames } from "../core/container-body.ts";
 import type { LibpodBody } from "../core/libpod-body.ts";
 import { limits } from "../limits.ts";
-import { bounded, engineAt, isGone, problemOf, statusOf } from "../runtime/engine.ts";
-import { LaunchProblem } from "../runtime/runtime.ts";
+import { bounded, engineAt, isGone, problemOf } from "../runtime/engine.ts";
 import type { ContainerRecord } from "../state/container-group.ts";
+import { startedInit, withoutShell } from "./container-start.ts";
 import type { Leader, LeaderEnd, Lost } from "./leader.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 
@@ -45,92 +45,23 @@ export async function startContainer(
   const engine = engineAt(socket);
   record({ mechanism: "container", socket, name });
   const container = engine.getContainer(name);
+  const hasOutput = (): boolean => [out, err].some(({ stream }) => stream.bytesRead > 0);
+  const hasBegun = (): boolean => hasOutput() || existsSync(join(pipes, pipeNames.started));
   try {
-    await make(engine, order);
-    await container.start({ abortSignal: bounded() });
-    const identity = await initOf(container);
+    const identity = await startedInit(engine, order, hasBegun, clock);
     const memory = identity === null ? null : new MemoryWatch(identity.pid, body.HostConfig.Memory);
-    const hasOutput = (): boolean => [out, err].some(({ stream }) => stream.bytesRead > 0);
-    const end = endOf({ container, identity, clock }, order, memory, hasOutput);
+    const end = endOf({ container, identity, clock }, order, memory, hasBegun);
     const close = (): void => [out, err].forEach(({ release }) => release());
     void end.finally(close);
-    return { identity, stdout: out.stream, stderr: err.stream, end, recorded: () => {} };
+    return { identity, stdout: out.stream, stderr: err.stream, end };
   } catch (error) {
+    // It may have been made, and may even run: the caller ends and removes it.
     for (const { stream, release } of [out, err]) {
       release();
       stream.destroy();
     }
-    await container.remove({ force: true, v: true, abortSignal: bounded() }).catch(() => {});
-    throw startProblem(error, socket, body);
+    throw error;
   }
-}
-
-async function make(engine: Docker, { name, body, libpod }: ContainerOrder): Promise<void> {
-  if (libpod === undefined) {
-    const options = { name, ...body } as unknown as Docker.ContainerCreateOptions;
-    await engine.createContainer({ ...options, abortSignal: bounded() });
-    return;
-  }
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const request = {
-    path: "/v4.0.0/libpod/containers/create",
-    method: "POST",
-    options: libpod,
-    abortSignal: bounded(),
-    statusCodes: { 201: true, 404: "no such image", 500: "server error" },
-  };
-  engine.modem.dial(request, (error: unknown, made: unknown) => {
-    if (error === null || error === undefined) resolve(made);
-    else reject(error as Error);
-  });
-  await promise;
-}
-
-/** What Podman says with the status 500 of a container that no host makes. */
-const ofConfiguration = /(invalid|unknown|unsupported) cap(ability|add|drop)|duplicate mount/i;
-
-/** A LaunchProblem where the run's configuration is the reason. */
-function startProblem(error: unknown, socket: string, body: ContainerBody): Error {
-  const why = problemOf(error, socket);
-  const options = { cause: error };
-  if (
-    /argument list too long|["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/.test(
-      why,
-    )
-  ) {
-    return new LaunchProblem(withoutShell(body), options);
-  }
-  const text = `the container engine refused: ${why}`;
-  const isRefused = refusals.includes(statusOf(error) ?? 0) || ofConfiguration.test(why);
-  return isRefused ? new LaunchProblem(text, options) : new Error(text, options);
-}
-
-/** The statuses of a bad body and of an image that is not there; 409 is a name in use, which is the agent's matter. */
-const refusals: readonly number[] = [400, 404];
-
-/** The kernel starts no program with a variable of this many bytes. */
-const variableBytesMax = 128 * 1024;
-
-function withoutShell({ Image: image, Env }: ContainerBody): string {
-  const long = Env.find((variable) => Buffer.byteLength(variable) >= variableBytesMax);
-  if (long !== undefined) {
-    const name = long.slice(0, long.indexOf("="));
-    return `nothing of the run started in its container: its environment variable ${name} is longer than 128 KiB, which Linux does not take`;
-  }
-  return `nothing of the run started in its container: the image ${image} has no sh that runs on this host`;
-}
-
-/** PID 1 of the container, by its number on this host; null where it has ended already. */
-async function initOf(container: Docker.Container): Promise<ProcessIdentity | null> {
-  const { State } = await container.inspect({ abortSignal: bounded() });
-  if (State.Pid === 0) return null;
-  const identity = identityOf(State.Pid);
-  if (identity !== null || !State.Running) return identity;
-  const { State: later } = await container.inspect({ abortSignal: bounded() });
-  if (!later.Running) return null;
-  throw new Error(
-    `the engine says that process ${State.Pid} is the container's, and there is none: does the agent run in the host's namespace of processes?`,
-  );
 }
 
 type Running = {
@@ -142,16 +73,15 @@ type Running = {
 
 async function endOf(
   running: Running,
-  { socket, pipes, body }: ContainerOrder,
+  { socket, body }: ContainerOrder,
   memory: MemoryWatch | null,
-  hasOutput: () => boolean,
+  hasBegun: () => boolean,
 ): Promise<LeaderEnd | Lost> {
   try {
     const code = await codeOf(running, socket);
     if (typeof code !== "number") return code;
     // An init that cannot start the shell ends like any program. The run may remove the mark, but not what it has written.
-    const isStarted = hasOutput() || existsSync(join(pipes, pipeNames.started));
-    if (code > 0 && code < signalled && !isStarted) {
+    if (code > 0 && code < signalled && !hasBegun()) {
       return { lost: withoutShell(body), neverStarted: true };
     }
     const cause = memory?.verdict() ?? "";

@@ -1,14 +1,13 @@
 /**
- * Starts a run's first process so that all of the run can be found and ended, by the best means that the host allows: in a
- * cgroup of its own, else below a parent that adopts, else with nothing but /proc to go by (see run-group.ts). What was
- * chosen is recorded before the run starts.
+ * Starts a run's first process so that all of the run can be found and ended, where no Python forks supervisors: in a cgroup
+ * of its own, else with nothing but /proc to go by (see run-group.ts). What was chosen is recorded before the run starts.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Duplex, Readable, Writable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { createCgroup, within } from "../state/cgroup.ts";
 import { identityOfChild, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import type { GroupRecord, ProcessMechanism } from "../state/run-group.ts";
@@ -38,8 +37,6 @@ export type Leader = {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly end: Promise<LeaderEnd | Lost>;
-  /** To be called once its identity is on record; until then a parent does not wait for it. */
-  readonly recorded: () => void;
 };
 
 /** Why the command could not be started, which is a matter of the command. */
@@ -58,15 +55,12 @@ class NotHere extends Error {
   override readonly name = "NotHere";
 }
 
-const parentLost =
-  "the process that waited for it was killed, so the agent ended it: how it would have ended is not known";
 /** A Python that is up says so in a fraction of a second, also on a host with much to do. */
 const parentReadyMs = 10_000;
 /** Nothing of the user's Python is read: its start takes a few hundredths of a second. */
 const parentArguments = ["-I", "-S", "-E", join(import.meta.dirname, "parent.py")];
 /** The system's own before what the PATH has: that may be a shim, which is slow, or an environment of the user's. */
 const pythons = ["/usr/bin/python3", "python3"];
-const inOrder: readonly ProcessMechanism[] = ["cgroup", "parent", "scan"];
 /** A cgroup's name is a file name: there is room for more, but whoever reads it needs the run's name only. */
 const nameCharsMax = 100;
 
@@ -77,15 +71,15 @@ export async function startLeader(
   folder: string,
   record: (group: GroupRecord) => void,
 ): Promise<Leader> {
-  for (const mechanism of inOrder) {
-    if (asked !== "auto" && asked !== mechanism) continue;
+  if (asked === "parent")
+    throw new NotHere("a supervisor that starter.py forks has a parent, this one has none");
+  if (asked !== "scan") {
     try {
-      if (mechanism === "cgroup") return await inCgroup(command, folder, record);
-      if (mechanism === "parent") return await belowParent(command, record);
+      return await inCgroup(command, folder, record);
     } catch (error) {
       if (!(error instanceof NotHere) || asked !== "auto") throw error;
-      // In the supervisor's log: the next mechanism holds less, and somebody may want to know why it is used.
-      process.stderr.write(`${mechanism}: ${error.message}\n`);
+      // In the supervisor's log: a scan holds less, and somebody may want to know why it is used.
+      process.stderr.write(`cgroup: ${error.message}\n`);
     }
   }
   record({ mechanism: "scan" });
@@ -151,7 +145,7 @@ async function childOf(command: Command, start: () => ChildProcess): Promise<Lea
     throw new StartFailure("", "it has no process");
   }
   if (command.user !== undefined) await becomes(child, command);
-  return { identity: identityOfChild(child.pid), stdout, stderr, end, recorded: () => {} };
+  return { identity: identityOfChild(child.pid), stdout, stderr, end };
 }
 
 /** Resolves once the child is the command; throws why it is not. */
@@ -168,12 +162,8 @@ function failureOf({ code, message }: NodeJS.ErrnoException): StartFailure {
 }
 
 type Said = {
-  readonly ready?: boolean;
-  readonly pid?: number;
   readonly error?: string;
   readonly message?: string;
-  readonly code?: number;
-  readonly signal?: string;
 };
 
 /** Why a process cannot adopt here; null when it can. */
@@ -189,50 +179,13 @@ export function parentProblem(): string | null {
   return output[3] || stderr || stdout || "it said nothing";
 }
 
-function python(): string {
-  return pythons.find((path) => !path.startsWith("/") || existsSync(path)) ?? "python3";
+/** The words that start one of our Python programs, without anything of the user's Python. */
+export function pythonIn(program: string): readonly string[] {
+  return [python(), "-I", "-S", "-E", program];
 }
 
-async function belowParent(
-  command: Command,
-  record: (group: GroupRecord) => void,
-): Promise<Leader> {
-  const program = python();
-  const child = spawn(program, parentArguments, {
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
-  });
-  const gone = new Promise<string>((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, signal) => resolve(`${program} ended with ${signal ?? code}`));
-  });
-  const said = linesOf(child.stdio[3] as Readable);
-  const timer = setTimeout(() => child.kill("SIGKILL"), parentReadyMs);
-  const first = await said.next();
-  clearTimeout(timer);
-  const parent = child.pid === undefined ? null : identityOfChild(child.pid);
-  if (first?.ready !== true || parent === null) {
-    child.kill("SIGKILL");
-    throw new NotHere(first?.message ?? (await gone));
-  }
-  record({ mechanism: "parent", parent });
-  const input = child.stdin as Writable;
-  // It may be killed at any time; that is seen where something of it is awaited.
-  input.on("error", () => {});
-  input.write(`${JSON.stringify(command)}\n`);
-  const started = await said.next();
-  if (started?.pid === undefined) {
-    throw new StartFailure(started?.error ?? "", started?.message ?? (await gone));
-  }
-  return {
-    identity: identityOfChild(started.pid),
-    stdout: child.stdout as Readable,
-    stderr: child.stderr as Readable,
-    end: said.next().then((end) => {
-      if (end === null) return { lost: parentLost };
-      return { code: end.code ?? null, signal: end.signal ?? null };
-    }),
-    recorded: () => void input.write("\n"),
-  };
+function python(): string {
+  return pythons.find((path) => !path.startsWith("/") || existsSync(path)) ?? "python3";
 }
 
 /** What the parent says, a line each; null when it says nothing more. */

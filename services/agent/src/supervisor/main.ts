@@ -1,5 +1,5 @@
 /**
- * The supervisor of one run: a process of its own, in a session of its own, so that the run and the record of its end
+ * The supervisor of one run in a container, or of any run on a host without Python 3 (for others see starter.py): a process of its own, in a session of its own, so that the run and the record of its end
  * survive the agent. Argument: the run's folder (see layout.ts). It reads one line from its input, the order to start; an
  * input that ends without it means that the agent died first, and nothing was started. Then it claims the run, starts the
  * process as the leader of a new session, records who that is, writes the lines of its output, and at its end ends what is
@@ -11,7 +11,6 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pause, storableText } from "@trainyard/kernel";
 import { systemClock as clock } from "@trainyard/kernel/system-clock";
-import { describeLeft } from "../core/left.ts";
 import {
   type ExitRecord,
   exitMessageCharsMax,
@@ -20,7 +19,7 @@ import {
 } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
-import { LaunchProblem } from "../runtime/runtime.ts";
+import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import {
@@ -39,6 +38,7 @@ import {
   startLeader,
 } from "./leader.ts";
 import type { ContainerOrder } from "./container-leader.ts";
+import { endAll } from "./end-all.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
 export type StartOrder = Command & {
@@ -52,12 +52,6 @@ export type StartOrder = Command & {
 const outputEndMs = 2_000;
 const messageCharsMax = 500;
 const recordAgainMs = 1_000;
-/** Between two kills of what is slow to die. */
-const killAgainMs = 500;
-/** A process that is not gone this long after its kill is worth a line: the kernel holds it. */
-const tellLeftMs = 10_000;
-/** One look at /proc may miss what forks in that moment; so many in a row do not. */
-const looksToBeSure = 3;
 /** How often a run without cgroup and parent is looked at while it runs. */
 const lookMs = 5_000;
 /** How often it looks for a notice of the agent. */
@@ -108,8 +102,9 @@ async function supervise(order: StartOrder): Promise<void> {
       record = group;
     });
   } catch (error) {
-    await groupOf(record, null).remove();
-    return await refuse(order, error, output);
+    // What was asked for may have been done all the same, or be done yet: nothing of it may train once the end is told.
+    const remains = await endAll(groupOf(record, null), teller(output), clock, limits.engineAwayMs);
+    return await refuse(order, error, remains, output);
   }
   const { identity } = leader;
   const group = groupOf(record, identity);
@@ -119,7 +114,6 @@ async function supervise(order: StartOrder): Promise<void> {
     const atMs = clock.nowMs();
     await whenThereIsRoom(() => writeRecord(folder, names.process, { ...identity, atMs }));
   }
-  leader.recorded();
   await finish(leader, group, collected, output);
 }
 
@@ -135,26 +129,38 @@ function groupOf(record: GroupRecord, leader: ProcessIdentity | null): RunGroup 
   return runGroupOf(join(folder, names.run), () => leader, record);
 }
 
-async function refuse({ argv }: StartOrder, error: unknown, output: OutputWriter): Promise<void> {
-  const atMs = clock.nowMs();
-  const say = (said: string): void => {
+async function refuse(
+  { argv }: StartOrder,
+  error: unknown,
+  remains: string,
+  output: OutputWriter,
+): Promise<void> {
+  const { why, ...refusal } = refusalOf(argv[0] ?? "", error);
+  const message = remains === "" ? why : `${why}; ${remains}`;
+  teller(output)(message);
+  await record({ ...refusal, signal: null, message, atMs: clock.nowMs() });
+}
+
+type Refusal = Pick<ExitRecord, "kind" | "code" | "lacking"> & { readonly why: string };
+
+function refusalOf(program: string, error: unknown): Refusal {
+  if (error instanceof StartFailure) {
+    const code = error.code === "ENOENT" ? notFound : notExecutable;
+    return { kind: "exited", code, why: startProblem(program, error) };
+  }
+  const said = error instanceof Error ? error.message : String(error);
+  if (error instanceof LaunchProblem) return { kind: "exited", code: notExecutable, why: said };
+  const why = error instanceof HostProblem ? said : `the agent could not start it: ${said}`;
+  const lacking = error instanceof LackProblem ? { lacking: true } : {};
+  return { kind: "not_launched", code: null, why, ...lacking };
+}
+
+/** Writes lines of the agent's own. */
+function teller(output: OutputWriter): (said: string) => void {
+  return (said) => {
     const text = storableText(said, limits.saidCharsMax);
-    output.write([{ source: outputSource.agent, atMs, text, continued: false }]);
+    output.write([{ source: outputSource.agent, atMs: clock.nowMs(), text, continued: false }]);
   };
-  if (error instanceof LaunchProblem) {
-    const { message } = error;
-    say(message);
-    return await record({ kind: "exited", code: notExecutable, signal: null, message, atMs });
-  }
-  if (!(error instanceof StartFailure)) {
-    const message = `the agent could not start it: ${error instanceof Error ? error.message : String(error)}`;
-    say(message);
-    return await record({ kind: "not_launched", code: null, signal: null, message, atMs });
-  }
-  const message = startProblem(argv[0] ?? "", error);
-  say(message);
-  const code = error.code === "ENOENT" ? notFound : notExecutable;
-  await record({ kind: "exited", code, signal: null, message, atMs });
 }
 
 /** The leader has ended: with it ends all of the run, and then comes what it had written last. */
@@ -172,7 +178,10 @@ async function finish(
   clearInterval(looking);
   clearInterval(noticing);
   const atMs = clock.nowMs();
-  await endAll(group, output);
+  // An engine that was away until now is not waited for any longer.
+  const removeMs = "lost" in end ? 0 : limits.removeContainerMs;
+  const remains = await endAll(group, teller(output), clock, removeMs);
+  if (remains !== "") teller(output)(remains);
   const { stdout, stderr } = leader;
   const timer = setTimeout(() => {
     stdout.destroy();
@@ -194,7 +203,7 @@ async function recordLost(
   output: OutputWriter,
   atMs: number,
 ): Promise<void> {
-  output.write([{ source: outputSource.agent, atMs, text: message, continued: false }]);
+  teller(output)(message);
   const end = neverStarted
     ? ({ kind: "exited", code: notExecutable } as const)
     : ({ kind: "lost", code: null } as const);
@@ -212,9 +221,7 @@ function noticeTeller(output: OutputWriter): () => void {
       text === ""
         ? "all slots of this run are offered again"
         : `${text}; this run continues, and no other gets the slot until the device is back`;
-    output.write([
-      { source: outputSource.agent, atMs: clock.nowMs(), text: line, continued: false },
-    ]);
+    teller(output)(line);
   };
 }
 
@@ -225,26 +232,6 @@ function noticeText(otherwise: string): string {
   } catch {
     return otherwise;
   }
-}
-
-/** Until nothing lives: what cannot be killed still has its memory and its devices, and nobody else may get them. */
-async function endAll(group: RunGroup, output: OutputWriter): Promise<void> {
-  const fromMs = clock.monotonicMs();
-  let told = "";
-  let empty = 0;
-  const looks = group.mechanism === "scan" ? looksToBeSure : 1;
-  for (let pauseMs = 1; empty < looks; pauseMs = Math.min(pauseMs * 2, killAgainMs)) {
-    empty = group.signal("SIGKILL") ? 0 : empty + 1;
-    if (empty > 0) pauseMs = 1;
-    const text =
-      empty > 0 || clock.monotonicMs() - fromMs < tellLeftMs ? "" : describeLeft(group.members());
-    if (text !== "" && text !== told) {
-      output.write([{ source: outputSource.agent, atMs: clock.nowMs(), text, continued: false }]);
-      told = text;
-    }
-    await pause(clock, pauseMs);
-  }
-  await group.remove();
 }
 
 async function closed(stream: Readable): Promise<void> {

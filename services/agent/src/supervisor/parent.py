@@ -1,13 +1,14 @@
-"""The parent of a run where there is no cgroup for it: it adopts what in the run loses its own parent (a subreaper).
+"""The parent of a run: it adopts what in the run loses its own parent (a subreaper).
 
-The supervisor starts it as `python3 -I -S -E parent.py` and writes its order to its input, a line of JSON:
-{"argv": [...], "environment": {...}, "work": "..."}. It starts the command as the leader of a new session,
-reports on descriptor 3, a line of JSON each, and ends when none of its descendants is left:
+A supervisor that starter.py has forked runs it in a process of its own, by one more fork. It starts the command as the
+leader of a new session, reports on descriptor 3, a line of JSON each, and ends when none of its descendants is left:
 
-  {"ready": true}                        it adopts; nothing was started yet, and it waits for its order
   {"pid": 12}                            the leader is up; it is not waited for before the supervisor has answered
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
+
+An order with {"cgroup": path} is for a process that is born there. Started as `python3 -I -S -E parent.py` it only
+says {"ready": true}, where a process can adopt.
 
 With the argument "become" it adopts nothing: it reads its order from descriptor 3 and becomes the command itself, or
 reports why it cannot.
@@ -67,6 +68,8 @@ def start(order):
             nothing = os.open(os.devnull, os.O_RDONLY)
             os.dup2(nothing, 0)
             os.close(CONTROL)
+            if "cgroup" in order:
+                enter(order["cgroup"])
             become(order)
         except OSError as problem:
             os.write(told, str(problem.errno).encode("ascii"))
@@ -79,6 +82,11 @@ def start(order):
         os.waitpid(pid, 0)
         raise OSError(int(problem), os.strerror(int(problem)))
     return pid
+
+
+def enter(cgroup):
+    with open(os.path.join(cgroup, "cgroup.procs"), "w") as file:
+        file.write("0")
 
 
 def become(order):
@@ -207,19 +215,25 @@ def main():
     if sys.argv[1:] == ["become"]:
         return become_or_tell()
     try:
-        control_process(PR_SET_CHILD_SUBREAPER)
+        adopt()
     except OSError as problem:
         tell_failure(problem)
         return 1
     tell(ready=True)
-    order = line_of(ORDER)
-    if order is None:
-        return 0
+    return 0
+
+
+def adopt():
+    control_process(PR_SET_CHILD_SUBREAPER)
+
+
+def run(order):
+    """The whole of a run: returns when none of its processes is left."""
     try:
-        leader = start(json.loads(order.decode("utf-8")))
+        leader = start(order)
     except (OSError, ValueError) as problem:
         tell_failure(problem)
-        return 0
+        return
     # Its output belongs to the run: it ends when the run has let go of it.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
@@ -229,7 +243,6 @@ def main():
     # ends this read too.
     line_of(ORDER)
     wait_for_all(leader)
-    return 0
 
 
 def become_or_tell():

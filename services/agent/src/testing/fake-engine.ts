@@ -4,15 +4,25 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { newFolder } from "./examples.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 type Made = { readonly body: Body; child: ChildProcess | null; code: number };
 type Answer = { readonly status: number; readonly body?: unknown };
+/** Requests that fail: those that begin with `call`, such as "POST start", so many times, with 500 or without an answer. */
+export type EngineFault = {
+  readonly call: string;
+  times: number;
+  /** Whether the engine does what was asked, and fails after it. */
+  readonly done?: boolean;
+  readonly silent?: boolean;
+};
+
+const pullEveryMs = 10;
 
 const text: Check = (value) => typeof value === "string";
 const whole: Check = (value) => Number.isInteger(value);
@@ -48,6 +58,7 @@ const mount = shapeOf({
   BindOptions: shapeOf({ Propagation: text }),
 });
 const hostConfig = shapeOf({
+  PortBindings: mapOf(listOf(shapeOf({ HostIp: text, HostPort: text }))),
   Init: flag,
   NetworkMode: text,
   LogConfig: shapeOf({ Type: text, Config: mapOf(text) }),
@@ -71,6 +82,7 @@ const create = shapeOf({
   WorkingDir: text,
   User: text,
   Labels: mapOf(text),
+  ExposedPorts: mapOf(shapeOf({})),
   HostConfig: hostConfig,
   // dockerode sends its own argument along; Docker takes the name from the query.
   name: text,
@@ -80,6 +92,13 @@ export class FakeEngine implements AsyncDisposable {
   readonly socket: string;
   /** The bodies of the containers that were made, in order. */
   readonly made: Body[] = [];
+  readonly faults: EngineFault[] = [];
+  /** Ports of the host, as "6006", that another has. */
+  readonly takenPorts: string[] = [];
+  /** What a pull tells, one piece every few milliseconds; null where all images are there. */
+  pulling: (() => Iterable<object>) | null = null;
+  /** How often each container was started, in the order of their first starts. */
+  readonly starts = new Map<string, number>();
   readonly #server: Server;
   readonly #containers = new Map<string, Made>();
   readonly #gpus: readonly string[];
@@ -95,7 +114,9 @@ export class FakeEngine implements AsyncDisposable {
     const server = createServer();
     const engine = new FakeEngine(server, gpus);
     server.on("request", (request, response) => {
-      void engine.#answer(request).then(({ status, body }) => {
+      if (request.url?.startsWith("/images/create") === true) return engine.#pull(response);
+      void engine.#faulty(request).then(({ status, body }) => {
+        if (status === 0) return void response.destroy();
         response.writeHead(status, { "content-type": "application/json" });
         response.end(body === undefined ? "" : JSON.stringify(body));
       });
@@ -110,6 +131,22 @@ export class FakeEngine implements AsyncDisposable {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  /** The names of the containers that there are. */
+  get containers(): readonly string[] {
+    return [...this.#containers.keys()];
+  }
+
+  async #faulty(request: IncomingMessage): Promise<Answer> {
+    const { pathname } = new URL(request.url ?? "", "http://engine");
+    const [, verb = ""] = /^\/containers\/(create$|[^/]+\/\w+$)/.exec(pathname) ?? [];
+    const call = request.method === "DELETE" ? "DELETE" : `${request.method} ${basename(verb)}`;
+    const fault = this.faults.find((one) => one.call === call && one.times > 0);
+    if (fault === undefined) return await this.#answer(request);
+    fault.times -= 1;
+    if (fault.done === true) await this.#answer(request);
+    return fault.silent === true ? { status: 0 } : refuse(500, "the played engine is unwell");
+  }
+
   async #answer(request: IncomingMessage): Promise<Answer> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -117,8 +154,10 @@ export class FakeEngine implements AsyncDisposable {
     const called = `${request.method} ${pathname}`;
     if (called === "GET /version")
       return { status: 200, body: { Components: [{ Name: "Engine" }] } };
-    if (/^GET \/images\/.+\/json$/.test(called))
+    if (/^GET \/images\/.+\/json$/.test(called)) {
+      if (this.pulling !== null) return refuse(404, "no such image");
       return { status: 200, body: { Config: { Env: [] } } };
+    }
     if (called === "GET /containers/json") return { status: 200, body: this.#list() };
     if (called === "POST /containers/create") {
       const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
@@ -128,6 +167,23 @@ export class FakeEngine implements AsyncDisposable {
     const container = this.#containers.get(id);
     if (container === undefined) return refuse(404, `No such container: ${id}`);
     return await this.#act(`${request.method} ${verb}`, id, container);
+  }
+
+  /** The image is here once all was told, and no error. */
+  #pull(response: ServerResponse): void {
+    response.writeHead(200, { "content-type": "application/json" });
+    const news: Iterator<object> = (this.pulling?.() ?? [])[Symbol.iterator]();
+    let hasFailed = false;
+    const timer = setInterval(() => {
+      const told: IteratorResult<object, unknown> = news.next();
+      if (told.done !== true) {
+        hasFailed ||= "error" in told.value;
+        return void response.write(`${JSON.stringify(told.value)}\n`);
+      }
+      if (!hasFailed) this.pulling = null;
+      response.end();
+    }, pullEveryMs);
+    response.once("close", () => clearInterval(timer));
   }
 
   #list(): readonly object[] {
@@ -148,13 +204,20 @@ export class FakeEngine implements AsyncDisposable {
 
   async #act(what: string, id: string, container: Made): Promise<Answer> {
     const { child } = container;
+    const taken = publishedPorts(container).find((port) => this.takenPorts.includes(port));
     const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
     switch (what) {
       case "POST start":
+        if (isRunning) return { status: 304 };
+        if (taken !== undefined) {
+          return refuse(500, `Bind for 0.0.0.0:${taken} failed: port is already allocated`);
+        }
+        this.starts.set(id, (this.starts.get(id) ?? 0) + 1);
         return start(container);
       case "GET json": {
         const State = {
           Running: isRunning,
+          Status: child === null ? "created" : isRunning ? "running" : "exited",
           Pid: isRunning ? child.pid : 0,
           ExitCode: container.code,
         };
@@ -197,4 +260,13 @@ function start(container: Made): Answer {
 
 function refuse(status: number, message: string): Answer {
   return { status, body: { message } };
+}
+
+function publishedPorts({ body }: Made): readonly string[] {
+  const { PortBindings = {} } = body["HostConfig"] as {
+    PortBindings?: Readonly<Record<string, readonly { HostPort: string }[]>>;
+  };
+  return Object.values(PortBindings).flatMap((bindings) =>
+    bindings.map(({ HostPort }) => HostPort),
+  );
 }

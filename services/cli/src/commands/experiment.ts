@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ApiError } from "@trainyard/client";
+import { ApiError, type CallOptions } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import {
   CommandResponseSchema,
@@ -113,17 +113,21 @@ async function create(
   if (output.json && options.follow !== true)
     output.message(CreateExperimentResponseSchema, answer);
   if (!output.json) output.line(`created experiment ${id}`);
-  if (options.follow === true) await followExperiment({ client, output }, id);
+  if (options.follow === true) await followExperiment({ client, output }, id, { outlast: true });
 }
 
-async function followExperiment(context: Context, experiment: string): Promise<void> {
+async function followExperiment(
+  context: Context,
+  experiment: string,
+  options: Pick<CallOptions, "outlast"> = {},
+): Promise<void> {
   const { client, output } = context;
   const signal = detachSignal(output);
   try {
     for await (const { message } of client.stream(
       "followExperimentLogs",
       { experiment },
-      { signal },
+      { ...options, signal },
     )) {
       printLogLine(output, message, true);
     }

@@ -128,6 +128,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     const why = [run.whyEnded, said, run.waitsFor].filter((part) => part !== "").join(": ");
     output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
     for (const line of more) output.line(`    ${line}`.trimEnd());
+    for (const { agent, proxy } of run.placements) {
+      for (const address of proxy?.addresses ?? []) output.line(`    ${agent} at ${address}`);
+    }
   }
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
 }

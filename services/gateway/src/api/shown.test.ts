@@ -1,8 +1,10 @@
 import type { AnyEvent } from "@trainyard/contracts";
+import { RunEndWhy } from "@trainyard/contracts/events";
 import { expect, test } from "vitest";
 import { DocumentSet } from "../core/views/documents.ts";
 import { project } from "../core/views/project.ts";
-import { shownAgent } from "./shown.ts";
+import { requested, trialCreated } from "../testing/example-events.ts";
+import { shownAgent, shownTrial } from "./shown.ts";
 
 const slot = (id: string) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 });
 
@@ -117,4 +119,28 @@ test("a disabled slot is still disabled when it returns, until it is enabled", (
     offer(["0"]),
   ).slots;
   expect(first).not.toHaveProperty("disabled");
+});
+
+test.each([
+  ["10.0.0.7", ["http://10.0.0.7:6006", "tcp://10.0.0.7:6379"]],
+  ["fd00::7", ["http://[fd00::7]:6006", "tcp://[fd00::7]:6379"]],
+])("a run on the host %s shows where its ports are, until it ends", (address, addresses) => {
+  const documents = new DocumentSet();
+  project("trial-1.1", 1, trialCreated(1), documents);
+  project("trial-1.1", 2, requested(1, 0), documents);
+  const placements = [{ agent: "rack", nodeRank: 0, slots: ["0"], address }];
+  const grant = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  project("allocation-1.1#1", 3, { type: "AllocationGranted", data: grant }, documents);
+  const ports = [{ proxy_port: 6006 }, { proxy_port: 6379, proxy_tcp: true }];
+  const proxied = { environment: { proxy_ports: ports } };
+  const placementOf = (config: object) => {
+    const doc = documents.get("trial", "1.1");
+    if (doc === undefined) throw new Error("there is no trial");
+    return shownTrial(doc, { state: "ACTIVE", config: config as never }).runs[0]?.placements[0];
+  };
+  expect(placementOf(proxied)).toMatchObject({ agent: "rack", proxy: { addresses } });
+  expect(placementOf({})).not.toHaveProperty("proxy");
+  const end = { run: 1, why: RunEndWhy.FINISHED, exits: [], message: "", countsAsRestart: false };
+  project("trial-1.1", 4, { type: "RunEnded", data: end }, documents);
+  expect(placementOf(proxied)).not.toHaveProperty("proxy");
 });

@@ -1,6 +1,7 @@
 /** Documents as the API shows them: without what only the fold needs. */
 import type { Plain } from "@trainyard/contracts";
-import type { Agent, Experiment, Token, Trial } from "@trainyard/contracts/api";
+import type { Agent, Experiment, Run, Token, Trial } from "@trainyard/contracts/api";
+import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
 import type {
   AgentDocument,
   ExperimentDocument,
@@ -19,10 +20,25 @@ export function shownExperiment({
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */
 export function shownTrial(
   { records: _records, recent: _recent, ...shown }: TrialDocument,
-  experiment: { readonly state: string } | undefined,
+  experiment: Pick<ExperimentDocument, "state" | "config"> | undefined,
 ): Plain<Trial> {
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
-  return paused ? { ...shown, state: "PAUSED" } : shown;
+  const ports = proxyPortsOf(experiment?.config);
+  const runs = shown.runs.map((run) => withAddresses(run, ports));
+  return { ...shown, runs, ...(paused ? { state: "PAUSED" } : {}) };
+}
+
+/** A run that has ended is reached nowhere. */
+function withAddresses(run: Plain<Run>, ports: readonly ProxyPort[]): Plain<Run> {
+  if (ports.length === 0 || run.state === "ENDED") return run;
+  const placements = run.placements.map((placement) => {
+    const { address } = placement;
+    if (address === undefined) return placement;
+    const host = address.includes(":") ? `[${address}]` : address;
+    const addresses = ports.map(({ port, isTcp }) => `${isTcp ? "tcp" : "http"}://${host}:${port}`);
+    return { ...placement, proxy: { addresses } };
+  });
+  return { ...run, placements };
 }
 
 export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {

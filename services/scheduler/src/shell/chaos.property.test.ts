@@ -4,6 +4,7 @@
  */
 import {
   AcceptedSchema,
+  ConfigurePoolSchema,
   DisableAgentSchema,
   EnableAgentSchema,
   MoveJobSchema,
@@ -67,13 +68,20 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
   {
     weight: 5,
     arbitrary: fc
-      .record({ slots: fc.nat({ max: 5 }), priority: fc.constantFrom(1, 42), single: fc.boolean() })
-      .map(({ slots, priority, single }) => ({
-        name: `run ${slots} slots at ${priority}${single ? " on one agent" : ""}`,
+      .record({
+        slots: fc.nat({ max: 5 }),
+        priority: fc.constantFrom(1, 42),
+        single: fc.boolean(),
+        preemptible: fc.boolean(),
+      })
+      .map(({ slots, priority, single, preemptible }) => ({
+        name: `run ${slots} slots at ${priority}${single ? " on one agent" : ""}${preemptible ? "" : ", not preemptible"}`,
         take: async ({ world, requested }: Story) => {
           const id = `${1 + (requested.length % 3)}.${requested.length + 1}#1`;
           requested.push(id);
-          await world.run(id, { slots, priority, singleAgent: single && slots <= 3 });
+          const singleAgent = single && slots <= 3;
+          const rest = { preemptionTimeoutMs: 3_000 };
+          await world.run(id, { slots, priority, singleAgent, ...rest }, { preemptible });
         },
       })),
   },
@@ -102,6 +110,24 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
     name: `agent ${n} turns stubborn or not`,
     take: async (story: Story) => {
       story.agent(n).stubborn = !story.agent(n).stubborn;
+    },
+  })),
+  fc.tuple(small, small).map(([n, m]) => ({
+    name: `agent ${n} cannot kill run ${m}, or can`,
+    take: async (story: Story) => {
+      const agent = story.agent(n);
+      const held = [...agent.held.values()].filter(({ exit }) => exit === undefined);
+      const one = held[m % Math.max(1, held.length)];
+      const left = (one?.left ?? "") === "" ? "process 7 is still there" : "";
+      if (one !== undefined) agent.tell(one.allocation, { left });
+    },
+  })),
+  fc.boolean().map((preemption) => ({
+    name: preemption ? "the pool preempts" : "the pool does not preempt",
+    take: async (story: Story) => {
+      const settings = { quotas: [], preemption };
+      const pool = { pool: "default", policy: "priority", settings, create: true };
+      await story.tell(ConfigurePoolSchema, pool);
     },
   })),
   small.map((n) => ({
@@ -193,17 +219,22 @@ function compareSaved(world: World): void {
   const half = world.fold(undefined, Math.floor(whole.position / 2));
   const resumed = world.fold(readSnapshot(writeSnapshot(half)));
   type Named = { id: string }[];
-  type Saved = { agents: Named; allocations: Named; pools: unknown; jobs: { job: string }[] };
+  type Saved = { agents: Named; allocations: Named };
   const sorted = (text: string): Saved => {
-    const { agents, allocations, pools, jobs } = JSON.parse(text) as Saved;
+    const saved = JSON.parse(text) as Saved;
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-    return { agents: agents.toSorted(byId), allocations: allocations.toSorted(byId), pools, jobs };
+    const { agents, allocations } = saved;
+    return { ...saved, agents: agents.toSorted(byId), allocations: allocations.toSorted(byId) };
   };
   expect(sorted(writeSnapshot(resumed))).toEqual(sorted(writeSnapshot(whole)));
   expect(jobsOf(resumed, "")).toEqual(jobsOf(whole, ""));
   expect([...resumed.draining].toSorted()).toEqual([...whole.draining].toSorted());
-  for (const [name, { agents, queue }] of whole.pools) {
+  for (const [name, { agents, queue, placed }] of whole.pools) {
     const other = resumed.pool(name);
+    const inOrder = (
+      runs: readonly { readonly order: number; readonly demand: { id: string } }[],
+    ) => runs.toSorted((a, b) => a.order - b.order).map(({ order: _order, ...run }) => run);
+    expect(inOrder([...other.placed.all()])).toEqual(inOrder([...placed.all()]));
     expect([other.agents.freeSlots, other.agents.present, other.queue.size]).toEqual([
       agents.freeSlots,
       agents.present,

@@ -33,9 +33,7 @@ const agentOf = (world: World, run: string): string | undefined =>
 
 describe("an agent that is disabled", () => {
   test("keeps its run, gets no other, says why to the one that waits, and gets it when it is enabled", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
     await world.run("1.1#1");
     await disable(world, "a1");
 
@@ -52,9 +50,8 @@ describe("an agent that is disabled", () => {
   });
 
   test("stays disabled when it is lost, returns, or offers something else", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await disable(world, "a1");
     agent.silent = true;
     await world.advance(35_000);
@@ -67,9 +64,8 @@ describe("an agent that is disabled", () => {
   });
 
   test("has a slot by itself, also after the slot has left and is back", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
+    const agent = world.named("a1");
     await disable(world, "a1", { slot: "0" });
     agent.offer(0);
     await world.advance(1_000);
@@ -85,9 +81,7 @@ describe("an agent that is disabled", () => {
   });
 
   test("or a slot that does not exist is refused with a sentence", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
     expect(await disable(world, "a9")).toMatchObject({ rejected: "agent_unknown" });
     expect(await disable(world, "no name")).toMatchObject({ rejected: "agent_unknown" });
     expect(await disable(world, "a1", { slot: "7" })).toEqual({
@@ -102,9 +96,8 @@ describe("an agent that is disabled", () => {
 
 describe("an agent that is drained", () => {
   test("asks its runs to stop with the deadline as their grace, they continue elsewhere, and it says when none is left", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     await world.agent("a2", 1);
     await disable(world, "a1", { drain: true, deadlineMs: 60_000 });
@@ -128,9 +121,7 @@ describe("an agent that is drained", () => {
   });
 
   test("kills what is left at its deadline", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
     await world.run("1.1#1");
     await disable(world, "a1", { drain: true, deadlineMs: 10_000 });
     await world.advance(9_000);
@@ -141,9 +132,7 @@ describe("an agent that is drained", () => {
   });
 
   test("has nobody killed without a deadline, until a shorter one is given", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
     await world.run("1.1#1");
     await disable(world, "a1", { drain: true });
     await world.advance(120_000);
@@ -154,9 +143,7 @@ describe("an agent that is drained", () => {
   });
 
   test("without a deadline does not put off a time limit, with its grace and its kill", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
     await world.run("1.1#1", { timeLimitMs: 10_000, preemptionTimeoutMs: 5_000 });
     await disable(world, "a1", { drain: true });
     await world.advance(12_000);
@@ -169,9 +156,7 @@ describe("an agent that is drained", () => {
   });
 
   test("by a slot ends the run on that slot only", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
     await world.run("1.1#1");
     await world.run("1.2#1");
     await disable(world, "a1", { slot: "1", drain: true, deadlineMs: 5_000 });
@@ -184,9 +169,7 @@ describe("an agent that is drained", () => {
   });
 
   test("shortens a stop that is under way, and never lengthens one", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
     await world.run("1.1#1");
     await world.run("1.2#1");
     await world.requestStop("1.1#1", StopMode.GRACEFUL, 3_600_000);
@@ -222,9 +205,8 @@ describe("an agent that is drained", () => {
 
 describe("an agent that is removed", () => {
   test("has no runs, or is lost", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     expect(await remove(world, "a1")).toEqual({
       rejected: "agent_has_runs",
@@ -241,9 +223,8 @@ describe("an agent that is removed", () => {
   });
 
   test("joins anew when it reports again, with what it still runs, and nobody gets those slots before that has ended", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     agent.silent = true;
     await world.advance(35_000);
@@ -261,9 +242,7 @@ describe("an agent that is removed", () => {
   });
 
   test("stays disabled if it was, when it joins anew", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
     await disable(world, "a1", { drain: true });
     await remove(world, "a1");
     await world.advance(2_000);

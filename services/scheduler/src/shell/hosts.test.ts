@@ -227,6 +227,20 @@ describe("an agent on which launches fail", () => {
     expect(times()).toEqual([30, 60, 120, 240, 480, 600, 600].map((seconds) => seconds * 1_000));
   });
 
+  test("because of what its host lacks for one configuration is not blamed for it", async () => {
+    await using world = await openWorld();
+    const agent = await world.agent("a1", 1);
+    agent.failing = "there is no folder /data on a1";
+    agent.lacking = true;
+    for (let n = 1; n <= 5; n += 1) await world.run(`${n}.1#1`);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+    expect(world.last("allocation-5.1#1", "AllocationEnded")).toMatchObject({
+      cause: AllocationEndCause.LAUNCH_FAILED,
+      message: "there is no folder /data on a1",
+      launchFailure: { agents: ["a1"], lacking: true },
+    });
+  });
+
   test("is trusted again once a run starts there", async () => {
     await using world = await openWorld();
     const agent = await failing(world, 2);

@@ -5,9 +5,8 @@ import { World } from "../testing/world.ts";
 
 describe("an agent that falls silent", () => {
   test("is lost after its window, and its run is given up", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     agent.silent = true;
     await world.advance(29_000);
@@ -20,10 +19,9 @@ describe("an agent that falls silent", () => {
   });
 
   test("takes a run of several nodes with it, whose other nodes are killed first", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const a1 = await world.agent("a1", 1);
-    const a2 = await world.agent("a2", 1);
+    await using world = await World.scheduled(1, 1);
+    const a1 = world.named("a1");
+    const a2 = world.named("a2");
     await world.run("1.1#1", { slots: 2 });
     a1.silent = true;
     a2.stubborn = true;
@@ -40,9 +38,8 @@ describe("an agent that falls silent", () => {
   });
 
   test("and returns with a run that was given up is told to kill it; its slots count as free only then", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     agent.silent = true;
     await world.advance(35_000);
@@ -65,9 +62,8 @@ describe("an agent that falls silent", () => {
   });
 
   test("and returns names what runs that were given up have stored there, ended ones too", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     await world.run("1.2#1");
     agent.silent = true;
@@ -88,9 +84,8 @@ describe("an agent that falls silent", () => {
   });
 
   test("says nothing of a run that goes on there when something else turns up", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     agent.leave("1.1#1", { checkpoints: [{ checkpoint: "a", step: 1, bytes: 1 }] });
     agent.occupy("7.7#1", ["1"]);
@@ -105,10 +100,9 @@ describe("an agent that falls silent", () => {
   });
 
   test("and returns before its run has ended elsewhere keeps its slots from others until the process is gone", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const a1 = await world.agent("a1", 1);
-    const a2 = await world.agent("a2", 1);
+    await using world = await World.scheduled(1, 1);
+    const a1 = world.named("a1");
+    const a2 = world.named("a2");
     await world.run("1.1#1", { slots: 2 });
     a1.silent = true;
     a1.stubborn = true;
@@ -128,9 +122,8 @@ describe("an agent that falls silent", () => {
   });
 
   test("and returns with nothing has its slots free at once", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     agent.silent = true;
     await world.advance(35_000);
@@ -144,9 +137,8 @@ describe("an agent that falls silent", () => {
   });
 
   test("and returns with what nobody knows has that killed, and its slots kept from others until then", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     agent.occupy("9.9#9", ["0"]);
     agent.stubborn = true;
     await world.advance(1_000);
@@ -159,11 +151,30 @@ describe("an agent that falls silent", () => {
   });
 });
 
+describe("an agent that runs what the log has lost", () => {
+  test("keeps the slots of that from others, also when the same run gets a place there again", async () => {
+    await using world = await World.scheduled(3);
+    const agent = world.named("a1");
+    agent.occupy("1.1#1", ["2"]);
+    agent.stubborn = true;
+    await world.advance(1_000);
+    await world.run("1.1#1");
+    expect(world.last("allocation-1.1#1", "AllocationGranted").placements[0]?.slots).toEqual(["0"]);
+    await world.run("1.2#1", { slots: 2 });
+    await world.advance(1_000);
+    expect(world.names("allocation-1.2#1")).not.toContain("AllocationGranted");
+    world.assertNothingOversubscribed();
+    agent.stubborn = false;
+    await world.advance(3_000);
+    expect(world.names("allocation-1.2#1")).toContain("AllocationStarted");
+    world.assertNothingOversubscribed();
+  });
+});
+
 describe("an agent process that is killed and starts again", () => {
   test("keeps its runs, and what was asked meanwhile is asked again", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 2);
+    await using world = await World.scheduled(2);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     agent.silent = true;
     await world.run("1.2#1");
@@ -177,9 +188,8 @@ describe("an agent process that is killed and starts again", () => {
   });
 
   test("with its state folder gone has lost its runs", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     agent.held.clear();
     agent.restart();
@@ -191,9 +201,8 @@ describe("an agent process that is killed and starts again", () => {
   });
 
   test("and offers other slots joins with them", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1", { slots: 2 });
     agent.offer(2);
     agent.restart();
@@ -205,9 +214,8 @@ describe("an agent process that is killed and starts again", () => {
 
 describe("silence of NATS", () => {
   test("loses no agent, however long, and gives each a full window afterwards", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.run("1.1#1");
     world.hub.disconnect();
     await world.advance(300_000);
@@ -235,9 +243,8 @@ describe("silence of NATS", () => {
   });
 
   test("for this process alone (it was paused) gives each a full window again", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     await world.advance(5_000);
     agent.silent = true;
     world.clock.skip(120_000);
@@ -246,9 +253,8 @@ describe("silence of NATS", () => {
   });
 
   test("does not hide an agent that is gone: it is lost a window after the link is back", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
     world.hub.disconnect();
     agent.silent = true;
     await world.advance(60_000);

@@ -11,6 +11,7 @@ type Saved = {
   readonly jobs: readonly { readonly pool: string; readonly job: string }[];
   readonly agents: readonly { readonly id: string }[];
   readonly allocations: readonly { readonly id: string }[];
+  readonly reservations: readonly (readonly [string, unknown])[];
 };
 
 /** The saved fold that the next term would start from, beside the log folded from 0 up to where it was saved. */
@@ -55,11 +56,14 @@ function difference(live: Cluster, afresh: Cluster): string {
 
 /** What is saved, by name: the order in which it lies there says nothing. */
 function rowsOf(cluster: Cluster): ReadonlyMap<string, unknown> {
-  const { pools, jobs, agents, allocations } = JSON.parse(writeSnapshot(cluster)) as Saved;
+  const { pools, jobs, agents, allocations, reservations } = JSON.parse(
+    writeSnapshot(cluster),
+  ) as Saved;
   return new Map<string, unknown>([
     ...pools.map(([pool, configured]) => [`pool ${pool}`, configured] as const),
     ...jobs.map((saved) => [`job ${saved.job} in pool ${saved.pool}`, saved] as const),
     ...agents.map((agent) => [`agent ${agent.id}`, agent] as const),
     ...allocations.map((allocation) => [`allocation ${allocation.id}`, allocation] as const),
+    ...reservations.map(([pool, kept]) => [`reservation in pool ${pool}`, kept] as const),
   ]);
 }

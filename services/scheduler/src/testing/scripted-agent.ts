@@ -44,6 +44,8 @@ export class ScriptedAgent {
   deaf = false;
   /** Whatever it is told to launch fails, with this reason. */
   failing: string | null = null;
+  /** Whether that reason is what its host lacks for the one configuration. */
+  lacking = false;
   /** What is left of its disk; absent in the reports of an older agent. */
   diskFreeBytes: number | null = null;
   /** The versions of the protocol that it tells; an agent of an earlier version tells none. */
@@ -156,7 +158,8 @@ export class ScriptedAgent {
       killed: false,
     });
     if (this.failing !== null) {
-      this.end(launch.allocation, { message: this.failing }, { launchFailed: true });
+      const failed = { launchFailed: true, ...(this.lacking ? { lacking: true } : {}) };
+      this.end(launch.allocation, { message: this.failing }, failed);
     } else if (!this.slowStart) this.up(launch.allocation);
   }
 

@@ -85,6 +85,14 @@ export class World implements AsyncDisposable {
     return world;
   }
 
+  /** With a scheduler, and an agent for each number of slots: a1, a2 and so on. */
+  static async scheduled(...slots: readonly number[]): Promise<World> {
+    const world = await World.open();
+    await world.scheduler();
+    for (const [n, count] of slots.entries()) await world.agent(`a${n + 1}`, count);
+    return world;
+  }
+
   async #relay(relay: Bus): Promise<void> {
     const events = this.log.store.after(this.#published, 1_000);
     this.#published = events.at(-1)?.position ?? this.#published;
@@ -260,6 +268,12 @@ export class World implements AsyncDisposable {
         }
       }
     }
+  }
+
+  named(agent: string): ScriptedAgent {
+    const found = this.#agents.find(({ name }) => name === agent);
+    assert(found !== undefined, `there is an agent ${agent}`);
+    return found;
   }
 
   get agents(): readonly ScriptedAgent[] {

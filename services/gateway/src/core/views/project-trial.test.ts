@@ -43,3 +43,19 @@ test("a run that has a place waits for nothing", () => {
   const run = runAfter(waits(WaitCode.QUOTA, "x", "research"), ["allocation-1.1#1", granted]);
   expect(run).toMatchObject({ state: "STARTING", waitsFor: "", waitCode: "", waitLimit: "" });
 });
+
+test("a run has the addresses of its hosts", () => {
+  const at = (agent: string, nodeRank: number, address: string) => ({
+    agent,
+    nodeRank,
+    slots: ["0"],
+    address,
+  });
+  const placements = [at("a", 0, "10.0.0.7"), at("b", 1, "")];
+  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  const run = runAfter(["allocation-1.1#1", { type: "AllocationGranted", data }]);
+  expect(run?.placements).toEqual([
+    { agent: "a", nodeRank: 0, slots: ["0"], address: "10.0.0.7" },
+    { agent: "b", nodeRank: 1, slots: ["0"] },
+  ]);
+});

@@ -123,10 +123,11 @@ export const trialProjections: Projections = {
   AllocationGranted({ id, data }, documents) {
     const run = runOf(id);
     if (run === null) return;
-    const placements = data.placements.map(({ agent, slots, nodeRank }) => ({
+    const placements = data.placements.map(({ agent, slots, nodeRank, address }) => ({
       agent,
       slots,
       nodeRank,
+      ...(address === "" ? {} : { address }),
     }));
     changeRun(documents, run.trial, run.run, () => ({
       state: "STARTING",

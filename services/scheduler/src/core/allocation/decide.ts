@@ -43,10 +43,13 @@ function grant(state: AllocationState, command: Command<"grant">): Decision {
   if (state.status !== "queued") {
     return reject("not_queued", "the allocation does not wait for a place");
   }
-  const { placements, masterAddress, masterPort, tokenKey, folded, borrowed } = command;
+  const { placements, masterAddress, masterPort, tokenKey, folded, borrowed, passed } = command;
   const rendezvous = { masterAddress, masterPort, tokenKey };
-  const loan = borrowed > 0 ? { borrowed } : {};
-  return [{ type: "AllocationGranted", data: { placements, ...rendezvous, folded, ...loan } }];
+  const rest = {
+    ...(borrowed > 0 ? { borrowed } : {}),
+    ...(passed === undefined ? {} : { passed }),
+  };
+  return [{ type: "AllocationGranted", data: { placements, ...rendezvous, folded, ...rest } }];
 }
 
 function stop(state: AllocationState, command: Command<"stop">): Decision {

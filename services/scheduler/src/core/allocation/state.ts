@@ -7,6 +7,7 @@ import type {
   EndRecord,
   Exit,
   LaunchFailure,
+  PassedRun,
   Placement,
   SealedCheckpoint,
   StartRecord,
@@ -52,6 +53,8 @@ export type AllocationCommand =
       readonly folded: number;
       /** The slots that its workspace has on loan. */
       readonly borrowed: number;
+      /** The first run of the queue, if it is to be on record that this one passed it. */
+      readonly passed?: Plain<PassedRun>;
     }
   | { readonly kind: "start"; readonly starts: readonly Plain<StartRecord>[] }
   | {

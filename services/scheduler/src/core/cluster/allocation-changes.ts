@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import { StopMode } from "@trainyard/contracts/events";
 import { least } from "../agent/use.ts";
+import { preemptionTimeoutOf } from "./demand.ts";
 import { earlier } from "./earlier.ts";
 import type { Agent, Allocation, Grant, Noted } from "./state.ts";
 
@@ -40,9 +41,10 @@ export function grantedAllocation(
   granted: EventData<"AllocationGranted">,
   isAway: (agent: string) => boolean,
 ): Partial<Allocation> {
-  const { placements, masterAddress, masterPort, tokenKey, borrowed = 0 } = granted;
+  const { placements, masterAddress, masterPort, tokenKey, borrowed = 0, passed } = granted;
+  const lender = passed?.onItsSlots === true ? passed.allocation : null;
   const rendezvous = { masterAddress, masterPort, tokenKey };
-  const grant: Grant = { position, atMs: timeMs, borrowed, placements, ...rendezvous };
+  const grant: Grant = { position, atMs: timeMs, borrowed, lender, placements, ...rendezvous };
   const lost = placements.filter(({ agent }) => isAway(agent));
   return { grant, wait: null, lostRanks: lost.map(({ nodeRank }) => nodeRank) };
 }
@@ -63,17 +65,28 @@ export function stopAfter(
   };
 }
 
+/** Whether it ends within its preemption timeout: it was told that it will be killed by then. */
+export function isLeaving({ stop, resources }: Allocation): boolean {
+  if (stop === null) return false;
+  return stop.kill || (stop.graceMs ?? Number.POSITIVE_INFINITY) <= preemptionTimeoutOf(resources);
+}
+
 /** The ranks on an agent that was lost do not come back. */
 export function lostWith({ grant, lostRanks }: Allocation, agent: string): Partial<Allocation> {
   const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);
   return { lostRanks: [...new Set([...lostRanks, ...here.map(({ nodeRank }) => nodeRank)])] };
 }
 
-/** What an agent that returns still runs, beside the runs that have a place there. */
+/** What an agent that returns still runs, beside what was granted there. */
 export function ghostsOf(
   { occupations }: EventData<"AgentReturned">,
-  placed: ReadonlySet<string>,
+  grantedTo: (allocation: string) => readonly string[] | null,
 ): Agent["ghosts"] {
-  const others = occupations.filter(({ allocation }) => !placed.has(allocation));
-  return Object.fromEntries(others.map(({ allocation, slots }) => [allocation, slots]));
+  const ghosts = occupations.flatMap(({ allocation, slots }) => {
+    const granted = grantedTo(allocation);
+    if (granted === null) return [[allocation, slots] as const];
+    const others = slots.filter((slot) => !granted.includes(slot));
+    return others.length === 0 ? [] : [[allocation, others] as const];
+  });
+  return Object.fromEntries(ghosts);
 }

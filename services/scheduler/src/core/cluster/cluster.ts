@@ -16,6 +16,7 @@ import { agentChange } from "./agent-changes.ts";
 import {
   ghostsOf,
   grantedAllocation,
+  isLeaving,
   lostWith,
   queuedAllocation,
   stopAfter,
@@ -26,7 +27,7 @@ import { heldSince } from "./held-since.ts";
 import { changeOf, JobChanges, withChange } from "./jobs.ts";
 import { Members } from "./members.ts";
 import { changeJob, configurePool, removePool } from "./pool-changes.ts";
-import { isDraining, levelSlots } from "./slots.ts";
+import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
 import type { Agent, Allocation, Noted } from "./state.ts";
 import { afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
 
@@ -188,7 +189,7 @@ export class Cluster {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
     const { agents } = this.pool(agent.joined.pool);
-    for (const ghost of Object.keys(agent.ghosts)) agents.release(id, ghost);
+    for (const ghost of Object.keys(agent.ghosts)) agents.release(id, ghostHolder(ghost));
     this.setAgent({ ...agent, status: "removed", ghosts: {}, left: {}, refused: null });
   }
 
@@ -196,6 +197,9 @@ export class Cluster {
     const isAway = (agent: string): boolean => this.agents.get(agent)?.status !== "present";
     this.#change(noted.id, () => grantedAllocation(noted, granted, isAway));
     this.hold(noted.id);
+    const { allocation = "", reserved = [] } = granted.passed ?? {};
+    if (reserved.length > 0)
+      this.#poolOfRun(noted.id)?.record({ id: allocation, shares: reserved });
   }
 
   #queued(noted: Noted, queued: EventData<"AllocationQueued">): void {
@@ -229,9 +233,10 @@ export class Cluster {
     if (allocation?.grant == null) return;
     const { startedAtMs, grant, resources } = allocation;
     const { pool } = resources;
+    const { atMs, lender } = grant;
     this.pool(pool).queue.remove(id);
-    this.pool(pool).start(this.demand(allocation), { atMs: grant.atMs, startedAtMs });
-    if (allocation.stop !== null) this.pool(pool).stopping(id);
+    this.pool(pool).start(this.demand(allocation), { atMs, startedAtMs, lender });
+    if (isLeaving(allocation)) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
     if (isTimed(allocation)) this.timed.add(id);
@@ -241,8 +246,18 @@ export class Cluster {
       this.#placed.set(agent, placed.add(id));
       this.touchedAgents.add(agent);
     }
+    this.#noteStuck(id);
     this.touchedPools.add(pool);
     this.touchedAllocations.add(id);
+  }
+
+  /** A run of which some agent says that processes cannot be killed does not end soon, whatever it is told. */
+  #noteStuck(id: string): void {
+    const placements = this.allocations.get(id)?.grant?.placements ?? [];
+    const agents = placements.flatMap(({ agent }) => this.agents.get(agent) ?? []);
+    const stuckOn = agents.filter((agent) => isLeft(agent, id));
+    for (const agent of stuckOn) levelStuck(this.pool(agent.joined.pool).agents, agent);
+    this.#poolOfRun(id)?.setStuck(id, stuckOn.length > 0);
   }
 
   #poolOf(agent: string, otherwise: string): Pool {
@@ -256,7 +271,8 @@ export class Cluster {
 
   #stopRequested({ id, timeMs }: Noted, asked: EventData<"AllocationStopRequested">): void {
     this.#change(id, ({ stop }) => ({ stop: stopAfter(stop, asked, timeMs) }));
-    this.#poolOfRun(id)?.stopping(id);
+    const allocation = this.allocations.get(id);
+    if (allocation !== undefined && isLeaving(allocation)) this.#poolOfRun(id)?.stopping(id);
     if (this.allocations.get(id)?.stop?.killAtMs == null) this.stopping.delete(id);
     else this.stopping.add(id);
   }
@@ -283,13 +299,13 @@ export class Cluster {
       const isRemoved = this.agents.get(agent)?.status === "removed";
       if (!isRemoved && (isSilent || allocation.lostRanks.includes(nodeRank))) {
         this.#changeAgent(agent, ({ ghosts }) => ({ ghosts: { ...ghosts, [id]: slots } }));
-      } else {
-        this.#poolOf(agent, pool).agents.release(agent, id);
       }
+      this.#poolOf(agent, pool).agents.release(agent, id);
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
-    if (launchFailure?.platformAway !== true) {
+    // Neither a service that is away nor what a host lacks for one configuration says that the agent is broken.
+    if (launchFailure?.platformAway !== true && launchFailure?.lacking !== true) {
       const failure = { experiment: allocation.job, reason: message, timeMs };
       for (const agent of launchFailure?.agents ?? []) {
         this.#changeAgent(agent, ({ trust }) => ({ trust: afterFailure(trust, failure) }));
@@ -302,8 +318,8 @@ export class Cluster {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
     const pool = this.pool(agent.joined.pool);
-    for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghost);
-    const ghosts = ghostsOf(data, this.placedOn(id));
+    for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghostHolder(ghost));
+    const ghosts = ghostsOf(data, (run) => this.#slotsOn(id, run));
     this.setAgent({
       ...agent,
       joined: rejoined(agent.joined, data),
@@ -312,6 +328,13 @@ export class Cluster {
       heldSince: heldSince(agent, data, position),
       refused: null,
     });
+  }
+
+  /** What an allocation was granted on an agent; null if it has no part there. */
+  #slotsOn(agent: string, id: string): readonly string[] | null {
+    if (!this.placedOn(agent).has(id)) return null;
+    const placements = this.allocations.get(id)?.grant?.placements ?? [];
+    return placements.filter((one) => one.agent === agent).flatMap(({ slots }) => slots);
   }
 
   #forgetLeft(id: string, allocation: string): void {
@@ -324,7 +347,7 @@ export class Cluster {
     const agent = this.agents.get(id);
     if (agent?.ghosts[allocation] === undefined) return;
     const { [allocation]: _cleared, ...ghosts } = agent.ghosts;
-    this.pool(agent.joined.pool).agents.release(id, allocation);
+    this.pool(agent.joined.pool).agents.release(id, ghostHolder(allocation));
     this.#changeAgent(id, () => ({ ghosts }));
   }
 
@@ -357,10 +380,12 @@ export class Cluster {
     agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
     levelSlots(agents, agent, before?.slotsOut ?? {});
     for (const allocation of this.placedOn(id)) {
+      this.#noteStuck(allocation);
       for (const placement of this.allocations.get(allocation)?.grant?.placements ?? []) {
         if (placement.agent === id) agents.hold(id, allocation, placement.slots);
       }
     }
+    levelStuck(agents, agent);
     this.touchedAgents.add(id);
   }
 

@@ -1,12 +1,13 @@
 /** The fold as text, to start a term from. Disposable: whatever cannot be read is folded from the log again. */
 import type { EventData } from "@trainyard/contracts";
+import type { Kept } from "@trainyard/scheduling";
 import { Cluster } from "./cluster.ts";
 import type { SavedJob } from "./jobs.ts";
 import { changeJob, configurePool } from "./pool-changes.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when what the fold keeps changes its shape: older texts are then ignored. */
-export const snapshotSchema = "cluster/4";
+export const snapshotSchema = "cluster/5";
 
 type Snapshot = {
   readonly position: number;
@@ -16,6 +17,7 @@ type Snapshot = {
   readonly jobs: readonly SavedJob[];
   readonly agents: readonly Agent[];
   readonly allocations: readonly Allocation[];
+  readonly reservations: readonly (readonly [string, Kept])[];
 };
 
 export function writeSnapshot(cluster: Cluster): string {
@@ -27,6 +29,9 @@ export function writeSnapshot(cluster: Cluster): string {
     jobs: cluster.jobs.all(),
     agents: [...cluster.agents.values()],
     allocations: [...cluster.allocations.values()],
+    reservations: [...cluster.pools].flatMap(([name, { recorded }]) =>
+      recorded === null ? [] : [[name, recorded] as const],
+    ),
   };
   return JSON.stringify(snapshot);
 }
@@ -35,14 +40,16 @@ export function writeSnapshot(cluster: Cluster): string {
 export function readSnapshot(text: string | null): Cluster {
   const cluster = new Cluster();
   if (text === null) return cluster;
-  const { position, timeMs, epochOffset, pools, jobs, agents, allocations } = JSON.parse(
-    text,
-  ) as Snapshot;
+  const { position, timeMs, epochOffset, pools, jobs, agents, allocations, reservations } =
+    JSON.parse(text) as Snapshot;
   for (const [pool, configured] of pools) configurePool(cluster, pool, configured);
   for (const job of jobs) changeJob(cluster, job);
   for (const agent of agents) cluster.setAgent(agent);
-  const byArrival = [...allocations].sort((a, b) => a.arrival - b.arrival);
-  for (const allocation of byArrival) cluster.setAllocation(allocation);
+  // Of runs that have a place it counts when they got it, as in the log.
+  const placeOf = ({ grant, arrival }: Allocation): number => grant?.position ?? arrival;
+  const inOrder = [...allocations].sort((a, b) => placeOf(a) - placeOf(b));
+  for (const allocation of inOrder) cluster.setAllocation(allocation);
+  for (const [pool, reserved] of reservations) cluster.pool(pool).record(reserved);
   cluster.passed({ position, timeMs });
   cluster.epochOffset = epochOffset;
   return cluster;

@@ -64,6 +64,8 @@ export type Grant = {
   readonly atMs: number;
   /** The slots that its workspace has on loan. */
   readonly borrowed: number;
+  /** The allocation on whose reserved slots it is; null if there is none. */
+  readonly lender: string | null;
   readonly placements: readonly Plain<Placement>[];
   readonly masterAddress: string;
   readonly masterPort: number;

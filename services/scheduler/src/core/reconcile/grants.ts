@@ -1,5 +1,7 @@
 /** From a placement pass's grant to the command that records it: ranks, addresses, the rendezvous port. */
-import type { Grant } from "@trainyard/scheduling";
+import type { Plain } from "@trainyard/contracts";
+import type { PassedRun } from "@trainyard/contracts/events";
+import type { Grant, Passed } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
@@ -22,7 +24,7 @@ export function portsTaken(cluster: Cluster): PortsTaken {
 
 export function grantCommand(
   cluster: Cluster,
-  { id, shares, borrowed }: Grant,
+  { id, shares, borrowed, passed }: Grant,
   tokenKey: string,
   taken: PortsTaken,
 ): AllocationCommand {
@@ -41,7 +43,12 @@ export function grantCommand(
     tokenKey,
     folded: cluster.position,
     borrowed,
+    ...(passed === undefined ? {} : { passed: passedRun(passed) }),
   };
+}
+
+function passedRun({ id, onItsSlots, reserved }: Passed): Plain<PassedRun> {
+  return { allocation: id, onItsSlots, reserved };
 }
 
 /**

@@ -63,6 +63,10 @@ function wasNotLaunched({ state }: Rank): boolean {
   return state.kind === "ended" && state.report.launchFailed;
 }
 
+function isLacking({ state }: Rank): boolean {
+  return state.kind === "ended" && state.report.lacking === true;
+}
+
 function isSilentLaunch({ state }: Rank): boolean {
   return state.kind === "silent";
 }
@@ -78,6 +82,7 @@ function launchFailureOf(ranks: readonly Rank[]): Plain<LaunchFailure> | null {
     agents: agentsOf(failed),
     silent: agentsOf(silent),
     platformAway: failed.every(({ state }) => state.kind === "silent" && state.waits),
+    ...(failed.every(isLacking) ? { lacking: true } : {}),
   };
 }
 

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIp4CChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESFgoJd29ya3NwYWNlGAggASgJSAGIAQESEgoFb3duZXIYCSABKAlIAogBAUIKCghfYXZvaWRlZEIMCgpfd29ya3NwYWNlQggKBl9vd25lciJpCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJEhIKBWxpbWl0GAMgASgJSACIAQFCCAoGX2xpbWl0IssBChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJEhMKBmZvbGRlZBgFIAEoAUgAiAEBEhUKCGJvcnJvd2VkGAYgASgNSAGIAQFCCQoHX2ZvbGRlZEILCglfYm9ycm93ZWQiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIjwKC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0imwEKF0FsbG9jYXRpb25TdG9wUmVxdWVzdGVkEisKBG1vZGUYASABKA4yHS50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BNb2RlEikKA3doeRgCIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeRIQCghncmFjZV9tcxgDIAEoARIPCgJieRgEIAEoCUgAiAEBQgUKA19ieSIcChpBbGxvY2F0aW9uU3RvcEFja25vd2xlZGdlZCLnAgoPQWxsb2NhdGlvbkVuZGVkEjUKBWNhdXNlGAEgASgOMiYudHJhaW55YXJkLmV2ZW50LnYxLkFsbG9jYXRpb25FbmRDYXVzZRIoCgVleGl0cxgCIAMoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdBI3CgplbmRfcmVjb3JkGAMgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5FbmRSZWNvcmRIAIgBARIPCgdtZXNzYWdlGAQgASgJEjsKBnNlYWxlZBgFIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgGIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCEQoPX2xhdW5jaF9mYWlsdXJlIr4DCgtBZ2VudEpvaW5lZBIMCgRwb29sGAEgASgJEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSOwoGbGFiZWxzGAMgAygLMisudHJhaW55YXJkLmV2ZW50LnYxLkFnZW50Sm9pbmVkLkxhYmVsc0VudHJ5Eg8KB3ZlcnNpb24YBCABKAkSDwoHYWRkcmVzcxgFIAEoCRITCgZmb2xkZXIYBiABKAlIAIgBARISCgVwbGFjZRgHIAEoCUgBiAEBEhcKCnN0YXJ0ZWRfbXMYCCABKAFIAogBARIbCg5wcm9jZXNzX2dyb3VwcxgJIAEoCUgDiAEBEhUKCHByb3RvY29sGBQgASgNSASIAQESHAoPcHJvdG9jb2xfb2xkZXN0GBUgASgNSAWIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tc0IRCg9fcHJvY2Vzc19ncm91cHNCCwoJX3Byb3RvY29sQhIKEF9wcm90b2NvbF9vbGRlc3QitAEKBFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgwKBHV1aWQYAyABKAkSFAoMbWVtb3J5X2J5dGVzGAQgASgBEhEKBG5hbWUYBSABKAlIAIgBARIWCgludW1hX25vZGUYBiABKA1IAYgBARIZCgxudmxpbmtfZ3JvdXAYByABKA1IAogBAUIHCgVfbmFtZUIMCgpfbnVtYV9ub2RlQg8KDV9udmxpbmtfZ3JvdXAiGwoJQWdlbnRMb3N0Eg4KBnJlYXNvbhgBIAEoCSKUAgoNQWdlbnRSZXR1cm5lZBIzCgtvY2N1cGF0aW9ucxgBIAMoCzIeLnRyYWlueWFyZC5ldmVudC52MS5PY2N1cGF0aW9uEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoEbGVmdBgDIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5MZWZ0Q2hlY2twb2ludHNIAIgBARITCgZmb2xkZXIYBCABKAlIAYgBARISCgVwbGFjZRgFIAEoCUgCiAEBEhcKCnN0YXJ0ZWRfbXMYBiABKAFIA4gBAUIHCgVfbGVmdEIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tcyJDCg9MZWZ0Q2hlY2twb2ludHMSMAoEcnVucxgBIAMoCzIiLnRyYWlueWFyZC5ldmVudC52MS5SdW5DaGVja3BvaW50cyJgCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50Ii8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSJYCg9BZ2VudERpc3RydXN0ZWQSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEg4KBmZvcl9tcxgEIAEoASIeCgxBZ2VudFRydXN0ZWQSDgoGcmVhc29uGAEgASgJIjcKDEFnZW50RGlza0xvdxISCgpmcmVlX2J5dGVzGAEgASgBEhMKC2Zsb29yX2J5dGVzGAIgASgBIiQKDkFnZW50RGlza0ZyZWVkEhIKCmZyZWVfYnl0ZXMYASABKAEiNAoNUHJvY2Vzc2VzTGVmdBISCgphbGxvY2F0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiTwoTQWdlbnREcmFpblJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkSGAoLZGVhZGxpbmVfbXMYAiABKAFIAIgBAUIOCgxfZGVhZGxpbmVfbXMiHwoNQWdlbnREaXNhYmxlZBIOCgZyZWFzb24YASABKAkiDgoMQWdlbnRFbmFibGVkIg4KDEFnZW50RHJhaW5lZCJSChBBZ2VudE5hbWVSZWZ1c2VkEg4KBmZvbGRlchgBIAEoCRINCgVwbGFjZRgCIAEoCRIPCgdhZGRyZXNzGAMgASgJEg4KBnJlYXNvbhgEIAEoCSISChBBZ2VudE5hbWVDbGVhcmVkIkUKFFNjaGVkdWxlckVwb2NoUmFpc2VkEgwKBGZyb20YASABKAESCgoCdG8YAiABKAESEwoLbGVhc2VfZXBvY2gYAyABKAEiHgoMQWdlbnRSZW1vdmVkEg4KBnJlYXNvbhgBIAEoCSKEAQoMU2xvdERpc2FibGVkEgwKBHNsb3QYASABKAkSEwoGcmVhc29uGAIgASgJSACIAQESEgoFZHJhaW4YAyABKAhIAYgBARIYCgtkZWFkbGluZV9tcxgEIAEoAUgCiAEBQgkKB19yZWFzb25CCAoGX2RyYWluQg4KDF9kZWFkbGluZV9tcyIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJImcKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCRI4CghzZXR0aW5ncxgCIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzSACIAQFCCwoJX3NldHRpbmdzIg0KC1Bvb2xSZW1vdmVkIoMBCgpKb2JVcGRhdGVkEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiRQoISm9iTW92ZWQSCwoDam9iGAEgASgJEg0KBXBsYWNlGAIgASgBEg4KBmFuY2hvchgDIAEoCRINCgVhaGVhZBgEIAEoCCrpAgoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEEhYKEldBSVRfQ09ERV9MT1dfRElTSxAFEh8KG1dBSVRfQ09ERV9BR0VOVFNfRElTVFJVU1RFRBAGEhYKEldBSVRfQ09ERV9SRVNFUlZFRBAHEhMKD1dBSVRfQ09ERV9RVU9UQRAIEhcKE1dBSVRfQ09ERV9NQVhfU0xPVFMQCRIYChRXQUlUX0NPREVfRkFJUl9TSEFSRRAKEhkKFVdBSVRfQ09ERV9DT05TVFJBSU5UUxALEhgKFFdBSVRfQ09ERV9QUkVFTVBUSU5HEAwq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIp4CChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESFgoJd29ya3NwYWNlGAggASgJSAGIAQESEgoFb3duZXIYCSABKAlIAogBAUIKCghfYXZvaWRlZEIMCgpfd29ya3NwYWNlQggKBl9vd25lciJpCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJEhIKBWxpbWl0GAMgASgJSACIAQFCCAoGX2xpbWl0IooCChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJEhMKBmZvbGRlZBgFIAEoAUgAiAEBEhUKCGJvcnJvd2VkGAYgASgNSAGIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgCiAEBQgkKB19mb2xkZWRCCwoJX2JvcnJvd2VkQgkKB19wYXNzZWQiagoJUGFzc2VkUnVuEhIKCmFsbG9jYXRpb24YASABKAkSFAoMb25faXRzX3Nsb3RzGAIgASgIEjMKCHJlc2VydmVkGAMgAygLMiEudHJhaW55YXJkLmV2ZW50LnYxLlJlc2VydmVkU2xvdHMiLQoNUmVzZXJ2ZWRTbG90cxINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCSJEChFBbGxvY2F0aW9uU3RhcnRlZBIvCgZzdGFydHMYASADKAsyHy50cmFpbnlhcmQuZXZlbnQudjEuU3RhcnRSZWNvcmQiPAoLU3RhcnRSZWNvcmQSDQoFYWdlbnQYASABKAkSEQoJbm9kZV9yYW5rGAIgASgNEgsKA3BpZBgDIAEoDSKbAQoXQWxsb2NhdGlvblN0b3BSZXF1ZXN0ZWQSKwoEbW9kZRgBIAEoDjIdLnRyYWlueWFyZC5jb21tb24udjEuU3RvcE1vZGUSKQoDd2h5GAIgASgOMhwudHJhaW55YXJkLmNvbW1vbi52MS5TdG9wV2h5EhAKCGdyYWNlX21zGAMgASgBEg8KAmJ5GAQgASgJSACIAQFCBQoDX2J5IhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkIucCCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmUivgMKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEhMKBmZvbGRlchgGIAEoCUgAiAEBEhIKBXBsYWNlGAcgASgJSAGIAQESFwoKc3RhcnRlZF9tcxgIIAEoAUgCiAEBEhsKDnByb2Nlc3NfZ3JvdXBzGAkgASgJSAOIAQESFQoIcHJvdG9jb2wYFCABKA1IBIgBARIcCg9wcm90b2NvbF9vbGRlc3QYFSABKA1IBYgBARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zQhEKD19wcm9jZXNzX2dyb3Vwc0ILCglfcHJvdG9jb2xCEgoQX3Byb3RvY29sX29sZGVzdCK0AQoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAESEQoEbmFtZRgFIAEoCUgAiAEBEhYKCW51bWFfbm9kZRgGIAEoDUgBiAEBEhkKDG52bGlua19ncm91cBgHIAEoDUgCiAEBQgcKBV9uYW1lQgwKCl9udW1hX25vZGVCDwoNX252bGlua19ncm91cCIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIpQCCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBEhMKBmZvbGRlchgEIAEoCUgBiAEBEhIKBXBsYWNlGAUgASgJSAKIAQESFwoKc3RhcnRlZF9tcxgGIAEoAUgDiAEBQgcKBV9sZWZ0QgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zIkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzImAKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQiLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIlgKD0FnZW50RGlzdHJ1c3RlZBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSDgoGZm9yX21zGAQgASgBIh4KDEFnZW50VHJ1c3RlZBIOCgZyZWFzb24YASABKAkiNwoMQWdlbnREaXNrTG93EhIKCmZyZWVfYnl0ZXMYASABKAESEwoLZmxvb3JfYnl0ZXMYAiABKAEiJAoOQWdlbnREaXNrRnJlZWQSEgoKZnJlZV9ieXRlcxgBIAEoASI0Cg1Qcm9jZXNzZXNMZWZ0EhIKCmFsbG9jYXRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSJPChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCRIYCgtkZWFkbGluZV9tcxgCIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIfCg1BZ2VudERpc2FibGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudEVuYWJsZWQiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJIoQBCgxTbG90RGlzYWJsZWQSDAoEc2xvdBgBIAEoCRITCgZyZWFzb24YAiABKAlIAIgBARISCgVkcmFpbhgDIAEoCEgBiAEBEhgKC2RlYWRsaW5lX21zGAQgASgBSAKIAQFCCQoHX3JlYXNvbkIICgZfZHJhaW5CDgoMX2RlYWRsaW5lX21zIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiZwoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJEjgKCHNldHRpbmdzGAIgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3NIAIgBAUILCglfc2V0dGluZ3MiDQoLUG9vbFJlbW92ZWQigwEKCkpvYlVwZGF0ZWQSCwoDam9iGAEgASgJEhUKCHByaW9yaXR5GAIgASgNSACIAQESEwoGd2VpZ2h0GAMgASgBSAGIAQESFgoJbWF4X3Nsb3RzGAQgASgNSAKIAQFCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyJFCghKb2JNb3ZlZBILCgNqb2IYASABKAkSDQoFcGxhY2UYAiABKAESDgoGYW5jaG9yGAMgASgJEg0KBWFoZWFkGAQgASgIKukCCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYSFgoSV0FJVF9DT0RFX1JFU0VSVkVEEAcSEwoPV0FJVF9DT0RFX1FVT1RBEAgSFwoTV0FJVF9DT0RFX01BWF9TTE9UUxAJEhgKFFdBSVRfQ09ERV9GQUlSX1NIQVJFEAoSGQoVV0FJVF9DT0RFX0NPTlNUUkFJTlRTEAsSGAoUV0FJVF9DT0RFX1BSRUVNUFRJTkcQDCrtAQoSQWxsb2NhdGlvbkVuZENhdXNlEiQKIEFMTE9DQVRJT05fRU5EX0NBVVNFX1VOU1BFQ0lGSUVEEAASHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfRVhJVEVEEAESHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfS0lMTEVEEAISIwofQUxMT0NBVElPTl9FTkRfQ0FVU0VfQUdFTlRfTE9TVBADEiYKIkFMTE9DQVRJT05fRU5EX0NBVVNFX0xBVU5DSF9GQUlMRUQQBBIiCh5BTExPQ0FUSU9OX0VORF9DQVVTRV9XSVRIRFJBV04QBWIGcHJvdG8z", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -161,6 +161,13 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
    * @generated from field: optional uint32 borrowed = 6;
    */
   borrowed?: number | undefined;
+
+  /**
+   * The first run of the queue, if this one passed it on slots that are reserved for it, or is the first to pass it.
+   *
+   * @generated from field: optional trainyard.event.v1.PassedRun passed = 7;
+   */
+  passed?: PassedRun | undefined;
 };
 
 /**
@@ -169,6 +176,61 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
  */
 export const AllocationGrantedSchema: GenMessage<AllocationGranted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 2);
+
+/**
+ * A run that had no place when another one, which was behind it, got one.
+ *
+ * @generated from message trainyard.event.v1.PassedRun
+ */
+export type PassedRun = Message<"trainyard.event.v1.PassedRun"> & {
+  /**
+   * @generated from field: string allocation = 1;
+   */
+  allocation: string;
+
+  /**
+   * The run that passed has slots that are reserved for this one: it is stopped, if it is preemptible, as soon as this one fits without it.
+   *
+   * @generated from field: bool on_its_slots = 2;
+   */
+  onItsSlots: boolean;
+
+  /**
+   * The slots that are reserved for this one; empty if an earlier grant named them.
+   *
+   * @generated from field: repeated trainyard.event.v1.ReservedSlots reserved = 3;
+   */
+  reserved: ReservedSlots[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.PassedRun.
+ * Use `create(PassedRunSchema)` to create a new message.
+ */
+export const PassedRunSchema: GenMessage<PassedRun> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 3);
+
+/**
+ * @generated from message trainyard.event.v1.ReservedSlots
+ */
+export type ReservedSlots = Message<"trainyard.event.v1.ReservedSlots"> & {
+  /**
+   * @generated from field: string agent = 1;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: repeated string slots = 2;
+   */
+  slots: string[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.ReservedSlots.
+ * Use `create(ReservedSlotsSchema)` to create a new message.
+ */
+export const ReservedSlotsSchema: GenMessage<ReservedSlots> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 4);
 
 /**
  * The processes of the run have started on all nodes.
@@ -189,7 +251,7 @@ export type AllocationStarted = Message<"trainyard.event.v1.AllocationStarted"> 
  * Use `create(AllocationStartedSchema)` to create a new message.
  */
 export const AllocationStartedSchema: GenMessage<AllocationStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 3);
+  messageDesc(file_trainyard_event_v1_allocation, 5);
 
 /**
  * @generated from message trainyard.event.v1.StartRecord
@@ -216,7 +278,7 @@ export type StartRecord = Message<"trainyard.event.v1.StartRecord"> & {
  * Use `create(StartRecordSchema)` to create a new message.
  */
 export const StartRecordSchema: GenMessage<StartRecord> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 4);
+  messageDesc(file_trainyard_event_v1_allocation, 6);
 
 /**
  * The agents have to stop the run, and to kill it when the grace period is over.
@@ -254,7 +316,7 @@ export type AllocationStopRequested = Message<"trainyard.event.v1.AllocationStop
  * Use `create(AllocationStopRequestedSchema)` to create a new message.
  */
 export const AllocationStopRequestedSchema: GenMessage<AllocationStopRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 5);
+  messageDesc(file_trainyard_event_v1_allocation, 7);
 
 /**
  * The run has received the stop request and is ending.
@@ -269,7 +331,7 @@ export type AllocationStopAcknowledged = Message<"trainyard.event.v1.AllocationS
  * Use `create(AllocationStopAcknowledgedSchema)` to create a new message.
  */
 export const AllocationStopAcknowledgedSchema: GenMessage<AllocationStopAcknowledged> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 6);
+  messageDesc(file_trainyard_event_v1_allocation, 8);
 
 /**
  * The allocation has ended. Its slots are free when its agents have reported that all its processes are gone.
@@ -319,7 +381,7 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
  * Use `create(AllocationEndedSchema)` to create a new message.
  */
 export const AllocationEndedSchema: GenMessage<AllocationEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 7);
+  messageDesc(file_trainyard_event_v1_allocation, 9);
 
 /**
  * An agent offers its slots: for the first time, after a start, or because its slots, labels or address have changed.
@@ -395,7 +457,7 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
  * Use `create(AgentJoinedSchema)` to create a new message.
  */
 export const AgentJoinedSchema: GenMessage<AgentJoined> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 8);
+  messageDesc(file_trainyard_event_v1_allocation, 10);
 
 /**
  * @generated from message trainyard.event.v1.Slot
@@ -450,7 +512,7 @@ export type Slot = Message<"trainyard.event.v1.Slot"> & {
  * Use `create(SlotSchema)` to create a new message.
  */
 export const SlotSchema: GenMessage<Slot> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 9);
+  messageDesc(file_trainyard_event_v1_allocation, 11);
 
 /**
  * The agent did not report for too long. Its runs are lost.
@@ -469,7 +531,7 @@ export type AgentLost = Message<"trainyard.event.v1.AgentLost"> & {
  * Use `create(AgentLostSchema)` to create a new message.
  */
 export const AgentLostSchema: GenMessage<AgentLost> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 10);
+  messageDesc(file_trainyard_event_v1_allocation, 12);
 
 /**
  * A lost agent reports again. Runs that are still active there keep their slots until they have ended.
@@ -519,7 +581,7 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
  * Use `create(AgentReturnedSchema)` to create a new message.
  */
 export const AgentReturnedSchema: GenMessage<AgentReturned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 11);
+  messageDesc(file_trainyard_event_v1_allocation, 13);
 
 /**
  * @generated from message trainyard.event.v1.LeftCheckpoints
@@ -536,7 +598,7 @@ export type LeftCheckpoints = Message<"trainyard.event.v1.LeftCheckpoints"> & {
  * Use `create(LeftCheckpointsSchema)` to create a new message.
  */
 export const LeftCheckpointsSchema: GenMessage<LeftCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 12);
+  messageDesc(file_trainyard_event_v1_allocation, 14);
 
 /**
  * @generated from message trainyard.event.v1.RunCheckpoints
@@ -558,7 +620,7 @@ export type RunCheckpoints = Message<"trainyard.event.v1.RunCheckpoints"> & {
  * Use `create(RunCheckpointsSchema)` to create a new message.
  */
 export const RunCheckpointsSchema: GenMessage<RunCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 13);
+  messageDesc(file_trainyard_event_v1_allocation, 15);
 
 /**
  * @generated from message trainyard.event.v1.Occupation
@@ -580,7 +642,7 @@ export type Occupation = Message<"trainyard.event.v1.Occupation"> & {
  * Use `create(OccupationSchema)` to create a new message.
  */
 export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 14);
+  messageDesc(file_trainyard_event_v1_allocation, 16);
 
 /**
  * The agent reported that all processes of an ended allocation are gone: its slots there are free.
@@ -604,7 +666,7 @@ export type SlotsCleared = Message<"trainyard.event.v1.SlotsCleared"> & {
  * Use `create(SlotsClearedSchema)` to create a new message.
  */
 export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 15);
+  messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
  * Launches of different experiments failed on the agent, one after the other: it gets no runs for a while.
@@ -646,7 +708,7 @@ export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
  * Use `create(AgentDistrustedSchema)` to create a new message.
  */
 export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 16);
+  messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
  * A run has started on the agent, or a person has declared it repaired: its failures no longer count.
@@ -665,7 +727,7 @@ export type AgentTrusted = Message<"trainyard.event.v1.AgentTrusted"> & {
  * Use `create(AgentTrustedSchema)` to create a new message.
  */
 export const AgentTrustedSchema: GenMessage<AgentTrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 17);
+  messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
  * The file system of the agent's state folder has less free space than a run may need: the agent gets no runs.
@@ -689,7 +751,7 @@ export type AgentDiskLow = Message<"trainyard.event.v1.AgentDiskLow"> & {
  * Use `create(AgentDiskLowSchema)` to create a new message.
  */
 export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 18);
+  messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
  * The disk has enough free space again: the agent gets runs.
@@ -708,7 +770,7 @@ export type AgentDiskFreed = Message<"trainyard.event.v1.AgentDiskFreed"> & {
  * Use `create(AgentDiskFreedSchema)` to create a new message.
  */
 export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 19);
+  messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
  * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when they are gone.
@@ -732,7 +794,7 @@ export type ProcessesLeft = Message<"trainyard.event.v1.ProcessesLeft"> & {
  * Use `create(ProcessesLeftSchema)` to create a new message.
  */
 export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 20);
+  messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
  * The agent gets no more runs, and its current runs receive a graceful stop: they continue elsewhere.
@@ -758,7 +820,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 21);
+  messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
  * The agent gets no more runs; its current runs continue.
@@ -777,7 +839,7 @@ export type AgentDisabled = Message<"trainyard.event.v1.AgentDisabled"> & {
  * Use `create(AgentDisabledSchema)` to create a new message.
  */
 export const AgentDisabledSchema: GenMessage<AgentDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 22);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
  * The agent gets runs again, after it was disabled or drained.
@@ -792,7 +854,7 @@ export type AgentEnabled = Message<"trainyard.event.v1.AgentEnabled"> & {
  * Use `create(AgentEnabledSchema)` to create a new message.
  */
 export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 23);
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * No run is left on the agent.
@@ -807,7 +869,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 24);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
  * Another agent requested the name of this agent, and was refused.
@@ -845,7 +907,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
  * Use `create(AgentNameRefusedSchema)` to create a new message.
  */
 export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 25);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * No other agent requests the name any more.
@@ -860,7 +922,7 @@ export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & 
  * Use `create(AgentNameClearedSchema)` to create a new message.
  */
 export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 26);
+  messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
  * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. In messages to agents the
@@ -890,7 +952,7 @@ export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRai
  * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
  */
 export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 27);
+  messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
  * The agent was removed permanently. Its slots no longer count.
@@ -909,7 +971,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 28);
+  messageDesc(file_trainyard_event_v1_allocation, 30);
 
 /**
  * The slot gets no more runs; its current run continues, unless the slot is drained.
@@ -947,7 +1009,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 29);
+  messageDesc(file_trainyard_event_v1_allocation, 31);
 
 /**
  * The slot gets runs again.
@@ -966,7 +1028,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 30);
+  messageDesc(file_trainyard_event_v1_allocation, 32);
 
 /**
  * The pool exists and follows this policy. Replaces what was configured before.
@@ -994,7 +1056,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 31);
+  messageDesc(file_trainyard_event_v1_allocation, 33);
 
 /**
  * The pool was removed.
@@ -1009,7 +1071,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 32);
+  messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
  * A user changed what the runs of an experiment have in the queue of the pool. Absent fields stay as they are.
@@ -1047,7 +1109,7 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
  * Use `create(JobUpdatedSchema)` to create a new message.
  */
 export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 33);
+  messageDesc(file_trainyard_event_v1_allocation, 35);
 
 /**
  * A user moved the waiting runs of an experiment ahead of or behind those of another one.
@@ -1086,7 +1148,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
  * Use `create(JobMovedSchema)` to create a new message.
  */
 export const JobMovedSchema: GenMessage<JobMoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 34);
+  messageDesc(file_trainyard_event_v1_allocation, 36);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode

@@ -1,0 +1,90 @@
+/** How runs in containers start with an engine that fails now and then, which a strict engine plays. */
+import { readFileSync } from "node:fs";
+import { livingProcesses } from "@trainyard/kernel/process-identity";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { ContainerWorld, inImage } from "./testing/container-world.ts";
+import { launchOf, removeFolders } from "./testing/examples.ts";
+import { FakeEngine } from "./testing/fake-engine.ts";
+
+afterAll(removeFolders);
+
+let stack: AsyncDisposableStack;
+let engine: FakeEngine;
+let world: ContainerWorld;
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  engine = stack.use(await FakeEngine.start([]));
+  world = stack.use(
+    await ContainerWorld.open(engine.socket, { TRAINYARD_AGENT_RUNTIME: "docker" }),
+  );
+  await world.startAgent();
+});
+afterEach(() => stack.disposeAsync());
+
+let markers = 0;
+
+function withText(text: string): number {
+  return livingProcesses().filter(({ pid }) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+test.each([
+  ["creates none", { call: "POST create", times: 2 }],
+  ["creates it and fails", { call: "POST create", times: 1, done: true }],
+  ["starts none", { call: "POST start", times: 2 }],
+  ["starts it and fails", { call: "POST start", times: 1, done: true }],
+  ["starts it and does not answer", { call: "POST start", times: 1, done: true, silent: true }],
+  ["does not say which process is its init", { call: "GET json", times: 2 }],
+])("an engine that %s for a moment costs no run, and the run starts once", async (_, fault) => {
+  engine.faults.push(fault);
+  const launch = launchOf("echo trained; sleep 0.2; exit 3", inImage("any:1"));
+  const { exit, launchFailed } = await world.ended(launch);
+  expect({ launchFailed, code: exit?.code }).toEqual({ launchFailed: false, code: 3 });
+  expect(world.platform.texts(launch)).toContain("trained");
+  expect([...engine.starts.values()]).toEqual([1]);
+  expect(engine.containers).toEqual([]);
+});
+
+test("an engine that stays unwell fails the launch with its words", async () => {
+  engine.faults.push({ call: "POST create", times: 1_000 });
+  const { exit, launchFailed } = await world.ended(launchOf("true", inImage("any:1")));
+  expect(launchFailed).toBe(true);
+  expect(exit?.message).toBe(
+    "the agent could not start it: the container engine refused: the played engine is unwell",
+  );
+});
+
+test("a container whose start is given up is ended and removed before the launch is reported as failed", async () => {
+  markers += 1;
+  const marker = `86${process.pid}.${markers}`;
+  engine.faults.push({ call: "GET json", times: 1_000 }, { call: "DELETE", times: 4 });
+  const launch = launchOf(`exec sleep ${marker}`, inImage("any:1"));
+  const { launchFailed } = await world.ended(launch);
+  expect({ launchFailed, living: withText(marker), containers: engine.containers }).toEqual({
+    launchFailed: true,
+    living: 0,
+    containers: [],
+  });
+});
+
+test("a port that another has on this host is what the host lacks: the run is tried elsewhere", async () => {
+  await world.stopAgent();
+  await world.startAgent({ TRAINYARD_AGENT_CONTAINER_NETWORK: "bridge" });
+  engine.takenPorts.push("6006");
+  const ports = { environment: { proxy_ports: [{ proxy_port: 6006 }] } };
+  expect(await world.ended(launchOf("true", inImage("any:1", ports)))).toMatchObject({
+    launchFailed: true,
+    lacking: true,
+    exit: {
+      message:
+        "a port of environment.proxy_ports is taken on this host: Bind for 0.0.0.0:6006 failed: port is already allocated",
+    },
+  });
+  expect(engine.containers).toEqual([]);
+});

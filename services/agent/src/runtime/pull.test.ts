@@ -1,0 +1,93 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolders } from "../testing/examples.ts";
+import { FakeEngine } from "../testing/fake-engine.ts";
+import { engineAt } from "./engine.ts";
+import { ensureImage } from "./pull.ts";
+import { HostProblem } from "./runtime.ts";
+
+afterAll(removeFolders);
+
+let engine: FakeEngine;
+
+beforeEach(async () => {
+  engine = await FakeEngine.start([]);
+});
+afterEach(() => engine[Symbol.asyncDispose]());
+
+async function pull(timeoutMs: number, onProgress: () => void = () => {}): Promise<unknown> {
+  const deps = {
+    engine: engineAt(engine.socket),
+    socket: engine.socket,
+    clock: systemClock,
+    authFile: "",
+    timeoutMs,
+    say: () => {},
+    onProgress,
+  };
+  return await ensureImage("registry.example/a:1", false, deps, new AbortController().signal);
+}
+
+/** The sentence of its end, or empty; and how often it moved. */
+async function pulled(timeoutMs: number): Promise<{ why: string; moves: number }> {
+  let moves = 0;
+  const found = pull(timeoutMs, () => (moves += 1));
+  const why = await found.then(
+    () => "",
+    (error: unknown) => (error instanceof HostProblem ? error.message : String(error)),
+  );
+  return { why, moves };
+}
+
+const layer = (current: number) => ({
+  id: "a1",
+  status: "Downloading",
+  progressDetail: { current, total: 1_000_000 },
+});
+
+test("a pull that trickles for ever ends at the agent's limit, and the sentence names the setting", async () => {
+  engine.pulling = function* () {
+    for (let bytes = 0; ; bytes += 1) yield layer(bytes);
+  };
+  const { why, moves } = await pulled(500);
+  expect(why).toBe(
+    "the image registry.example/a:1 was not pulled within 0.5 s, this agent's limit (TRAINYARD_AGENT_PULL_TIMEOUT)",
+  );
+  expect(moves).toBeGreaterThan(5);
+});
+
+test("the limit holds for all attempts together", async () => {
+  engine.pulling = function* () {
+    yield { error: "503 service unavailable" };
+  };
+  expect((await pulled(300)).why).toMatch(/was not pulled within 0\.3 s/);
+});
+
+test.each([
+  [
+    "dial tcp: lookup registry.example on 10.0.0.1:53: no such host",
+    "LackProblem",
+    /could not be pulled in 4 attempts: this host does not find the registry registry\.example; is its name correct\? \(dial tcp/,
+  ],
+  ["503 service unavailable", "LackProblem", /could not be pulled in 4 attempts: 503/],
+  ["manifest unknown", "LaunchProblem", /could not be pulled: manifest unknown/],
+  ["write /var/lib: no space left on device", "HostProblem", /no space left/],
+])("a pull that fails with %j is a %s", async (said, name, sentence) => {
+  engine.pulling = function* () {
+    yield { error: said };
+  };
+  await expect(pull(60_000)).rejects.toMatchObject({
+    name,
+    message: expect.stringMatching(sentence),
+  });
+});
+
+test("a launch moves with bytes and layers, and not with an engine that repeats itself", async () => {
+  engine.pulling = function* () {
+    for (let times = 0; times < 20; times += 1) yield { status: "Waiting", id: "a1" };
+    for (let times = 0; times < 20; times += 1) yield layer(7);
+    yield layer(8);
+    yield { status: "Pull complete", id: "a1" };
+  };
+  expect(await pulled(10_000)).toEqual({ why: "", moves: 4 });
+});

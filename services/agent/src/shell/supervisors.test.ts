@@ -1,0 +1,193 @@
+/** Both ways to start a supervisor keep the same promises; the process that forks them may be killed at any time. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isAlive } from "@trainyard/kernel/process-identity";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { makeFolder } from "../state/layout.ts";
+import { OutputReader } from "../state/output-reader.ts";
+import { RunFolder } from "../state/run-folder.ts";
+import { parentProblem } from "../supervisor/leader.ts";
+import { LineSplitter } from "../supervisor/line-splitter.ts";
+import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
+import { notRun } from "../testing/needs.ts";
+import { Starter, type Supervisors, supervisorsOf } from "./supervisors.ts";
+
+afterAll(removeFolders);
+vi.setConfig({ testTimeout: 60_000 });
+const patient = { timeout: 40_000, interval: 10 };
+const variables = { PATH: process.env["PATH"] ?? "" };
+
+let runs = "";
+let supervisors: Supervisors | undefined;
+beforeEach(() => {
+  runs = makeFolder(join(newFolder(), "runs"));
+});
+afterEach(() => supervisors?.[Symbol.dispose]());
+
+function newRun() {
+  const folder = RunFolder.create(runs, launchOf("unused"), systemClock);
+  const order = (script: string, environment: Readonly<Record<string, string>> = {}) => ({
+    argv: ["sh", "-c", script],
+    environment: { ...variables, ...environment, TRAINYARD_RUN_DIR: folder.runDir },
+    work: folder.newWork(),
+    mechanism: "auto" as const,
+  });
+  return { folder, order };
+}
+
+function linesOf(folder: RunFolder) {
+  const { lines } = new OutputReader(folder.path).read({
+    lines: 1_000,
+    bytes: 4_000_000,
+    lineOverheadBytes: 0,
+  });
+  return lines.map(({ source, text, continued }) => ({ source, text, continued }));
+}
+
+const ended = (folder: RunFolder) => vi.waitFor(() => expect(folder.exit).not.toBeNull(), patient);
+
+describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan"] as const))(
+  "supervisors of a host with the mechanism %s",
+  (mechanism) => {
+    let started: Supervisors;
+    beforeEach(() => {
+      started = supervisorsOf(mechanism, runs, variables);
+      supervisors = started;
+    });
+
+    test("of several supervisors with an order for one run, one starts it", async () => {
+      const { folder, order } = newRun();
+      const three = [1, 2, 3].map(() => started.start(folder.path, () => {}));
+      for (const one of three) one.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"'));
+      await vi.waitFor(() => expect(three.some(({ isRunning }) => isRunning)).toBe(false), patient);
+      expect(folder.exit).toMatchObject({ kind: "exited", code: 0, message: "" });
+      expect(readFileSync(join(folder.runDir, "starts"), "utf8")).toBe("x\n");
+    });
+
+    test("a run that the agent ended before its start is claimed, and no order starts it", async () => {
+      const { folder, order } = newRun();
+      expect(folder.claimAsNeverStarted()).toBe(true);
+      const supervisor = started.start(folder.path, () => {});
+      supervisor.order(order("true"));
+      await vi.waitFor(() => expect(supervisor.isRunning).toBe(false), patient);
+      expect([folder.process, folder.exit]).toEqual([null, null]);
+    });
+
+    test("without an order it starts nothing", async () => {
+      const { folder } = newRun();
+      const supervisor = started.start(folder.path, () => {});
+      expect(supervisor.isRunning).toBe(true);
+      supervisor[Symbol.dispose]();
+      await vi.waitFor(() => expect(supervisor.isRunning).toBe(false), patient);
+      expect(folder.supervisor).toBeNull();
+    });
+
+    test("SIGTERM to a supervisor ends its run as a shutdown, and the end is recorded", async () => {
+      const { folder, order } = newRun();
+      started.start(folder.path, () => {}).order(order("exec sleep 1000"));
+      await vi.waitFor(() => expect(folder.process).not.toBeNull(), patient);
+      const leader = folder.process;
+      process.kill(folder.supervisor?.pid ?? 0, "SIGTERM");
+      await ended(folder);
+      expect(folder.exit).toMatchObject({ signal: "SIGTERM" });
+      expect(folder.kill?.why).toBe("shutdown");
+      expect(leader !== null && isAlive(leader)).toBe(false);
+    });
+
+    test("lines, their splitting, their sources and the end are recorded", async () => {
+      const { folder, order } = newRun();
+      const texts = ["a\n\nb\r\n 10%\r 20%\r", "€".repeat(12_000), "\0\xff\n", "last without end"];
+      const bytes = Buffer.concat([
+        Buffer.from(texts.slice(0, 2).join("")),
+        Buffer.from(texts[2] ?? "", "latin1"),
+        Buffer.from(texts[3] ?? ""),
+      ]);
+      const script = 'printf %s "$BYTES" | base64 -d; echo oh >&2; exit 3';
+      started
+        .start(folder.path, () => {})
+        .order(order(script, { BYTES: bytes.toString("base64") }));
+      await ended(folder);
+      const splitter = new LineSplitter();
+      const expected = [...splitter.push(bytes), ...splitter.end()];
+      const told = linesOf(folder);
+      expect(told.filter(({ source }) => source === 1)).toEqual(
+        expected.map(({ text, continued }) => ({ source: 1, text, continued })),
+      );
+      expect(told.filter(({ source }) => source === 2)).toEqual([
+        { source: 2, text: "oh", continued: false },
+      ]);
+      expect(folder.exit).toMatchObject({
+        kind: "exited",
+        code: 3,
+        message: "exited with code 3: oh",
+      });
+    });
+
+    test("a program that is not there ends the run with 127 and a sentence", async () => {
+      const { folder, order } = newRun();
+      const argv = ["no-such-program-here"];
+      started.start(folder.path, () => {}).order({ ...order(""), argv });
+      await ended(folder);
+      const message = `the entrypoint's program "no-such-program-here" was not found on the agent's host: name one that is on its PATH`;
+      expect(folder.exit).toMatchObject({ kind: "exited", code: 127, message });
+      expect(linesOf(folder)).toEqual([{ source: 3, text: message, continued: false }]);
+    });
+  },
+);
+
+describe("the process that forks supervisors", () => {
+  let starter: Starter;
+  beforeEach(({ skip }) => {
+    const problem = parentProblem();
+    if (problem !== null) notRun(skip, `a Python that adopts (${problem})`);
+    starter = new Starter(runs, variables);
+    supervisors = starter;
+  });
+
+  test("is killed, and its runs go on to their own ends; the next run starts", async () => {
+    const first = newRun();
+    const go = join(first.folder.runDir, "go");
+    const script = `echo up; until [ -e ${go} ]; do sleep 0.05; done; echo over; exit 4`;
+    starter.start(first.folder.path, () => {}).order(first.order(script));
+    await vi.waitFor(() => expect(linesOf(first.folder)).toHaveLength(1), patient);
+    process.kill(starter.pid ?? 0, "SIGKILL");
+    await vi.waitFor(() => expect(starter.pid).toBeNull(), patient);
+    const second = newRun();
+    starter.start(second.folder.path, () => {}).order(second.order(`: > ${go}; exit 5`));
+    await ended(first.folder);
+    await ended(second.folder);
+    expect([first.folder.exit, second.folder.exit]).toMatchObject([{ code: 4 }, { code: 5 }]);
+    expect(linesOf(first.folder).map(({ text }) => text)).toEqual(["up", "over"]);
+  });
+
+  test("is killed again and again while runs start: each starts once, or is known not to have", async () => {
+    const started = Array.from({ length: 20 }, () => {
+      const { folder, order } = newRun();
+      const supervisor = starter.start(folder.path, () => {});
+      supervisor.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"'));
+      return { folder, supervisor };
+    });
+    // Twice: an order is given to three of them.
+    for (let kills = 0; kills < 2 && starter.pid !== null; kills += 1) {
+      const { pid } = starter;
+      process.kill(pid, "SIGKILL");
+      await vi.waitFor(() => expect(starter.pid).not.toBe(pid), patient);
+    }
+    for (const { folder } of started) {
+      await ended(folder);
+      expect(folder.exit).toMatchObject({ code: 0 });
+      expect(readFileSync(join(folder.runDir, "starts"), "utf8")).toBe("x\n");
+    }
+  });
+
+  test("ends with its agent, and the runs stay", async () => {
+    const { folder, order } = newRun();
+    starter.start(folder.path, () => {}).order(order("sleep 0.3; exit 6"));
+    await vi.waitFor(() => expect(folder.process).not.toBeNull(), patient);
+    starter[Symbol.dispose]();
+    await vi.waitFor(() => expect(starter.pid).toBeNull(), patient);
+    await ended(folder);
+    expect(folder.exit).toMatchObject({ code: 6 });
+  });
+});

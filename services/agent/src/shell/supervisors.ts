@@ -1,0 +1,159 @@
+/**
+ * Starts the supervisors of an agent's runs. A run in a container, and any run of a host without Python 3, gets a process of
+ * Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py), which an agent has
+ * one of: that costs a tenth of the processor time. Its death costs no run, since a supervisor that it has forked needs it for
+ * nothing, and an order that it had not answered goes to the next one: exactly one supervisor claims a run.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
+import { limits } from "../limits.ts";
+import type { Mechanism } from "../state/run-group.ts";
+import { parentProblem, pythonIn } from "../supervisor/leader.ts";
+import type { StartOrder } from "../supervisor/main.ts";
+import { passedOnOf, SupervisorProcess } from "./supervisor-process.ts";
+
+/** The supervisor of one run. Disposed of before it has an order, it starts nothing. */
+export type StartedSupervisor = Disposable & {
+  order(order: StartOrder): void;
+  /** Whether it may still claim the run. */
+  readonly isRunning: boolean;
+};
+
+export type Supervisors = Disposable & {
+  /** `onExit` hears when it has ended without a claim, as far as that is announced. */
+  start(runFolder: string, onExit: () => void): StartedSupervisor;
+};
+
+type Variables = Readonly<Record<string, string>>;
+
+export function supervisorsOf(
+  mechanism: Mechanism,
+  runsFolder: string,
+  variables: Variables,
+): Supervisors {
+  const isForked = mechanism === "cgroup" || mechanism === "parent";
+  if (isForked && parentProblem() === null) return new Starter(runsFolder, variables);
+  return {
+    start: (folder, onExit) => new SupervisorProcess(folder, variables, onExit),
+    [Symbol.dispose]: () => {},
+  };
+}
+
+const program = join(import.meta.dirname, "..", "supervisor", "starter.py");
+
+type Asked = {
+  readonly folder: string;
+  readonly order: StartOrder;
+  readonly onExit: () => void;
+  /** Starters that were asked. */
+  asked: number;
+  /** Null until a starter has answered. */
+  identity: ProcessIdentity | null;
+  isOver: boolean;
+};
+
+type Answer = { readonly id: number; readonly pid?: number; readonly error?: string };
+
+export class Starter implements Supervisors {
+  readonly #runsFolder: string;
+  readonly #variables: Variables;
+  /** What was asked and not answered yet. */
+  readonly #open = new Map<number, Asked>();
+  #child: ChildProcess | null = null;
+  #last = 0;
+  #isDisposed = false;
+
+  constructor(runsFolder: string, variables: Variables) {
+    this.#runsFolder = runsFolder;
+    this.#variables = variables;
+    this.#child = this.#spawn();
+  }
+
+  /** Its process now; null where it is dead. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  start(folder: string, onExit: () => void): StartedSupervisor {
+    let asked: Asked | null = null;
+    let isDisposed = false;
+    return {
+      order: (order) => {
+        asked = { folder, order, onExit, asked: 0, identity: null, isOver: false };
+        this.#last += 1;
+        this.#open.set(this.#last, asked);
+        this.#ask(this.#last, asked);
+      },
+      get isRunning() {
+        if (asked === null) return !isDisposed;
+        return !asked.isOver && (asked.identity === null || isAlive(asked.identity));
+      },
+      [Symbol.dispose]: () => {
+        isDisposed = true;
+      },
+    };
+  }
+
+  /** Its process ends once it has answered what it was asked; the supervisors stay. */
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    this.#child?.stdin?.end();
+  }
+
+  #ask(id: number, asked: Asked): void {
+    this.#child ??= this.#spawn();
+    asked.asked += 1;
+    this.#child.stdin?.write(
+      `${JSON.stringify({ id, folder: asked.folder, order: asked.order })}\n`,
+    );
+  }
+
+  #spawn(): ChildProcess {
+    const words = [...pythonIn(program), this.#runsFolder];
+    const [python = "", ...parameters] = words;
+    const child = spawn(python, parameters, {
+      cwd: this.#runsFolder,
+      env: passedOnOf(this.#variables),
+      detached: true,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const gone = (): void => this.#gone(child);
+    child.once("exit", gone);
+    child.once("error", gone);
+    // It may die before it has read an order; its end is seen all the same.
+    child.stdin.on("error", () => {});
+    createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
+    // What waits for a supervisor waits by the run's folder.
+    child.unref();
+    return child;
+  }
+
+  #hear(line: string): void {
+    const { id, pid } = JSON.parse(line) as Answer;
+    const asked = this.#open.get(id);
+    if (asked === undefined) return;
+    this.#open.delete(id);
+    asked.identity = pid === undefined ? null : identityOf(pid);
+    // One that is dead already may have claimed the run: the run's folder says so.
+    if (asked.identity === null) end(asked);
+  }
+
+  #gone(child: ChildProcess): void {
+    if (this.#child !== child) return;
+    this.#child = null;
+    for (const [id, asked] of this.#open) {
+      if (!this.#isDisposed && asked.asked < limits.startersAsked) this.#ask(id, asked);
+      else {
+        this.#open.delete(id);
+        end(asked);
+      }
+    }
+  }
+}
+
+function end(asked: Asked): void {
+  asked.isOver = true;
+  asked.onExit();
+}

@@ -1,0 +1,351 @@
+"""The supervisor of one run, in a process that starter.py has forked: what main.ts does, for a process of this host.
+
+It claims the run, which exactly one supervisor can, forks the run's parent (parent.py), records who leads the run,
+writes the lines of its output, and records how it ended once nothing of it lives. The run is held by its parent, and by
+a cgroup where the host gives one. Both supervisor and parent adopt (subreapers): where the parent is killed, what it
+held comes to the supervisor, which ends it.
+"""
+
+import fcntl
+import json
+import os
+import selectors
+import signal
+import time
+
+import files
+import parent
+import processes
+
+LOOK_S = 0.5
+RECORD_AGAIN_S = 1.0
+OUTPUT_END_S = 2.0
+TELL_LEFT_S = 10.0
+KILL_PAUSE_FIRST_S = 0.001
+MESSAGE_CHARS_MAX = 500
+EXIT_MESSAGE_CHARS_MAX = 600
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+CHUNK_BYTES = 64 * 1024
+OUT, ERR, CONTROL, WAKE = "out", "err", "control", "wake"
+PARENT_LOST = (
+    "the process that waited for it was killed, so the agent ended it: "
+    "how it would have ended is not known"
+)
+
+
+def claim(folder):
+    """An agent that was killed and its successor may both have sent a supervisor."""
+    draft = os.path.join(folder, ".supervisor.json.%d.new" % os.getpid())
+    files.write_file(draft, files.json_bytes(processes.identity_of(os.getpid())))
+    try:
+        os.link(draft, os.path.join(folder, "supervisor.json"))
+        return True
+    except FileExistsError:
+        return False
+    finally:
+        files.remove(draft)
+
+
+def supervise(folder, order, cgroups):
+    """`cgroups` are the places at which a cgroup for a run can be made; none: the run has its parent alone."""
+    # What the machine's shutdown tells everybody must not keep this process from recording how the run ended.
+    for number in parent.IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    if claim(folder):
+        Supervisor(folder, order, cgroups).run()
+
+
+class Supervisor:
+    def __init__(self, folder, order, cgroups):
+        self.folder = folder
+        self.order = order
+        self.output = files.Output(os.path.join(folder, "output"))
+        self.leaf = None
+        self.cgroups = cgroups
+        self.leader = None
+        self.end = None
+        self.end_ms = None
+        self.ended_at = 0.0
+        self.failure = None
+        self.unrecorded = None
+        self.told = {"notice": "", "left": ""}
+        self.looked_at = time.monotonic()
+        self.last_error = ""
+        self.said = b""
+        self.splitters = {OUT: files.LineSplitter(), ERR: files.LineSplitter()}
+        self.selector = selectors.DefaultSelector()
+
+    def run(self):
+        parent.adopt()
+        # A signal ends a wait at once, where it is looked at.
+        woken, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake)
+        signal.signal(signal.SIGTERM, lambda *_: self.shut_down())
+        self.selector.register(woken, selectors.EVENT_READ, WAKE)
+        try:
+            self.hold()
+            self.start()
+        except OSError as problem:
+            self.remove_leaf()
+            self.not_launched(problem)
+            return
+        while self.is_open(CONTROL):
+            self.look(LOOK_S)
+        self.kill_rest()
+        deadline = time.monotonic() + OUTPUT_END_S
+        while (self.is_open(OUT) or self.is_open(ERR)) and time.monotonic() < deadline:
+            self.look(deadline - time.monotonic())
+        for source, splitter in self.splitters.items():
+            self.write(source, splitter.end())
+        self.record_end()
+
+    def hold(self):
+        """Says how the run is held together before it starts."""
+        try:
+            if self.order["mechanism"] != "parent":
+                self.leaf = processes.make_leaf(self.cgroups, self.folder)
+        except OSError:
+            if self.order["mechanism"] == "cgroup":
+                raise
+        if self.leaf is not None:
+            record = {"mechanism": "cgroup", "path": self.leaf}
+            files.write_record(self.folder, "group.json", record)
+
+    def start(self):
+        (out, out_end), (err, err_end), (said, control) = os.pipe(), os.pipe(), os.pipe()
+        begun, self.answer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            self.become_parent([begun, out_end, err_end, control])
+        for end in (begun, out_end, err_end, control):
+            os.close(end)
+        for file, name in ((out, OUT), (err, ERR), (said, CONTROL)):
+            self.selector.register(file, selectors.EVENT_READ, name)
+        self.parent = pid
+        if self.leaf is None:
+            record = {"mechanism": "parent", "parent": processes.identity_of(pid)}
+            files.write_record(self.folder, "group.json", record)
+        self.tell_parent()
+
+    def become_parent(self, ends):
+        """Does not return. It has nothing but its own ends of the pipes, so that they close where they should."""
+        try:
+            # Above the places that they get.
+            ends = [fcntl.fcntl(end, fcntl.F_DUPFD, len(ends)) for end in ends]
+            for place, end in enumerate(ends):
+                os.dup2(end, place)
+            processes.close_from(len(ends))
+            signal.set_wakeup_fd(-1)
+            for number in parent.IGNORED:
+                signal.signal(number, signal.SIG_IGN)
+            os.set_inheritable(parent.CONTROL, False)
+            parent.adopt()
+            if parent.line_of(parent.ORDER) is not None:
+                order = self.order if self.leaf is None else dict(self.order, cgroup=self.leaf)
+                parent.run(order)
+        except OSError as problem:
+            parent.tell_failure(problem)
+        finally:
+            os._exit(0)
+
+    def tell_parent(self):
+        try:
+            os.write(self.answer, b"\n")
+        except OSError:
+            pass  # It was killed, which its silence tells.
+
+    def is_open(self, name):
+        return any(key.data == name for key in self.selector.get_map().values())
+
+    def look(self, wait_s):
+        for key, _ in self.selector.select(max(0, wait_s)):
+            content = os.read(key.fd, CHUNK_BYTES)
+            if key.data == WAKE:
+                continue
+            if not content:
+                self.selector.unregister(key.fd)
+                os.close(key.fd)
+            elif key.data == CONTROL:
+                self.hear(content)
+            else:
+                self.write(key.data, self.splitters[key.data].push(content))
+        if time.monotonic() - self.looked_at < LOOK_S:
+            return
+        self.looked_at = time.monotonic()
+        if self.unrecorded is not None:
+            self.record_leader()
+        if self.end is None:
+            self.tell_notice()
+        else:
+            self.tell_left()
+
+    def write(self, source, lines):
+        self.output.write(files.STDOUT if source == OUT else files.STDERR, lines)
+        if source == ERR:
+            said = [text for text, _ in lines if text.strip()]
+            self.last_error = said[-1].strip() if said else self.last_error
+
+    def hear(self, content):
+        self.said += content
+        *lines, self.said = self.said.split(b"\n")
+        for line in lines:
+            told = json.loads(line.decode("ascii"))
+            if "pid" in told:
+                self.lead(processes.identity_of(told["pid"]))
+            elif "error" in told:
+                self.failure = told
+            else:
+                self.end, self.end_ms, self.ended_at = told, files.now_ms(), time.monotonic()
+                self.kill_leaf()
+
+    def lead(self, leader):
+        """None where its parent was killed just now, which its silence tells."""
+        if leader is not None:
+            self.leader = leader
+            self.unrecorded = dict(leader, atMs=files.now_ms())
+            self.record_leader()
+
+    def record_leader(self):
+        """On a full disk again and again; its parent waits for it once it is on record."""
+        try:
+            files.write_record(self.folder, "process.json", self.unrecorded)
+        except OSError as problem:
+            if not files.is_disk_full(problem):
+                raise
+            return
+        self.unrecorded = None
+        self.tell_parent()
+
+    def tell_notice(self):
+        try:
+            notice = files.read_record(self.folder, "notice.json") or {}
+        except OSError:
+            return  # Read at the next look: it must not end the run.
+        text = notice.get("text", "")
+        if text == self.told["notice"]:
+            return
+        self.told["notice"] = text
+        after = "; this run continues, and no other gets the slot until the device is back"
+        self.output.say(text + after if text else "all slots of this run are offered again")
+
+    def tell_left(self):
+        if time.monotonic() - self.ended_at < TELL_LEFT_S:
+            return
+        left = [one for one in self.members() if not self.is_parent(one)]
+        text = processes.describe_left(left)
+        if text and text != self.told["left"]:
+            self.output.say(text)
+        self.told["left"] = text
+
+    def is_parent(self, one):
+        return one.pid == self.parent
+
+    def members(self):
+        inside = [] if self.leaf is None else processes.members_of(self.leaf)
+        found = {one.pid: one for one in processes.descendants() + inside}
+        return list(found.values())
+
+    def kill_leaf(self):
+        if self.leaf is not None and processes.is_populated(self.leaf):
+            processes.kill_leaf(self.leaf)
+
+    def kill_rest(self):
+        """The parent is gone: what a killed one held is here now, and a cgroup may hold what was moved into it."""
+        os.waitpid(self.parent, 0)
+        self.ended_at = self.ended_at or time.monotonic()
+        pause = KILL_PAUSE_FIRST_S
+        while self.reap() or (self.leaf is not None and processes.is_populated(self.leaf)):
+            self.kill_leaf()
+            for one in processes.descendants():
+                processes.send(one.pid, signal.SIGKILL)
+            self.look(pause)
+            pause = min(pause * 2, LOOK_S)
+        self.remove_leaf()
+
+    def reap(self):
+        """Whether a child is left."""
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0] != 0:
+                pass
+            return True
+        except ChildProcessError:
+            return False
+
+    def remove_leaf(self):
+        if self.leaf is not None:
+            processes.remove_leaf(self.leaf)
+
+    def shut_down(self):
+        """SIGTERM ends the run as a shutdown: nobody is to blame for it."""
+        if self.leader is None or self.end is not None:
+            return
+        if files.read_record(self.folder, "kill.json") is None:
+            record = {"why": "shutdown", "atMs": files.now_ms()}
+            try:
+                files.write_record(self.folder, "kill.json", record)
+            except OSError as problem:
+                if not files.is_disk_full(problem):
+                    raise
+        leader = self.leader["pid"]
+        strays = [one for one in self.members() if one.group != leader and not self.is_parent(one)]
+        try:
+            os.killpg(leader, signal.SIGTERM)
+        except OSError:
+            pass  # It has just ended.
+        for one in strays:
+            processes.send(one.pid, signal.SIGTERM)
+
+    def record_end(self):
+        if self.failure is not None:
+            self.refuse(self.failure["error"], self.failure["message"])
+        elif self.end is None:
+            self.output.say(PARENT_LOST)
+            self.record("lost", None, None, PARENT_LOST, files.now_ms())
+        else:
+            code, name = self.end.get("code"), self.end.get("signal")
+            self.record("exited", code, name, self.message(code, name), self.end_ms)
+
+    def refuse(self, error, text):
+        program = json.dumps((self.order["argv"] or [""])[0], ensure_ascii=False)
+        message = "the entrypoint could not be started: " + text
+        if error == "ENOENT":
+            why = "was not found on the agent's host: name one that is on its PATH"
+            message = "the entrypoint's program %s %s" % (program, why)
+        elif error == "EACCES":
+            message = "the entrypoint's program %s may not be run: is it executable?" % program
+        self.output.say(message)
+        code = NOT_FOUND if error == "ENOENT" else NOT_EXECUTABLE
+        self.record("exited", code, None, message, files.now_ms())
+
+    def not_launched(self, problem):
+        message = "the agent could not start it: %s" % problem
+        self.output.say(message)
+        self.record("not_launched", None, None, message, files.now_ms())
+
+    def message(self, code, name):
+        if code == 0:
+            return ""
+        if name is not None:
+            # Only the agent's kills are on record; the other sender of this signal is the kernel.
+            how = "ended by " + name
+            if name == "SIGKILL" and files.read_record(self.folder, "kill.json") is None:
+                how += ", perhaps because the host ran out of memory"
+        else:
+            how = "exited with code %d" % code
+            if code == NOT_FOUND:
+                how += ", which a shell gives for a command that it does not find"
+        return (how + ": " + self.last_error if self.last_error else how)[:MESSAGE_CHARS_MAX]
+
+    def record(self, kind, code, name, message, at_ms):
+        """Nobody else knows it: on a full disk again and again."""
+        text = message[:EXIT_MESSAGE_CHARS_MAX].replace("\0", "\ufffd")
+        exit = {"kind": kind, "code": code, "signal": name, "message": text, "atMs": at_ms}
+        while True:
+            try:
+                files.write_record(self.folder, "exit.json", exit)
+                return
+            except OSError as problem:
+                if not files.is_disk_full(problem):
+                    raise
+            time.sleep(RECORD_AGAIN_S)
