@@ -81,7 +81,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     pythonEnvironment().python === null
       ? []
       : ["step_time_vs_plain", "ddp_vs_torchrun", "checkpoint_stall_ms", "first_batch_vs_plain"],
-  checkpoints: ["registry_query_100k_flatness"],
+  checkpoints: ["gc_100k_flatness", "registry_query_100k_flatness"],
   boot: ["boot_warm_s", "idle_rss_mb"],
 };
 

@@ -251,7 +251,8 @@ const ofRuns: readonly Hazard[] = [
       await scene.settle();
       await scene.tell(scene.allocation(1), crashed);
       await scene.settle();
-      const data = { competitors: [], referencesChecked: [], graceEndMs: 0, experiment: "" };
+      const empty = { experiment: "", by: "", reason: "" };
+      const data = { competitors: [], referencesChecked: [], graceEndMs: 0, ...empty };
       await scene.tell(`retention-${checkpoints[1]}`, { type: "CheckpointCondemned", data });
       await scene.tell(scene.allocation(2), agentLost);
       await finish(scene);

@@ -79,6 +79,11 @@ export class ModelIndex implements Index {
     return this.#in("deleting", nowMs);
   }
 
+  /** Nobody deletes parts of a checkpoint here. */
+  async thinning(): Promise<readonly string[]> {
+    return [];
+  }
+
   #in(retention: Row["retention"], nowMs: number): readonly string[] {
     return [...this.#rows].flatMap(([id, row]) => {
       const dueMs = Math.max(row.graceEndMs, this.#retryMs.get(id) ?? 0);

@@ -57,7 +57,14 @@ export class ModelRetention {
       [
         {
           type: "CheckpointCondemned",
-          data: { competitors: [], referencesChecked: [], graceEndMs: 0, experiment: "" },
+          data: {
+            competitors: [],
+            referencesChecked: [],
+            graceEndMs: 0,
+            experiment: "",
+            by: "",
+            reason: "",
+          },
         },
       ],
       guards,

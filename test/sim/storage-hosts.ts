@@ -66,6 +66,14 @@ export class Host implements StorageDisk {
     return this.#pending.during(directoryDisk.mark(this.root, id));
   }
 
+  removeFiles(
+    folder: string,
+    matches: Parameters<StorageDisk["removeFiles"]>[1],
+  ): ReturnType<StorageDisk["removeFiles"]> {
+    const here = join(this.root, basename(folder));
+    return this.#pending.during(directoryDisk.removeFiles(here, matches));
+  }
+
   removeFolder(folder: string): Promise<void> {
     return this.#pending.during(directoryDisk.removeFolder(join(this.root, basename(folder))));
   }

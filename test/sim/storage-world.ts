@@ -20,6 +20,7 @@ import { Deletion } from "@trainyard/service-checkpoint-gc/deletion";
 import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
 import { completeCheckpoint } from "@trainyard/service-registry/complete";
 import { declareCheckpoint } from "@trainyard/service-registry/declare";
+import { Inspector } from "@trainyard/service-registry/inspect";
 import { Verifier } from "@trainyard/service-registry/verifier";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
@@ -176,7 +177,9 @@ class StorageWorld {
       log: this.#log.as("registry"),
       manifests: { put: async () => {}, get: async () => manifest },
       verifier: this.#verifier,
-      placed: { groups: async () => [] },
+      // Nobody verifies a checkpoint again here, nor audits a storage.
+      inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
+      placed: { groups: async () => [], statesAt: async () => new Map() },
       blobs: createMemoryBlobStore(),
       clock: this.#clock,
       events: silent,

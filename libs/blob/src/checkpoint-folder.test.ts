@@ -96,6 +96,7 @@ describe("removing", () => {
       seen: async () => looks.shift() ?? ({ kind: "unmarked" } as const),
       mark: async () => id,
       removeFolder: async () => {},
+      removeFiles: async () => ({ files: 0, bytes: 0 }),
     };
     const storage = { type: "directory", container_path: "/c" };
     const removing = removeCheckpointFolder(storage, uuid, id, vanishing);

@@ -10,6 +10,7 @@ export {
 } from "./checkpoint-folder.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { FolderOfOthers, NotInside } from "./folder-of-others.ts";
+export { globMatcher, problemOfGlob } from "./glob.ts";
 export { createMemoryBlobStore } from "./memory-store.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";

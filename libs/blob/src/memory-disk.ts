@@ -1,7 +1,7 @@
 /** Hosts and storages in memory, for tests. */
 import { dirname } from "node:path";
 import { Fault } from "@trainyard/kernel";
-import type { StorageDisk } from "./storage-disk.ts";
+import type { Removed, StorageDisk } from "./storage-disk.ts";
 import { isStorageId, type SeenStorage } from "./storage-marker.ts";
 
 /** A storage that several hosts may mount: what lies in its root. */
@@ -42,5 +42,10 @@ export class MemoryDisk implements StorageDisk {
 
   async removeFolder(folder: string): Promise<void> {
     this.at(dirname(folder)).folders.delete(folder);
+  }
+
+  /** Folders in memory have no files. */
+  async removeFiles(): Promise<Removed> {
+    return { files: 0, bytes: 0 };
   }
 }

@@ -217,6 +217,11 @@ export {
   WatchSearchEventsRequestSchema,
 } from "./gen/trainyard/api/v1/search_pb.ts";
 export {
+  CheckpointChangeResponseSchema,
+  DeleteCheckpointResponseSchema,
+  PreviewRetentionResponseSchema,
+} from "./gen/trainyard/api/v1/retention_pb.ts";
+export {
   type AdoptStorageRequest,
   AdoptStorageResponseSchema,
   ListStoragesResponseSchema,

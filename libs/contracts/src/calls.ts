@@ -14,6 +14,7 @@ import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
 import { ModelService } from "./gen/trainyard/api/v1/models_pb.ts";
 import { PoolService } from "./gen/trainyard/api/v1/pools_pb.ts";
 import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
+import { RetentionService } from "./gen/trainyard/api/v1/retention_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
@@ -24,6 +25,7 @@ import type { Plain } from "./plain.ts";
 export const gatewayServices = [
   ExperimentService,
   CheckpointService,
+  RetentionService,
   StorageService,
   ModelService,
   RunService,

@@ -78,6 +78,8 @@ export type EventMessages = {
   CheckpointAbandoned: checkpoint.CheckpointAbandoned;
   CheckpointPinned: checkpoint.CheckpointPinned;
   CheckpointUnpinned: checkpoint.CheckpointUnpinned;
+  CheckpointDamaged: checkpoint.CheckpointDamaged;
+  CheckpointRepaired: checkpoint.CheckpointRepaired;
   ModelCreated: model.ModelCreated;
   ModelDescribed: model.ModelDescribed;
   ModelArchived: model.ModelArchived;
@@ -88,10 +90,14 @@ export type EventMessages = {
   AliasMoved: model.AliasMoved;
   AliasRemoved: model.AliasRemoved;
   StorageAdopted: checkpoint.StorageAdopted;
+  UnknownFilesDeleted: checkpoint.UnknownFilesDeleted;
   CheckpointCondemned: checkpoint.CheckpointCondemned;
   CheckpointSpared: checkpoint.CheckpointSpared;
   CheckpointDeletionStarted: checkpoint.CheckpointDeletionStarted;
   CheckpointDeleted: checkpoint.CheckpointDeleted;
+  CheckpointFilesDeletionStarted: checkpoint.CheckpointFilesDeletionStarted;
+  CheckpointFilesDeleted: checkpoint.CheckpointFilesDeleted;
+  RetentionPolicySet: checkpoint.RetentionPolicySet;
   TokenIssued: token.TokenIssued;
   TokenRevoked: token.TokenRevoked;
 };
@@ -129,6 +135,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   model: "registry",
   storage: "registry",
   retention: "checkpoint-gc",
+  policy: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
   workspace: "gateway",
@@ -216,6 +223,8 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     checkpoint.CheckpointAbandonedSchema,
     checkpoint.CheckpointPinnedSchema,
     checkpoint.CheckpointUnpinnedSchema,
+    checkpoint.CheckpointDamagedSchema,
+    checkpoint.CheckpointRepairedSchema,
   ],
   model: [
     model.ModelCreatedSchema,
@@ -228,13 +237,16 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     model.AliasMovedSchema,
     model.AliasRemovedSchema,
   ],
-  storage: [checkpoint.StorageAdoptedSchema],
+  storage: [checkpoint.StorageAdoptedSchema, checkpoint.UnknownFilesDeletedSchema],
   retention: [
     checkpoint.CheckpointCondemnedSchema,
     checkpoint.CheckpointSparedSchema,
     checkpoint.CheckpointDeletionStartedSchema,
     checkpoint.CheckpointDeletedSchema,
+    checkpoint.CheckpointFilesDeletionStartedSchema,
+    checkpoint.CheckpointFilesDeletedSchema,
   ],
+  policy: [checkpoint.RetentionPolicySetSchema],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
 };
 

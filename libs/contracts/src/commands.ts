@@ -167,4 +167,33 @@ export {
   type Rejected,
   RejectedSchema,
 } from "./gen/trainyard/common/v1/envelope_pb.ts";
+export {
+  type RetentionSettings,
+  type RetentionVerdict,
+  RetentionVerdictSchema,
+  type StorageAudit,
+  StorageAuditSchema,
+  type Verification,
+  VerificationSchema,
+} from "./gen/trainyard/common/v1/retention_pb.ts";
+export {
+  type AuditStorage,
+  AuditStorageSchema,
+  type DeleteCheckpoint,
+  DeleteCheckpointSchema,
+  type DeletionPlanned,
+  DeletionPlannedSchema,
+  type ExplainRetention,
+  ExplainRetentionSchema,
+  type PinCheckpoint,
+  PinCheckpointSchema,
+  type RetentionPage,
+  RetentionPageSchema,
+  type SetRetentionPolicy,
+  SetRetentionPolicySchema,
+  type UnpinCheckpoint,
+  UnpinCheckpointSchema,
+  type VerifyCheckpoint,
+  VerifyCheckpointSchema,
+} from "./gen/trainyard/command/v1/retention_pb.ts";
 export { type SystemSample } from "./gen/trainyard/common/v1/system_pb.ts";

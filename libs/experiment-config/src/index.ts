@@ -72,3 +72,4 @@ export {
 } from "./searcher/searcher.ts";
 export type { WarmStart } from "./searcher/warm-start.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
+export { namedSource, withSource } from "./searcher/warm-start-source.ts";

@@ -40,6 +40,7 @@ export {
   recordedContainer,
 } from "./container.ts";
 export { type RequestedResources, requestedResources } from "./requested-resources.ts";
+export { recordedSource, type WarmStartSource } from "./searcher/warm-start-source.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
 
 /**

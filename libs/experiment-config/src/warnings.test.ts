@@ -32,7 +32,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
 
   it.each([
     ["min_validation_period: {epochs: 1}", "min_validation_period", /training code decides when/],
-    ["checkpoint_policy: all", "checkpoint_policy", /training code decides after which/],
+    ["checkpoint_policy: all", "checkpoint_policy", /^writes no checkpoint by itself: .*Trainer/],
     ["records_per_epoch: 900", "records_per_epoch", /counts its epochs itself/],
     ["optimizations: {aggregation_frequency: 2}", "optimizations", /training code decides how/],
     ["environment: {proxy_ports: [{proxy_port: 6006}]}", "environment.proxy_ports", /no proxy/],

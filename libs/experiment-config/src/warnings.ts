@@ -25,7 +25,7 @@ const instead: Readonly<Record<string, string>> = {
   min_checkpoint_period:
     "stores no checkpoint by itself: the training code decides when it writes one, and the Trainer of trainyard.pytorch uses this value",
   checkpoint_policy:
-    "has no effect: the training code decides after which validations it writes a checkpoint",
+    "writes no checkpoint by itself: the training code decides after which validations it does, and the Trainer of trainyard.pytorch uses this value",
   perform_initial_validation:
     "has no effect: the training code decides whether it validates before it trains",
   scheduling_unit:

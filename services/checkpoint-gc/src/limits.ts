@@ -5,6 +5,12 @@ export const gcLimits = {
   graceSeconds: 600,
   /** Checkpoints that are settled or deleted in one go, before new ones are looked for. */
   page: 100,
+  /** How long after a change a live experiment is judged: many of its checkpoints come together. */
+  sweepAfterMs: 5_000,
+  /** A reason is part of an event and of each answer about the checkpoint. */
+  reasonCharactersMax: 1_000,
+  /** Patterns of one partial deletion, which are part of an event. */
+  globsMax: 100,
   /** A clock that was set, or a wake-up that was lost, is noticed after this long. */
   lookAgainMs: 60_000,
   /** What could not be deleted is tried again after this long, then twice as long each time: a mount is back soon, or in days. */

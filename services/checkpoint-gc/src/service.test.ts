@@ -31,10 +31,8 @@ const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
 describe("when an experiment ends", () => {
   test("what its policy gives up is condemned with the evidence, and nothing is deleted yet", async () => {
     await gc.start(600);
-    const { experiment, checkpoints } = await gc.trained([0, 1, 1], [3, 1, 2, 4]);
-    await gc.settled();
-    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
     const beforeMs = Date.now();
+    const { experiment, checkpoints } = await gc.trained([0, 1, 1], [3, 1, 2, 4]);
     await gc.endExperiment(experiment);
     const [first, best, third, last] = checkpoints;
     await becomes(third, condemned);
@@ -81,12 +79,48 @@ describe("when an experiment ends", () => {
     await becomes(checkpoints[0], deleted);
     expect(await gc.retention(checkpoints[1] ?? "")).toEqual([]);
   });
+});
 
-  test("an experiment that goes on loses nothing", async () => {
-    await gc.start(0);
-    const { checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
+describe("while an experiment runs", () => {
+  test("what its policy gives up is condemned, and the latest of a live trial never", async () => {
+    await gc.start(600);
+    const experiment = await gc.experiment([0, 0, 0]);
+    const trial = `${experiment}.1`;
+    await gc.trial(trial);
+    const first = await gc.checkpoint(trial, 1, 1);
+    const second = await gc.checkpoint(trial, 2, 2);
+    await becomes(first, condemned);
+    expect(await gc.retention(second)).toEqual([]);
+    const third = await gc.checkpoint(trial, 3, 3);
+    await becomes(second, condemned);
+    expect(await gc.retention(third)).toEqual([]);
+  });
+
+  test("nothing is, if its search may start trials from earlier checkpoints", async () => {
+    await gc.start(600);
+    const plain = await gc.experiment([0, 0, 0]);
+    const copying = await gc.experiment([0, 0, 0], { name: "pbt" });
+    const stored: string[] = [];
+    for (const experiment of [copying, plain]) {
+      await gc.trial(`${experiment}.1`);
+      for (const step of [1, 2]) stored.push(await gc.checkpoint(`${experiment}.1`, step, step));
+    }
+    await becomes(stored[2], condemned);
+    expect(await gc.retention(stored[0] ?? "")).toEqual([]);
+  });
+
+  test("the checkpoint that its trials start from is held, and judged once it has ended", async () => {
+    await gc.start(600);
+    const { experiment, trial, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
+    const [source = "", other] = checkpoints;
+    const named = { source_trial_id: trial, source_checkpoint_uuid: source };
+    const heir = await gc.experiment([0, 1, 1], named);
+    await gc.endExperiment(experiment);
+    await becomes(other, condemned);
     await gc.settled();
-    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
+    expect(await gc.retention(source)).toEqual([]);
+    await gc.endExperiment(heir);
+    await becomes(source, condemned);
   });
 });
 

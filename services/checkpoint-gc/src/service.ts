@@ -14,9 +14,11 @@ import {
 } from "@trainyard/runtime";
 import type { CheckpointGcConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
+import { commandTable } from "./shell/commands.ts";
 import { Deletion } from "./shell/deletion.ts";
 import { CheckpointIndex } from "./shell/index-view.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
+import { Sweeper } from "./shell/sweeper.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
@@ -31,17 +33,24 @@ export async function createService(
   const disk = overrides.disk ?? directoryDisk;
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const wake = (adopted: boolean): void => deletion.wake(adopted);
-    const index = new CheckpointIndex(pool, clock, logger, wake);
+    const changed = (experiment: string): void => sweeper.changed(experiment);
+    const index = new CheckpointIndex(pool, clock, logger, wake, changed);
+    const judging = { index, clock, graceMs: config.graceMs };
+    const sweeper = new Sweeper({ ...judging, executor, logger });
     const deletion = new Deletion({ executor, log, clock, logger, disk }, index);
-    const handlers = reactionHandlers({ index, clock, graceMs: config.graceMs });
+    const handlers = reactionHandlers(judging);
     return {
       reactions: { consumer: name, handlers, after: telemetry.count },
-      commands: {},
+      commands: commandTable({ ...judging, executor, log }),
       checks: [viewCheck(name, index.view, log)],
       views: [index.view],
       effects: async (signal) => {
         await using feed = await EventFeed.open(log, bus, clock, logger);
-        await Promise.all([index.view.run(feed, signal), deletion.loop.run(signal)]);
+        await Promise.all([
+          index.view.run(feed, signal),
+          deletion.loop.run(signal),
+          sweeper.loop.run(signal),
+        ]);
       },
     };
   };

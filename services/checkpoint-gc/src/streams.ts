@@ -10,11 +10,24 @@ import {
   evolveExperiment,
   unknownExperiment,
 } from "./core/foreign/experiment.ts";
+import { evolveSearch, type SearchFacts, unknownSearch } from "./core/foreign/search.ts";
 import { type AdoptionFacts, evolveAdoption, notAdopted } from "./core/foreign/storage.ts";
 import { evolveTrial, type TrialFacts, unknownTrial } from "./core/foreign/trial.ts";
+import {
+  type PolicyCommand,
+  policyDecider,
+  type PolicyEvent,
+  type PolicyState,
+} from "./core/retention-policy/decide.ts";
 import type { RetentionCommand } from "./core/retention/commands.ts";
 import { retentionDecider } from "./core/retention/decide.ts";
 import type { RetentionEvent, RetentionState } from "./core/retention/state.ts";
+
+export const policies: Aggregate<PolicyState, PolicyCommand, PolicyEvent> = {
+  name: "policy",
+  category: "policy",
+  decider: policyDecider,
+};
 
 export const retentions: Aggregate<RetentionState, RetentionCommand, RetentionEvent> = {
   name: "retention",
@@ -49,4 +62,11 @@ export const adoptions: StreamFold<AdoptionFacts> = {
   category: "storage",
   initial: notAdopted,
   evolve: evolveAdoption,
+};
+
+export const searches: StreamFold<SearchFacts> = {
+  name: "search",
+  category: "search",
+  initial: unknownSearch,
+  evolve: evolveSearch,
 };

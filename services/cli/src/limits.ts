@@ -9,4 +9,8 @@ export const cliLimits = {
   waitingShown: 5,
   /** How long the description of an experiment waits for the reasons: it is useful without them. */
   explainMs: 2_000,
+  /** Between two questions about files that are being read again. */
+  verifyAgainMs: 500,
+  /** As the registry has it. */
+  auditAgeLeastMs: 24 * 60 * 60 * 1000,
 } as const;

@@ -49,6 +49,14 @@ export const registryLimits = {
   versionMetricsBytesMax: 48 * 1024,
   /** Events of a trial's measurements that are read at once. */
   measurementsPage: 1_000,
+  /** The reason of a pin is part of an event and of each answer about the checkpoint. */
+  pinReasonCharactersMax: 1_000,
+  /** Files or folders that one answer names. */
+  findingsToldMax: 1_000,
+  /** Names in one event of deleted unknown files, each as long as a UUID. */
+  namesPerEvent: 1_000,
+  /** The SDK writes a checkpoint before it declares it: what is younger than a day may be one of these. */
+  auditAgeLeastMs: 24 * 60 * 60 * 1000,
   /** Files of one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
 } as const;

@@ -18,6 +18,8 @@ import type { Manifest } from "./core/manifest.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
+import type { Inspection } from "./shell/inspect-files.ts";
+import { Inspector } from "./shell/inspect.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
 import { Unfinished } from "./shell/unfinished.ts";
@@ -26,6 +28,7 @@ import type { Place, Verdict } from "./shell/verify-files.ts";
 import type { VerifyQuestion } from "./shell/verify-worker.ts";
 
 const verifyWorker = new URL("./shell/verify-worker.ts", import.meta.url);
+const inspectWorker = new URL("./shell/inspect-worker.ts", import.meta.url);
 const migrations = join(import.meta.dirname, "../migrations");
 
 export async function createService(
@@ -42,6 +45,10 @@ export async function createService(
   );
   const verify = (place: Place, manifest: Manifest) => hashing.ask({ place, manifest });
   const verifier = new Verifier(verify, clock, events);
+  const reading = stack.use(
+    new WorkerCall<VerifyQuestion, Inspection>(inspectWorker, "reads checkpoints again"),
+  );
+  const inspector = new Inspector((place, manifest) => reading.ask({ place, manifest }), clock);
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
@@ -49,7 +56,7 @@ export async function createService(
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
     const placed = new Placed({ log, pool, clock, logger });
-    const decided = { log, executor, manifests, verifier, placed, blobs };
+    const decided = { log, executor, manifests, verifier, inspector, placed, blobs };
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),

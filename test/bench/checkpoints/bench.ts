@@ -1,8 +1,9 @@
 /** What is done to checkpoints, at the sizes that their ids name. */
 import type { BenchContext, BenchResult } from "../support/bench.ts";
+import { run as gc } from "./gc.ts";
 import { run as registryQuery } from "./registry-query.ts";
 
-const parts = [registryQuery];
+const parts = [gc, registryQuery];
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [];

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expconfDifference } from "./expconf-case.ts";
 import { fittingChecks } from "./fitting-cases.ts";
+import { checkpointGcDifference } from "./gc-cases.ts";
 import { halvingChecks } from "./halving-cases.ts";
 import { provisionerChecks } from "./provisioner-cases.ts";
 import { olderChecks, runChecks } from "./run-cases.ts";
@@ -66,6 +67,7 @@ const checksOf: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
 
 function checkOf(section: string): Check | undefined {
   if (section === "cases") return expconfDifference;
+  if (section === "checkpoint_gc") return checkpointGcDifference;
   const [top = "", name = ""] = section.split(".");
   const checks = Object.hasOwn(checksOf, top) ? (checksOf[top] ?? {}) : {};
   return Object.hasOwn(checks, name) ? checks[name] : undefined;

@@ -13,7 +13,8 @@ const common = {
   smaller_is_better: flag,
   constraints,
   warm_start: warmStart,
-  source_trial_id: count,
+  // Determined's number names no trial here; it is told so where trials are known.
+  source_trial_id: z.union([count, anyText]),
   source_checkpoint_uuid: anyText,
 };
 /** Determined gave it up in 0.38; the training code decides how long it trains. */

@@ -149,7 +149,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "pod_spec",
   ],
   profiling: ["sync_timings"],
-  searcher: ["source_trial_id", "source_checkpoint_uuid", "max_length", "unit"],
+  searcher: ["max_length", "unit"],
   checkpoint_storage: ["container_path", "checkpoint_path", "tensorboard_path", "propagation"],
 };
 

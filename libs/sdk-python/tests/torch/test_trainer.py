@@ -97,6 +97,10 @@ class Periods(TrainerCase):
         }
         self.train(init={"exp_conf": config}, max_length=None)
         self.assertEqual(self.steps("validation"), [4, 8])
+        for policy, stored in (("all", [4, 8]), ("none", [8])):
+            given = {**config, "checkpoint_policy": policy}
+            self.train(name=policy, init={"exp_conf": given}, max_length=None)
+            self.assertEqual(self.checkpoints(policy), stored)
         config = {"searcher": {"max_length": {"epochs": 1}}}
         self.train(name="b", init={"exp_conf": config}, max_length=None)
         self.assertEqual(self.steps("validation", "b"), [10])

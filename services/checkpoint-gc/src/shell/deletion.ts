@@ -6,7 +6,9 @@
  * meanwhile the others have their turn.
  */
 import {
+  checkpointFolder,
   checkpointRoot,
+  globMatcher,
   problemOfStorage,
   removeCheckpointFolder,
   type StorageDisk,
@@ -31,12 +33,12 @@ import {
   serviceMeta,
   type Work,
 } from "@trainyard/runtime";
-import { condemned } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
 import type { Index } from "./index-view.ts";
+import { judged } from "./judge.ts";
 import { needOf } from "./needs.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
-import { adoptions, checkpoints, experiments, retentions } from "../streams.ts";
+import { adoptions, checkpoints, retentions } from "../streams.ts";
 
 export type DeletionDeps = {
   readonly executor: Executor;
@@ -78,7 +80,9 @@ export class Deletion {
     await this.#index.view.reach(await log.head());
     const deleting = await this.#index.deleting(clock.nowMs());
     await this.#each(deleting, (checkpoint) => this.#delete(checkpoint));
-    if (Math.max(due.length, deleting.length) === gcLimits.page) return 0;
+    const thinning = await this.#index.thinning(clock.nowMs());
+    await this.#each(thinning, (checkpoint) => this.#deleteFiles(checkpoint));
+    if (Math.max(due.length, deleting.length, thinning.length) === gcLimits.page) return 0;
     const next = await this.#index.nextDueMs(clock.nowMs());
     if (next === null) return null;
     return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
@@ -125,11 +129,10 @@ export class Deletion {
     const { trial } = await work.load(checkpoints, checkpoint);
     const experiment = parseTrialId(trial)?.experiment;
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
-    const facts = await work.guard(experiments, experiment);
-    if (!facts.ended) return `experiment ${experiment} has not ended`;
-    const candidates = await this.#index.candidates(experiment, facts.metric);
-    // Validations may have come in since: those that an ended run's agent still held.
-    const given = condemned(candidates, facts.policy, facts.smallerIsBetter);
+    // A person's word needs no policy.
+    if ((await work.load(foldOf(retentions), checkpoint)).by !== "") return null;
+    // Validations may have come in since: those that an ended run's agent still held. And a person may have set a policy.
+    const given = await judged(this.#index, work, experiment);
     return given.has(checkpoint) ? null : "its rank is now among those to keep";
   }
 
@@ -160,6 +163,22 @@ export class Deletion {
       const command = { kind: "record_deletion", files, bytes } as const;
       const decided = await work.decide(retentions, checkpoint, command);
       assert(!isRejection(decided), `the deletion of checkpoint ${checkpoint} had started`);
+    });
+  }
+
+  /** Only the files that match what a person named. Repeats delete nothing more, and record it once. */
+  async #deleteFiles(checkpoint: string): Promise<void> {
+    const { executor, disk } = this.#deps;
+    const { state } = await executor.cache.load(checkpoints, checkpoint);
+    const { globs } = (await executor.cache.load(foldOf(retentions), checkpoint)).state;
+    await this.#lookForStorage(state);
+    const folder = checkpointFolder(state.storage, checkpoint);
+    assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
+    const removed = await disk.removeFiles(folder, globMatcher(globs));
+    // A share that went away meanwhile has kept its files.
+    await this.#lookForStorage(state);
+    await this.#execute(async (work) => {
+      await work.decide(retentions, checkpoint, { kind: "record_files", ...removed });
     });
   }
 

@@ -1,18 +1,31 @@
 /** The index into the log: which checkpoints an experiment has, what was measured of them, and who may need them. */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
+import { recordedSource } from "@trainyard/experiment-config/recorded";
 import { categoryOf, type Clock, Fault, idOf, parseTrialId } from "@trainyard/kernel";
 import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { Candidate } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
 
+export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
+  /** Why its deletion waits; empty if it does not. */
+  readonly why: string;
+};
+
 type CandidateRow = Omit<Candidate, "value"> & { readonly scalars: string | null };
 
 /** What condemning and deleting ask of it. */
 export type Index = Pick<
   CheckpointIndex,
-  "candidates" | "referrers" | "due" | "deleting" | "nextDueMs" | "putOff" | "forgetRetries"
+  | "candidates"
+  | "referrers"
+  | "due"
+  | "deleting"
+  | "thinning"
+  | "nextDueMs"
+  | "putOff"
+  | "forgetRetries"
 > & { readonly view: Pick<View, "reach"> };
 
 /** Put off further ahead than any wait it was by a clock that was ahead: then it is tried now. */
@@ -23,8 +36,17 @@ export class CheckpointIndex {
   readonly #pool: Pool;
   readonly view: View;
 
-  /** Calls back when the retention of a checkpoint has changed, or a storage was adopted. */
-  constructor(pool: Pool, clock: Clock, logger: Logger, onChange: (adopted: boolean) => void) {
+  /**
+   * Calls back when the retention of a checkpoint has changed, or a storage was adopted; and for each experiment that has
+   * a new checkpoint, or a new value that may be one's.
+   */
+  constructor(
+    pool: Pool,
+    clock: Clock,
+    logger: Logger,
+    onChange: (adopted: boolean) => void,
+    onCandidate: (experiment: string) => void = () => {},
+  ) {
     this.#pool = pool;
     const apply: ViewSpec["apply"] = async (client, events, table) => {
       for (const event of events) {
@@ -34,6 +56,10 @@ export class CheckpointIndex {
     };
     const after = (events: readonly StoredEvent[]): void => {
       const categories = new Set(events.map(({ stream }) => categoryOf(stream)));
+      for (const stored of events) {
+        const experiment = experimentOf(stored);
+        if (experiment !== undefined) onCandidate(experiment);
+      }
       const adopted = categories.has("storage");
       if (adopted || categories.has("retention")) onChange(adopted);
     };
@@ -42,7 +68,10 @@ export class CheckpointIndex {
     this.view = new View(spec, pool, clock, logger);
   }
 
-  /** The checkpoints of an experiment that are still there, each with the value that was measured at its step. */
+  /**
+   * The checkpoints of an experiment that compete, each with the value that was measured at its step: those that are
+   * there and whole, and that no person deletes.
+   */
   async candidates(experiment: string, metric: string): Promise<readonly Candidate[]> {
     const rows = await this.#query<CandidateRow>(
       `select c.checkpoint, c.trial, c.run, c.step, measured.scalars
@@ -52,7 +81,8 @@ export class CheckpointIndex {
          where v.trial = c.trial and v.step = c.step and v.run <= c.run
          order by v.run desc limit 1
        ) measured on true
-       where c.experiment = $1 and c.retention in ('kept', 'condemned')`,
+       where c.experiment = $1 and c.retention in ('kept', 'condemned')
+         and not c.manual and not c.damaged and c.files = 'all'`,
       [experiment],
     );
     return rows.map(({ scalars, ...row }) => ({ ...row, value: valueIn(scalars, metric) }));
@@ -91,6 +121,35 @@ export class CheckpointIndex {
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
+  /** Those of which some files are being deleted, without those that are tried again later. */
+  async thinning(nowMs: number): Promise<readonly string[]> {
+    const rows = await this.#query<{ checkpoint: string }>(
+      `select c.checkpoint from checkpoint_gc.checkpoints c
+       left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
+       where c.files = 'thinning' and c.retention = 'kept' and ${triedBy("$1")}
+       order by c.checkpoint limit $2`,
+      [nowMs, gcLimits.page],
+    );
+    return rows.map(({ checkpoint }) => checkpoint);
+  }
+
+  /** A page of an experiment's checkpoints, deleted ones included, by id; `checkpoint` narrows it to one. */
+  async shown(
+    experiment: string,
+    checkpoint: string,
+    after: string,
+    limit: number,
+  ): Promise<readonly ShownRow[]> {
+    return this.#query<ShownRow>(
+      `select c.checkpoint, c.trial, c.step, coalesce(r.why, '') as why
+       from checkpoint_gc.checkpoints c
+       left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
+       where c.experiment = $1 and ($2 = '' or c.checkpoint = $2) and c.checkpoint > $3
+       order by c.checkpoint limit $4`,
+      [experiment, checkpoint, after, limit],
+    );
+  }
+
   /** When the next grace ends, or something is tried again; null when there is nothing to do. */
   async nextDueMs(nowMs: number): Promise<number | null> {
     const rows = await this.#query<{ at: number | null }>(
@@ -98,7 +157,7 @@ export class CheckpointIndex {
          else greatest(c.grace_end_ms, r.next_ms) end) as at
        from checkpoint_gc.checkpoints c
        left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
-       where c.retention in ('condemned', 'deleting')`,
+       where c.retention in ('condemned', 'deleting') or c.files = 'thinning'`,
       [nowMs],
     );
     return rows[0]?.at ?? null;
@@ -159,13 +218,21 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
       };
     }
     case "CheckpointCondemned":
-      return retention(table, id, "condemned", event.data.graceEndMs);
+      return retention(table, id, "condemned", event.data.graceEndMs, event.data.by !== "");
     case "CheckpointSpared":
       return retention(table, id, "kept", 0);
     case "CheckpointDeletionStarted":
       return retention(table, id, "deleting", 0);
     case "CheckpointDeleted":
       return retention(table, id, "deleted", 0);
+    case "CheckpointFilesDeletionStarted":
+      return set(table, id, "files", "thinning");
+    case "CheckpointFilesDeleted":
+      return set(table, id, "files", "thinned");
+    case "CheckpointDamaged":
+      return set(table, id, "damaged", "true");
+    case "CheckpointRepaired":
+      return set(table, id, "damaged", "false");
     case "ValidationReported": {
       const { run, step, scalars } = event.data;
       const finite = Object.entries(scalars).filter(([, value]) => Number.isFinite(value));
@@ -179,6 +246,9 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
       return referrer(table, event.data.warmStartCheckpoint, id);
     case "RunRequested":
       return referrer(table, event.data.fromCheckpoint, id);
+    case "ExperimentCreated":
+      return referrer(table, recordedSource(event.data.config)?.checkpoint ?? "", id);
+    case "ExperimentEnded":
     case "TrialEnded":
       return { text: `delete from ${table("referrers")} where trial = $1`, values: [id] };
     default:
@@ -191,11 +261,24 @@ function retention(
   checkpoint: string,
   state: string,
   graceEndMs: number,
+  manual = false,
 ): Change {
   return {
-    text: `update ${table("checkpoints")} set retention = $2, grace_end_ms = $3
+    text: `update ${table("checkpoints")} set retention = $2, grace_end_ms = $3, manual = $4
            where checkpoint = $1`,
-    values: [checkpoint, state, graceEndMs],
+    values: [checkpoint, state, graceEndMs, manual],
+  };
+}
+
+function set(
+  table: TableNames,
+  checkpoint: string,
+  column: "files" | "damaged",
+  value: string,
+): Change {
+  return {
+    text: `update ${table("checkpoints")} set ${column} = '${value}' where checkpoint = $1`,
+    values: [checkpoint],
   };
 }
 
@@ -206,4 +289,14 @@ function referrer(table: TableNames, checkpoint: string, trial: string): Change 
            on conflict do nothing`,
     values: [checkpoint, trial],
   };
+}
+
+/** The experiment whose checkpoints an event may rank anew. */
+function experimentOf(stored: StoredEvent): string | undefined {
+  const category = categoryOf(stored.stream);
+  if (category === "measurement") return parseTrialId(idOf(stored.stream))?.experiment;
+  if (category !== "checkpoint") return undefined;
+  const event = decodeEvent(stored);
+  if (event.type !== "CheckpointCompleted") return undefined;
+  return parseTrialId(event.data.trial)?.experiment;
 }

@@ -1,31 +1,80 @@
+import { parseTrialId, trialId } from "@trainyard/kernel";
 import type { Work } from "@trainyard/runtime";
-import { needOfPins, needOfTrial } from "../core/policy/references.ts";
+import { needOfPins, needOfProposals, needOfTrial } from "../core/policy/references.ts";
 import type { Index } from "./index-view.ts";
-import { checkpoints, trials } from "../streams.ts";
+import { checkpoints, experiments, searches, trials } from "../streams.ts";
+
+/** What states are read from: a decision's work, or a cache for what is only shown. */
+export type Reader = Pick<Work, "load" | "guard">;
 
 /**
- * Why a checkpoint is still needed; null when nothing refers to it. Every stream that might is guarded, so that what is
- * decided on the answer holds only if none of them has moved. A run that is requested of a stream that is not known here
- * yet guards the checkpoint's retention, and finds it condemned.
+ * The first reason why a checkpoint is still needed; null when nothing refers to it. Every stream that might is guarded, so
+ * that what is decided on the answer holds only if none of them has moved. A run that is requested of a stream that is not
+ * known here yet guards the checkpoint's retention, and finds it condemned.
  */
 export async function needOf(
-  work: Work,
+  work: Reader,
   index: Pick<Index, "referrers">,
   checkpoint: string,
 ): Promise<string | null> {
+  for await (const need of needsOf(work, index, checkpoint)) return need;
+  return null;
+}
+
+/** All of the reasons, in the order in which they are looked for. */
+export async function* needsOf(
+  work: Reader,
+  index: Pick<Index, "referrers">,
+  checkpoint: string,
+): AsyncGenerator<string> {
   const facts = await work.guard(checkpoints, checkpoint);
-  let need = needOfPins(facts) ?? (await needOfUnsettled(work, facts.trial));
-  for (const trial of new Set([facts.trial, ...(await index.referrers(checkpoint))])) {
-    need ??= needOfTrial(trial, await work.guard(trials, trial), checkpoint);
+  const found = [needOfPins(facts), await needOfUnsettled(work, facts.trial)];
+  for (const need of found) if (need !== null) yield need;
+  for (const referrer of new Set([facts.trial, ...(await index.referrers(checkpoint))])) {
+    const need = await needOfReferrer(work, referrer, checkpoint);
+    if (need !== null) yield need;
   }
-  return need;
+  const proposed = await needOfProposed(work, facts.trial, checkpoint);
+  if (proposed !== null) yield proposed;
+}
+
+/** A trial, or an experiment whose trials all start from the checkpoint. */
+async function needOfReferrer(
+  work: Reader,
+  referrer: string,
+  checkpoint: string,
+): Promise<string | null> {
+  if (parseTrialId(referrer) !== null) {
+    return needOfTrial(referrer, await work.guard(trials, referrer), checkpoint);
+  }
+  const { ended, source } = await work.guard(experiments, referrer);
+  return ended || source !== checkpoint ? null : `trials of experiment ${referrer} begin from it`;
+}
+
+/** A search that is over proposes nothing: only the one of an experiment that has not ended is looked at. */
+async function needOfProposed(
+  work: Reader,
+  trial: string,
+  checkpoint: string,
+): Promise<string | null> {
+  const parts = parseTrialId(trial);
+  if (parts === null || (await work.guard(experiments, parts.experiment)).ended) return null;
+  const search = await work.guard(searches, parts.experiment);
+  const { latest } = await work.guard(trials, trial);
+  const created = new Set<number>();
+  for (const number of search.proposals.keys()) {
+    const { exists } = await work.load(trials, trialId(parts.experiment, number));
+    if (exists) created.add(number);
+  }
+  const isPending = (number: number): boolean => !created.has(number);
+  return needOfProposals(search, checkpoint, parts.number, latest === checkpoint, isPending);
 }
 
 /**
  * Of a trial whose last checkpoints are still on their way nothing is judged: they compete with the others. One that is not
  * declared yet is as much on its way. What is read a moment late is judged later: its end is told here too.
  */
-export async function needOfUnsettled(work: Work, trial: string): Promise<string | null> {
+export async function needOfUnsettled(work: Reader, trial: string): Promise<string | null> {
   const { named } = await work.guard(trials, trial);
   for (const checkpoint of named) {
     const { settled } = await work.load(checkpoints, checkpoint);

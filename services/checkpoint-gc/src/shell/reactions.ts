@@ -1,26 +1,33 @@
 /** Others' events to condemnations. What an experiment's policy gives up is looked at when it ends, and again when something stops to need it. */
-import { type Clock, assert, isRejection, parseTrialId } from "@trainyard/kernel";
-import type { ReactionHandlers, Work } from "@trainyard/runtime";
-import { condemned } from "../core/policy/condemned.ts";
-import { referencesChecked } from "../core/policy/references.ts";
-import type { Index } from "./index-view.ts";
-import { needOf, needOfUnsettled } from "./needs.ts";
+import { parseTrialId } from "@trainyard/kernel";
+import { foldOf, type ReactionHandlers, type Work } from "@trainyard/runtime";
+import { needOfPins } from "../core/policy/references.ts";
+import { needOfUnsettled } from "./needs.ts";
+import { condemn, judged, type JudgeDeps } from "./judge.ts";
 import { checkpoints, experiments, retentions, trials } from "../streams.ts";
 
-export type ReactionDeps = {
-  readonly index: Index;
-  readonly clock: Clock;
-  readonly graceMs: number;
-};
+export type ReactionDeps = JudgeDeps;
 
 export function reactionHandlers(deps: ReactionDeps): ReactionHandlers {
   return {
-    ExperimentEnded: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
+    ExperimentEnded: async ({ id, stored }, work) => {
+      await sweep(deps, work, id, stored.position);
+      const { source } = await work.load(experiments, id);
+      if (source !== "") await sweepAround(deps, work, source, stored.position);
+    },
     TrialEnded: async ({ id, stored }, work) => {
       const { warmStart } = await work.load(trials, id);
       if (warmStart !== "") await sweepAround(deps, work, warmStart, stored.position);
     },
+    RetentionPolicySet: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
+    CheckpointPinned: async ({ id }, work) => {
+      const { status } = await work.load(foldOf(retentions), id);
+      const need = needOfPins(await work.guard(checkpoints, id));
+      if (status !== "condemned" || need === null) return;
+      await work.decide(retentions, id, { kind: "spare", reason: need });
+    },
     CheckpointUnpinned: ({ id, stored }, work) => sweepAround(deps, work, id, stored.position),
+    CheckpointRepaired: ({ id, stored }, work) => sweepAround(deps, work, id, stored.position),
     CheckpointCompleted: ({ id, stored }, work) => settled(deps, work, id, stored.position),
     CheckpointFailed: ({ id, stored }, work) => settled(deps, work, id, stored.position),
     CheckpointAbandoned: ({ id, stored }, work) => settled(deps, work, id, stored.position),
@@ -53,23 +60,15 @@ async function sweepAround(
 
 /** Condemns what the policy of an ended experiment gives up and nothing needs. */
 async function sweep(
-  { index, clock, graceMs }: ReactionDeps,
+  deps: ReactionDeps,
   work: Work,
   experiment: string,
   position: number,
 ): Promise<void> {
-  const facts = await work.guard(experiments, experiment);
-  if (!facts.ended) return;
-  await index.view.reach(position);
-  const candidates = await index.candidates(experiment, facts.metric);
-  const given = condemned(candidates, facts.policy, facts.smallerIsBetter);
-  const graceEndMs = clock.nowMs() + graceMs;
-  const { policy } = facts;
-  for (const [checkpoint, competitors] of given) {
-    if ((await needOf(work, index, checkpoint)) !== null) continue;
-    const condemnation = { policy, competitors, referencesChecked, graceEndMs, experiment };
-    const decided = await work.decide(retentions, checkpoint, { kind: "condemn", condemnation });
-    assert(!isRejection(decided), `checkpoint ${checkpoint} may be condemned`);
+  if (!(await work.guard(experiments, experiment)).ended) return;
+  await deps.index.view.reach(position);
+  for (const [checkpoint, given] of await judged(deps.index, work, experiment)) {
+    await condemn(deps, work, checkpoint, given);
     await work.part();
   }
 }

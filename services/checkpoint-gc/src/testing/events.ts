@@ -4,7 +4,12 @@ import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts
 
 export type SavePolicy = readonly [experimentBest: number, trialBest: number, trialLatest: number];
 
-export function experimentCreated(root: string, policy: SavePolicy): AnyEvent {
+export function experimentCreated(
+  root: string,
+  policy: SavePolicy,
+  smaller_is_better = true,
+  searcher: object = {},
+): AnyEvent {
   const [save_experiment_best, save_trial_best, save_trial_latest] = policy;
   const kept = { save_experiment_best, save_trial_best, save_trial_latest };
   return {
@@ -12,7 +17,7 @@ export function experimentCreated(root: string, policy: SavePolicy): AnyEvent {
     data: {
       config: {
         checkpoint_storage: { type: "directory", container_path: root, ...kept },
-        searcher: { name: "random", metric: "loss", smaller_is_better: true },
+        searcher: { name: "random", metric: "loss", smaller_is_better, ...searcher },
       },
       configSourceDigest: "",
       contextDigest: "",
@@ -100,4 +105,36 @@ export function validated(trial: string, step: number, loss: number): AnyEvent {
   const reportKey = `0-${step}`;
   const data = { trial, run: 1, step, scalars: { loss }, reportKey, nonNumeric: [] };
   return { type: "ValidationReported", data };
+}
+
+export function pinned(by: string, holder = ""): AnyEvent {
+  return { type: "CheckpointPinned", data: { by, holder, reason: "" } };
+}
+
+export function unpinned(by: string, holder = ""): AnyEvent {
+  return { type: "CheckpointUnpinned", data: { by, holder } };
+}
+
+export function damaged(path: string): AnyEvent {
+  const problems = [{ path, kind: "missing", detail: "is missing" }];
+  return { type: "CheckpointDamaged", data: { problems, count: 1, by: "ada" } };
+}
+
+/** A trial that starts from a checkpoint of another, or from its latest. */
+export function proposed(number: number, startFromTrial: number, checkpoint = ""): AnyEvent {
+  return {
+    type: "TrialProposed",
+    data: {
+      number,
+      seed: 1,
+      searchVersion: 1,
+      origin: "explored",
+      startFromTrial,
+      ...(checkpoint && { startFromCheckpoint: checkpoint }),
+    },
+  };
+}
+
+export function repaired(): AnyEvent {
+  return { type: "CheckpointRepaired", data: { by: "ada" } };
 }

@@ -71,10 +71,10 @@ export class TestGc implements AsyncDisposable {
   }
 
   /** An experiment that runs; gives its id. */
-  async experiment(policy: SavePolicy): Promise<string> {
+  async experiment(policy: SavePolicy, searcher: object = {}): Promise<string> {
     this.#experiments += 1;
     const id = String(this.#experiments);
-    await this.stage.tell(`experiment-${id}`, experimentCreated(this.root, policy));
+    await this.stage.tell(`experiment-${id}`, experimentCreated(this.root, policy, true, searcher));
     return id;
   }
 

@@ -2,12 +2,20 @@ import { mkdir } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { CheckpointSchema, ListCheckpointsResponseSchema } from "@trainyard/contracts/api";
+import type { Plain } from "@trainyard/contracts";
+import {
+  type Checkpoint,
+  CheckpointSchema,
+  ListCheckpointsResponseSchema,
+} from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { extract } from "tar";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
+import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
+import { addCheckpointFiles } from "./checkpoint-files.ts";
+import { addCheckpointLife, becauseOf } from "./checkpoint-life.ts";
 import { allPages } from "../pages.ts";
 
 export function addCheckpointCommands(program: Command): void {
@@ -21,14 +29,17 @@ export function addCheckpointCommands(program: Command): void {
   group
     .command("describe")
     .argument("<checkpoint>")
-    .description("one, with its files")
+    .description("one, with its files and what keeps or condemns it")
     .action(withPlatform(describe));
   group
     .command("download")
     .argument("<checkpoint>")
     .argument("[folder]", "where to, by default a folder named after it")
+    .option("--glob <pattern>", "only these files: **/*.pt, say; repeatable", collect)
     .description("its files")
-    .action(withPlatform(download));
+    .action(withPlatform<GlobOption>(download));
+  addCheckpointFiles(group);
+  addCheckpointLife(group);
 }
 
 async function list({ client, output }: Context, args: readonly string[]): Promise<void> {
@@ -67,6 +78,14 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["declared", time(checkpoint.declaredAtMs)],
     ["completed", time(checkpoint.completedAtMs)],
     ["metadata", JSON.stringify(checkpoint.metadata ?? {})],
+    ["hyperparameters", JSON.stringify(checkpoint.hyperparameters ?? {})],
+    ["metrics", JSON.stringify(checkpoint.metrics ?? {})],
+    ["code", checkpoint.codeDigest],
+    ...checkpoint.pins.map(({ holder, reason }): [string, string] => [
+      "pinned by",
+      reason === "" ? holder : `${holder}: ${reason}`,
+    ]),
+    ...(await retentionOf({ client, output }, checkpoint)),
   ]);
   output.table(checkpoint.manifest, [
     { title: "FILE", value: ({ path }) => path },
@@ -75,11 +94,28 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   ]);
 }
 
-async function download({ client, output }: Context, args: readonly string[]): Promise<void> {
+/** Only a complete checkpoint has one. */
+async function retentionOf(
+  { client }: Context,
+  { uuid, completedAtMs }: Plain<Checkpoint>,
+): Promise<readonly (readonly [string, string])[]> {
+  if (completedAtMs === undefined) return [];
+  const verdict = await client.call("explainCheckpoint", { checkpoint: uuid });
+  const name = verdict.keeps ? "kept" : verdict.state === "deleted" ? "deleted" : "given up";
+  return becauseOf(verdict).map((because) => [name, because]);
+}
+
+type GlobOption = { readonly glob?: readonly string[] };
+
+async function download(
+  { client, output }: Context,
+  args: readonly string[],
+  { glob = [] }: GlobOption,
+): Promise<void> {
   const checkpoint = argument(args, 0);
   const shown = args[1] ?? checkpoint;
   const folder = callerPath(shown);
-  const body = await client.download("downloadCheckpoint", { checkpoint });
+  const body = await client.download("downloadCheckpoint", { checkpoint, globs: [...glob] });
   await mkdir(folder, { recursive: true });
   await pipeline(Readable.fromWeb(body), createGunzip(), extract({ cwd: folder, strict: true }));
   output.note(`downloaded to ${shown}`);

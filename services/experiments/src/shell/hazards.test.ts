@@ -333,7 +333,14 @@ describe("hazards", () => {
 describe("a checkpoint that is condemned", () => {
   const condemned = {
     type: "CheckpointCondemned",
-    data: { competitors: [], referencesChecked: [], graceEndMs: 0, experiment: "12" },
+    data: {
+      competitors: [],
+      referencesChecked: [],
+      graceEndMs: 0,
+      experiment: "12",
+      by: "",
+      reason: "",
+    },
   } as const;
   const spared = { type: "CheckpointSpared", data: { reason: "pinned" } } as const;
 

@@ -1,6 +1,7 @@
 /** Others' events, and this service's own, to decisions about experiments and trials. */
 import type { EventData } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
+import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
 import { assert, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { stopSentence } from "@trainyard/search/sentences";
@@ -90,7 +91,7 @@ async function createTrial(
         ? {}
         : { hyperparameters: proposed.hyperparameters }),
       seed: proposed.seed,
-      ...(await warmStartOf(work, experiment, proposed)),
+      ...(await warmStartOf(work, experiment, proposed, state.source)),
       origin: proposed.origin,
       ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
@@ -103,13 +104,19 @@ type WarmStart = Pick<
   "warmStartCheckpoint" | "sourceTrial" | "warmStartStep"
 >;
 
-/** Where the first run begins: the checkpoint that the search names, else the latest of the trial that it names. */
+/**
+ * Where the first run begins: the checkpoint that the search names, else the latest of the trial that it names, else the
+ * one that the configuration names.
+ */
 async function warmStartOf(
   work: Work,
   experiment: string,
   { startFromTrial, startFromCheckpoint, startFromStep }: EventData<"TrialProposed">,
+  source?: WarmStartSource,
 ): Promise<WarmStart> {
-  if (startFromTrial === undefined) return { warmStartCheckpoint: "", sourceTrial: "" };
+  if (startFromTrial === undefined) {
+    return { warmStartCheckpoint: source?.checkpoint ?? "", sourceTrial: source?.trial ?? "" };
+  }
   const sourceTrial = trialId(experiment, startFromTrial);
   if (startFromCheckpoint === undefined) {
     return { warmStartCheckpoint: await latestCheckpoint(work, sourceTrial), sourceTrial };

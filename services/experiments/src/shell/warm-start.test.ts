@@ -10,6 +10,7 @@ import {
   checkpointB,
   checkpointCompleted,
   crashed,
+  exampleConfig,
   experimentCreated,
   trialProposed,
 } from "../core/examples.ts";
@@ -54,12 +55,53 @@ describe("a trial that goes on from another's checkpoint, as its search says", (
   test("fails when it is gone, so that the search can choose another", async () => {
     await stage.tell(`retention-${checkpointA}`, {
       type: "CheckpointCondemned",
-      data: { competitors: [], referencesChecked: [], graceEndMs: 0, experiment: "12" },
+      data: {
+        competitors: [],
+        referencesChecked: [],
+        graceEndMs: 0,
+        experiment: "12",
+        by: "",
+        reason: "",
+      },
     });
     await happens("search-12", copy());
     expect((await stage.stream("trial-12.2")).at(-1)).toMatchObject({
       type: "TrialEnded",
       data: { outcome: TrialOutcome.FAILED },
     });
+  });
+});
+
+describe("an experiment that names a checkpoint to start from", () => {
+  const naming = (searcher: object) =>
+    experimentCreated({ ...exampleConfig, searcher: { ...exampleConfig.searcher, ...searcher } });
+  const first = async () => {
+    await happens("search-12", trialProposed());
+    return stage.stream("trial-12.1");
+  };
+
+  beforeEach(async () => {
+    stage = new Stage("experiments", () => reactionHandlers(waitsBy(systemClock), noFanOuts));
+    await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 100));
+  });
+
+  test("starts each of its trials from it, and counts their steps from 0", async () => {
+    const source = { source_trial_id: "7.3", source_checkpoint_uuid: checkpointA };
+    await happens("experiment-12", naming(source), activated);
+    expect(await first()).toMatchObject([
+      {
+        type: "TrialCreated",
+        data: { warmStartCheckpoint: checkpointA, sourceTrial: "7.3" },
+      },
+      { type: "RunRequested", data: { run: 1, fromCheckpoint: checkpointA, fromStep: 0 } },
+    ]);
+  });
+
+  test("starts from nothing when it was recorded before the keys took effect", async () => {
+    await happens("experiment-12", naming({ source_checkpoint_uuid: checkpointA }), activated);
+    expect(await first()).toMatchObject([
+      { type: "TrialCreated", data: { warmStartCheckpoint: "" } },
+      { type: "RunRequested", data: { fromCheckpoint: "" } },
+    ]);
   });
 });

@@ -1,5 +1,12 @@
 import { basename, dirname } from "node:path";
-import { directoryDisk, FolderOfOthers, NotInside, problemOfStorage } from "@trainyard/blob";
+import {
+  directoryDisk,
+  FolderOfOthers,
+  globMatcher,
+  NotInside,
+  problemOfGlob,
+  problemOfStorage,
+} from "@trainyard/blob";
 import type { RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
@@ -10,6 +17,7 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { isCheckpointId, parseRunId } from "@trainyard/kernel";
+import type { CheckpointDocument } from "../core/views/documents.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf } from "../shell/archive.ts";
@@ -27,7 +35,7 @@ export function checkpointHandlers(backend: Backend) {
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
     },
     raw: {
-      downloadCheckpoint: (request, context) => download(backend, request.checkpoint, context),
+      downloadCheckpoint: (request, context) => download(backend, request, context),
     },
   } satisfies SomeHandlers;
 }
@@ -36,17 +44,49 @@ async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpo
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
   const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
-  return listPage(backend, "checkpoint", request, {
+  const page = await listPage(backend, "checkpoint", request, {
     parent: experiment,
     ...(trial === null ? {} : { field: { name: "trial", value: trial.id } }),
   });
+  return { ...page, items: page.items.map(shown) };
+}
+
+function shown({
+  damage: _damage,
+  partial: _partial,
+  pins = [],
+  ...checkpoint
+}: CheckpointDocument) {
+  return { ...checkpoint, pins, codeDigest: "" };
 }
 
 async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
-  const checkpoint = await backend.get("checkpoint", id);
-  if (checkpoint.state !== "COMPLETED") return checkpoint;
+  const document = await backend.get("checkpoint", id);
+  const checkpoint = { ...shown(document), ...(await originOf(backend, document)) };
+  if (!hasFiles.has(checkpoint.state)) return checkpoint;
   const { manifest, storageId } = await plan(backend, id, context);
   return { ...checkpoint, manifest, ...(storageId && { storageId }) };
+}
+
+/** States in which the registry names the files of a checkpoint. */
+const hasFiles: ReadonlySet<string> = new Set(["COMPLETED", "PARTIALLY_DELETED"]);
+
+/** What a checkpoint was trained from, and what was measured of it. */
+async function originOf(
+  backend: Backend,
+  { trial, experiment, stepsCompleted }: CheckpointDocument,
+) {
+  const [ofTrial, ofExperiment] = await Promise.all([
+    backend.find("trial", trial),
+    backend.find("experiment", experiment),
+  ]);
+  const known = [...(ofTrial?.recent ?? []), ...(ofTrial?.records ?? [])];
+  const metrics = known.find(({ step }) => step === stepsCompleted)?.scalars;
+  return {
+    codeDigest: ofExperiment?.contextDigest ?? "",
+    ...(ofTrial?.hyperparameters && { hyperparameters: ofTrial.hyperparameters }),
+    ...(metrics && { metrics }),
+  };
 }
 
 async function declare(
@@ -119,8 +159,14 @@ function plan(backend: Backend, checkpoint: string, context: RequestContext) {
 }
 
 /** The manifest's files and no others, as they lie in the folder that the registry named. */
-async function download(backend: Backend, checkpoint: string, context: RequestContext) {
-  const { path, manifest, storageId } = await plan(backend, checkpoint, context);
+async function download(
+  backend: Backend,
+  { checkpoint, globs }: RequestOf<"downloadCheckpoint">,
+  context: RequestContext,
+) {
+  const planned = await plan(backend, checkpoint, context);
+  const manifest = matching(planned.manifest, globs);
+  const { path, storageId } = planned;
   await requireStorage(path, storageId);
   const damaged = (what: string): Problem =>
     new Problem(409, "checkpoint_damaged", `the checkpoint's ${what}`);
@@ -157,4 +203,17 @@ async function bytesOf(folder: FolderOfOthers, path: string): Promise<number | n
   } catch {
     return null;
   }
+}
+
+function matching<File extends { readonly path: string }>(
+  files: readonly File[],
+  globs: readonly string[],
+): readonly File[] {
+  if (globs.length === 0) return files;
+  const problem = globs.map(problemOfGlob).find((one) => one !== null);
+  if (problem !== undefined) throw new Problem(400, "invalid_request", problem);
+  const matches = globMatcher(globs);
+  const found = files.filter(({ path }) => matches(path));
+  if (found.length > 0) return found;
+  throw new Problem(404, "not_found", `no file of the checkpoint matches ${globs.join(" or ")}`);
 }

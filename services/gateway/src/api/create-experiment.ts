@@ -16,6 +16,7 @@ import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
 import { refuseForeignExperiments } from "./earlier-experiments.ts";
+import { resolveSource } from "./warm-start.ts";
 import { shownExperiment } from "./shown.ts";
 
 /** Validates, stores the code under its digest, then asks for the experiment. Nothing is stored of what is refused. */
@@ -25,7 +26,8 @@ export async function createExperiment(
   request: RequestOf<"createExperiment">,
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
-  const { config, warnings } = readConfig(request, checkpointDir, context.commitId);
+  const { config: read, warnings } = readConfig(request, checkpointDir, context.commitId);
+  const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
   await refuseForeignExperiments(backend, config);
   const packed = request.context.length === 0 ? null : await checkContext(request.context);

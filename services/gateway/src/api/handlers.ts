@@ -10,6 +10,7 @@ import { jobHandlers } from "./jobs.ts";
 import { modelHandlers } from "./models.ts";
 import { poolHandlers } from "./pools.ts";
 import { profileHandlers } from "./profile.ts";
+import { retentionHandlers } from "./retention.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { storageHandlers } from "./storages.ts";
@@ -38,6 +39,7 @@ export function apiHandlers(
       ...logs.unary,
       ...checkpoints.unary,
       ...models.unary,
+      ...retentionHandlers(backend),
       ...storageHandlers(backend),
       ...searches.unary,
       ...cluster.unary,

@@ -41,6 +41,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   trial_not_found: 404,
   checkpoint_not_found: 404,
   token_not_found: 404,
+  pin_not_found: 404,
   context_not_found: 404,
   view_not_found: 404,
   not_found: 404,

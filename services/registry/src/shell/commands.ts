@@ -2,25 +2,34 @@
 import type { BlobStore } from "@trainyard/blob";
 import {
   AdoptStorageSchema,
+  AuditStorageSchema,
   CompleteCheckpointSchema,
   ContextPlanSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
   ListStoragesSchema,
+  PinCheckpointSchema,
   PlanCheckpointDownloadSchema,
   PlanContextDownloadSchema,
   StorageAdoptionSchema,
   StorageListSchema,
+  StorageAuditSchema,
+  UnpinCheckpointSchema,
   UploadPlanSchema,
+  VerificationSchema,
+  VerifyCheckpointSchema,
 } from "@trainyard/contracts/commands";
 import type { Clock } from "@trainyard/kernel";
 import { reject } from "@trainyard/kernel";
 import { AcceptedSchema, type CommandSpec, command } from "@trainyard/runtime";
+import { auditStorage } from "./audit.ts";
 import { completeCheckpoint } from "./complete.ts";
 import { declareCheckpoint } from "./declare.ts";
 import { planDownload } from "./download.ts";
+import { type Inspector, verifyCheckpoint } from "./inspect.ts";
 import type { ManifestTable } from "./manifest-table.ts";
 import { type ModelDeps, modelCommands } from "./models.ts";
+import { pinCheckpoint, unpinCheckpoint } from "./pins.ts";
 import type { Placed } from "./placed.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
@@ -29,7 +38,8 @@ import type { Verifier } from "./verifier.ts";
 export type CommandDeps = ModelDeps & {
   readonly manifests: Pick<ManifestTable, "put" | "get">;
   readonly verifier: Verifier;
-  readonly placed: Pick<Placed, "groups">;
+  readonly inspector: Inspector;
+  readonly placed: Pick<Placed, "groups" | "statesAt">;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   /** Where checkpoints go whose experiment names no place, and relative places begin. */
@@ -50,6 +60,18 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
       planDownload(deps, request.checkpoint),
+    ),
+    PinCheckpoint: command(PinCheckpointSchema, AcceptedSchema, (request, context) =>
+      pinCheckpoint(deps, request, context),
+    ),
+    UnpinCheckpoint: command(UnpinCheckpointSchema, AcceptedSchema, (request, context) =>
+      unpinCheckpoint(deps, request, context),
+    ),
+    VerifyCheckpoint: command(VerifyCheckpointSchema, VerificationSchema, (request, context) =>
+      verifyCheckpoint(deps, request.checkpoint, context),
+    ),
+    AuditStorage: command(AuditStorageSchema, StorageAuditSchema, (request, context) =>
+      auditStorage(deps, request, context),
     ),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),

@@ -1,8 +1,9 @@
-import { checkpointFolder } from "@trainyard/blob";
+import { checkpointFolder, globMatcher } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DownloadPlan } from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { foldOf } from "@trainyard/runtime";
+import type { Damage } from "../core/checkpoint/state.ts";
 import type { CommandDeps } from "./commands.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, retentions } from "../streams.ts";
@@ -21,14 +22,24 @@ export async function planDownload(
     const why = state.reason === "" ? "its files are being written" : state.reason;
     return reject("checkpoint_not_complete", `checkpoint ${checkpoint} is not complete: ${why}`);
   }
+  if (state.damage !== null) return damaged(checkpoint, state.damage);
   executor.cache.forget(streamName("retention", checkpoint));
-  const { deleted } = (await executor.cache.load(retentions, checkpoint)).state;
+  const { deleted, globs } = (await executor.cache.load(retentions, checkpoint)).state;
   if (deleted) return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
-  const manifest = await manifests.get(state.manifestDigest);
+  const isGone = globMatcher(globs);
+  const manifest = (await manifests.get(state.manifestDigest)).filter(({ path }) => !isGone(path));
   const path = checkpointFolder(declared.storage ?? {}, checkpoint);
   assert(path !== null, `checkpoint ${checkpoint} was declared with a directory`);
   const { metadata } = declared;
   const storageId = await storageOf(executor, declared);
   const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
   return { checkpoint, path, manifest, ...more };
+}
+
+function damaged(checkpoint: string, { problems, count }: Damage): Rejection {
+  const told = problems.map(({ path, detail }) => ({ path, detail }));
+  const [first] = told;
+  const file = `the file ${JSON.stringify(first?.path ?? "")} ${first?.detail ?? "differs"}`;
+  const more = count > 1 ? `, and ${count - 1} more problems` : "";
+  return reject("checkpoint_damaged", `checkpoint ${checkpoint} is damaged: ${file}${more}`, told);
 }

@@ -163,7 +163,7 @@ async function registerVersion(
 /** Why a checkpoint becomes no version; null if it may. */
 function refusalOf(
   checkpoint: string,
-  { declared, status, reason }: CheckpointState,
+  { declared, status, reason, damage }: CheckpointState,
   hold: Holdable,
   onlyTrial: string,
 ): Rejection | null {
@@ -177,6 +177,14 @@ function refusalOf(
   }
   if (hold === "deleted") {
     return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
+  }
+  if (hold === "partial") {
+    const detail = `files of checkpoint ${checkpoint} were deleted`;
+    return reject("checkpoint_deleted", detail);
+  }
+  if (damage !== null) {
+    const detail = `checkpoint ${checkpoint} is damaged: ${damage.problems[0]?.detail ?? "its files differ"}`;
+    return reject("checkpoint_damaged", detail);
   }
   if (hold === "kept") return null;
   const detail = `checkpoint ${checkpoint} is condemned and will be deleted: keep it first`;

@@ -46,6 +46,21 @@ export class Placed {
     this.view = new View(spec, deps.pool, deps.clock, deps.logger);
   }
 
+  /** The checkpoints that the log has under a root by now, with their states; deleted ones are not among them. */
+  async statesAt(root: string): Promise<ReadonlyMap<string, string>> {
+    const { log, pool } = this.#deps;
+    await this.view.reach(await log.head());
+    try {
+      const { rows } = await pool.query<{ checkpoint: string; state: string }>(
+        "select checkpoint, state from registry.placed where root = $1",
+        [root],
+      );
+      return new Map(rows.map(({ checkpoint, state }) => [checkpoint, state]));
+    } catch (cause) {
+      throw databaseAway(cause);
+    }
+  }
+
   /** All that is on the log by now, root by root. */
   async groups(): Promise<readonly PlacedGroup[]> {
     const { log, pool } = this.#deps;
@@ -72,12 +87,14 @@ export class Placed {
       );
       return rows;
     } catch (cause) {
-      throw new Fault("database_away", "the table of storages does not answer", {
-        retry: "later",
-        cause,
-      });
+      throw databaseAway(cause);
     }
   }
+}
+
+function databaseAway(cause: unknown): Fault {
+  const told = "the table of storages does not answer";
+  return new Fault("database_away", told, { retry: "later", cause });
 }
 
 type Change = { readonly text: string; readonly values: unknown[] };

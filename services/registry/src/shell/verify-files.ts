@@ -63,7 +63,7 @@ async function compareAll(folder: string, manifest: Manifest): Promise<Verdict> 
   return found;
 }
 
-async function verifyFile(folder: string, file: ManifestFile): Promise<Verdict> {
+export async function verifyFile(folder: string, file: ManifestFile): Promise<Verdict> {
   const path = join(folder, file.path);
   const differs = (detail: string): Verdict => ({ kind: "differs", path: file.path, detail });
   try {

@@ -59,10 +59,9 @@ def plan_of(
     test_mode: bool,
 ) -> Plan:
     """Raises TypeError or ValueError in one sentence that names the argument."""
-    if checkpoint_policy not in POLICIES:
-        raise ValueError(
-            f"Trainer.fit(checkpoint_policy={checkpoint_policy!r}) takes 'best', 'all' or 'none'"
-        )
+    policy = config.get("checkpoint_policy", "best") if checkpoint_policy is None else checkpoint_policy
+    if policy not in POLICIES:
+        raise ValueError(f"Trainer.fit(checkpoint_policy={policy!r}) takes 'best', 'all' or 'none'")
     length = checked(max_length, "max_length") or length_of(config)
     if length is not None and not length.is_periodic:
         raise TypeError(f"Trainer.fit(max_length={length!r}) takes one number, not several")
@@ -80,7 +79,7 @@ def plan_of(
         checked(validation_period, "validation_period") or _period(config, "min_validation_period"),
         checked(reporting_period, "reporting_period"),
         length,
-        checkpoint_policy,
+        policy,
         bool(step_zero_validation),
         bool(test_mode),
         metric,

@@ -65,7 +65,7 @@ class Trainer:
         validation_period: TrainUnit | None = None,
         max_length: TrainUnit | None = None,
         reporting_period: TrainUnit | None = Batch(100),  # noqa: B008 — it never changes
-        checkpoint_policy: str = "best",
+        checkpoint_policy: str | None = None,
         latest_checkpoint: str | None = None,
         step_zero_validation: bool = False,
         test_mode: bool = False,
@@ -78,7 +78,8 @@ class Trainer:
         ``searcher.max_length``). At its end it validates and stores a checkpoint, whatever the
         periods. ``checkpoint_policy`` says after which other validations one is stored: ``best``,
         those that were better than all before by the searcher's metric (each, where the
-        configuration names none), ``all`` or ``none``.
+        configuration names none), ``all`` or ``none``. None is what ``checkpoint_policy`` of the
+        configuration says, else ``best``.
 
         A run that has a checkpoint goes on from that, exactly; one that has none begins with
         ``latest_checkpoint``. ``step_zero_validation`` validates before the first batch.

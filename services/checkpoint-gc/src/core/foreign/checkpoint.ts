@@ -10,6 +10,9 @@ export type CheckpointFacts = {
   readonly storageId?: string | undefined;
   /** Complete, or never to be. */
   readonly settled: boolean;
+  readonly complete: boolean;
+  /** A verification found files that are not as the manifest says. */
+  readonly damaged: boolean;
   readonly files: number;
   readonly bytes: number;
   /** The holders of the checkpoint. */
@@ -20,6 +23,8 @@ export const unknownCheckpoint: CheckpointFacts = {
   trial: "",
   storage: {},
   settled: false,
+  complete: false,
+  damaged: false,
   files: 0,
   bytes: 0,
   pins: [],
@@ -35,7 +40,17 @@ export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): Check
         storageId: event.data.storageId,
       };
     case "CheckpointCompleted":
-      return { ...state, settled: true, files: event.data.files, bytes: event.data.bytes };
+      return {
+        ...state,
+        settled: true,
+        complete: true,
+        files: event.data.files,
+        bytes: event.data.bytes,
+      };
+    case "CheckpointDamaged":
+      return { ...state, damaged: true };
+    case "CheckpointRepaired":
+      return { ...state, damaged: false };
     case "CheckpointFailed":
     case "CheckpointAbandoned":
       return { ...state, settled: true };

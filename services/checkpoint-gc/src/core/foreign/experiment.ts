@@ -1,9 +1,14 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import { recordedConfig, recordedSource } from "@trainyard/experiment-config/recorded";
 import type { Policy } from "../policy/condemned.ts";
 
 export type ExperimentFacts = {
+  readonly exists: boolean;
   readonly ended: boolean;
+  /** Whether its search may start trials from checkpoints that it remembers. */
+  readonly startsFromCheckpoints: boolean;
+  /** The checkpoint that its trials start from; empty for none. */
+  readonly source: string;
   readonly policy: Policy;
   readonly metric: string;
   readonly smallerIsBetter: boolean;
@@ -11,7 +16,10 @@ export type ExperimentFacts = {
 
 /** What nothing is known of gives nothing up. */
 export const unknownExperiment: ExperimentFacts = {
+  exists: false,
   ended: false,
+  startsFromCheckpoints: false,
+  source: "",
   policy: {
     saveExperimentBest: Number.MAX_SAFE_INTEGER,
     saveTrialBest: Number.MAX_SAFE_INTEGER,
@@ -21,12 +29,18 @@ export const unknownExperiment: ExperimentFacts = {
   smallerIsBetter: true,
 };
 
+/** Searches whose trials may start from checkpoints of others, not only from the latest ones. */
+const remembering: ReadonlySet<string> = new Set(["pbt", "custom"]);
+
 export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): ExperimentFacts {
   switch (event.type) {
     case "ExperimentCreated": {
       const { checkpoint_storage: storage, searcher } = recordedConfig(event.data.config);
       return {
         ...state,
+        exists: true,
+        startsFromCheckpoints: remembering.has(searcher.name),
+        source: recordedSource(event.data.config)?.checkpoint ?? "",
         policy: {
           saveExperimentBest: storage.save_experiment_best,
           saveTrialBest: storage.save_trial_best,

@@ -2,6 +2,7 @@ import type { AnyEvent } from "@trainyard/contracts";
 
 /** A trial, as far as it needs checkpoints. */
 export type TrialFacts = {
+  readonly exists: boolean;
   readonly ended: boolean;
   /** Empty for none; so are the others. */
   readonly warmStart: string;
@@ -13,6 +14,7 @@ export type TrialFacts = {
 };
 
 export const unknownTrial: TrialFacts = {
+  exists: false,
   ended: false,
   warmStart: "",
   latest: "",
@@ -24,7 +26,7 @@ export const unknownTrial: TrialFacts = {
 export function evolveTrial(state: TrialFacts, event: AnyEvent): TrialFacts {
   switch (event.type) {
     case "TrialCreated":
-      return { ...state, warmStart: event.data.warmStartCheckpoint };
+      return { ...state, exists: true, warmStart: event.data.warmStartCheckpoint };
     case "RunRequested": {
       const { run, fromCheckpoint, fromStep } = event.data;
       // The trial's line goes on from here; what lies beyond is not its latest any more.

@@ -25,38 +25,75 @@ export type Candidate = {
 
 export type Competitor = EventData<"CheckpointCondemned">["competitors"][number];
 
+/** What the rankings say of one checkpoint: which of them keep it, and what outranks it if none does. */
+export type Standing = {
+  /** As sentences; empty: it is given up. */
+  readonly keptBy: readonly string[];
+  readonly competitors: readonly Competitor[];
+};
+
 /** Those given up, each with some that outrank it: by value where it has one, else by steps. */
 export function condemned(
   candidates: readonly Candidate[],
   policy: Policy,
   smallerIsBetter: boolean,
 ): ReadonlyMap<string, readonly Competitor[]> {
+  const given = [...standings(candidates, policy, smallerIsBetter)].filter(
+    ([, { keptBy }]) => keptBy.length === 0,
+  );
+  return new Map(given.map(([checkpoint, { competitors }]) => [checkpoint, competitors]));
+}
+
+/** The same for all candidates, kept ones included; takes time in n log n. */
+export function standings(
+  candidates: readonly Candidate[],
+  policy: Policy,
+  smallerIsBetter: boolean,
+): ReadonlyMap<string, Standing> {
   const validated = candidates
     .filter(({ value }) => value !== null)
     .sort((a, b) => byValue(a, b, smallerIsBetter));
-  const latest = candidates.toSorted(byAge);
-  const kept = new Set<string>();
-  for (const { checkpoint } of validated.slice(0, policy.saveExperimentBest)) kept.add(checkpoint);
-  for (const best of trialsOf(validated)) keep(kept, best, policy.saveTrialBest);
-  const latestOfTrial = new Map(trialsOf(latest).map((own) => [own[0]?.trial ?? "", own]));
-  for (const own of latestOfTrial.values()) keep(kept, own, policy.saveTrialLatest);
-  const rank = new Map(validated.map(({ checkpoint }, index) => [checkpoint, index]));
-  const given = candidates.filter(({ checkpoint }) => !kept.has(checkpoint));
+  const best: Ranking = new Map(
+    validated.map(({ checkpoint }, at) => [checkpoint, { ranked: validated, at }]),
+  );
+  const bestOfTrial = ranksByTrial(validated);
+  const latestOfTrial = ranksByTrial(candidates.toSorted(byAge));
   return new Map(
-    given.map(({ checkpoint, trial }) => {
-      const better = validated.slice(0, rank.get(checkpoint) ?? 0);
-      const own = latestOfTrial.get(trial) ?? [];
-      const later = own.slice(
-        0,
-        own.findIndex((other) => other.checkpoint === checkpoint),
-      );
-      return [checkpoint, evidence(better, later)];
+    candidates.map(({ checkpoint }) => {
+      const latest = latestOfTrial.get(checkpoint);
+      const keptBy = [
+        ...keeps(best.get(checkpoint), policy.saveExperimentBest, "best of the experiment"),
+        ...keeps(bestOfTrial.get(checkpoint), policy.saveTrialBest, "best of its trial"),
+        ...keeps(latest, policy.saveTrialLatest, "latest of its trial"),
+      ];
+      const competitors =
+        keptBy.length > 0 ? [] : evidence(ahead(best.get(checkpoint)), ahead(latest));
+      return [checkpoint, { keptBy, competitors }];
     }),
   );
 }
 
-function keep(kept: Set<string>, ranked: readonly Candidate[], first: number): void {
-  for (const { checkpoint } of ranked.slice(0, first)) kept.add(checkpoint);
+/** A checkpoint's place in a ranking, from 0, and the ranking. */
+type Rank = { readonly ranked: readonly Candidate[]; readonly at: number };
+type Ranking = ReadonlyMap<string, Rank>;
+
+function keeps(rank: Rank | undefined, first: number, what: string): readonly string[] {
+  if (rank === undefined || rank.at >= first) return [];
+  return [`it is number ${rank.at + 1} of the ${first} ${what} that the policy keeps`];
+}
+
+/** Some of those that come before it in a ranking. */
+function ahead(rank: Rank | undefined): readonly Candidate[] {
+  if (rank === undefined) return [];
+  return rank.ranked.slice(0, Math.min(rank.at, gcLimits.competitorsPerRanking));
+}
+
+function ranksByTrial(ranked: readonly Candidate[]): Ranking {
+  return new Map(
+    trialsOf(ranked).flatMap((own) =>
+      own.map(({ checkpoint }, at) => [checkpoint, { ranked: own, at }] as const),
+    ),
+  );
 }
 
 /** The candidates of each trial, in the given order. */
@@ -90,9 +127,8 @@ function evidence(
   better: readonly Candidate[],
   later: readonly Candidate[],
 ): readonly Competitor[] {
-  const each = gcLimits.competitorsPerRanking;
   const named = new Map<string, Competitor>();
-  for (const { checkpoint, value, step } of [...better.slice(0, each), ...later.slice(0, each)]) {
+  for (const { checkpoint, value, step } of [...better, ...later]) {
     named.set(checkpoint, { checkpoint, step, ...(value === null ? {} : { value }) });
   }
   return [...named.values()];

@@ -27,6 +27,13 @@ export const retentionDecider: Decider<RetentionState, RetentionCommand, Retenti
         const { files, bytes } = command;
         return [{ type: "CheckpointDeleted", data: { files, bytes } }];
       }
+      case "delete_files":
+        return deleteFiles(state, command);
+      case "record_files": {
+        if (!state.thinning) return alreadySo;
+        const { files, bytes } = command;
+        return [{ type: "CheckpointFilesDeleted", data: { files, bytes } }];
+      }
       default:
         return assertNever(command, "a retention's command");
     }
@@ -38,4 +45,14 @@ function startDeletion({ status, graceEndMs }: RetentionState, atMs: number): De
   if (status === "kept") return reject("not_condemned", "only what is condemned is deleted");
   if (atMs < graceEndMs) return reject("grace_not_over", `it is kept until ${graceEndMs}`);
   return [{ type: "CheckpointDeletionStarted", data: {} }];
+}
+
+function deleteFiles(
+  { status, globs: before }: RetentionState,
+  { globs, by, reason }: RetentionCommand & { readonly kind: "delete_files" },
+): Decision {
+  if (status !== "kept") return reject("checkpoint_condemned", "the whole checkpoint is deleted");
+  const more = globs.filter((glob) => !before.includes(glob));
+  if (more.length === 0) return alreadySo;
+  return [{ type: "CheckpointFilesDeletionStarted", data: { globs: more, by, reason } }];
 }

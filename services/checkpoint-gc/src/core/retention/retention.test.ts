@@ -9,6 +9,8 @@ const condemnation: Condemnation = {
   referencesChecked: [],
   graceEndMs: 1_000,
   experiment: "1",
+  by: "",
+  reason: "",
 };
 const wasCondemned: RetentionEvent = { type: "CheckpointCondemned", data: condemnation };
 const wasSpared: RetentionEvent = { type: "CheckpointSpared", data: { reason: "needed" } };

@@ -1,3 +1,4 @@
+import { recordedSource } from "@trainyard/experiment-config/recorded";
 import { runPlan, emptyPlan } from "./run-plan.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
 
@@ -11,14 +12,17 @@ export const initialExperiment: ExperimentState = {
 
 export function evolveExperiment(state: ExperimentState, event: ExperimentEvent): ExperimentState {
   switch (event.type) {
-    case "ExperimentCreated":
+    case "ExperimentCreated": {
+      const source = recordedSource(event.data.config);
       return {
         ...state,
         status: "paused",
         plan: runPlan(event.data.config),
         workspace: event.data.workspace,
         owner: event.data.owner,
+        ...(source === null ? {} : { source }),
       };
+    }
     case "ExperimentActivated":
       return { ...state, status: "active" };
     case "ExperimentPaused":

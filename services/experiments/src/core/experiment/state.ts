@@ -2,6 +2,7 @@
  * An experiment's life: none → active ⇄ paused → ended, and beside it a request to stop that is never withdrawn: a
  * cancel may still become a kill. What its trials need of the configuration is read once, here.
  */
+import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
 import type { EventOf, Plain } from "@trainyard/contracts";
 import type { Resources, StopKind } from "@trainyard/contracts/events";
 
@@ -22,4 +23,6 @@ export type ExperimentState = {
   readonly plan: RunPlan;
   readonly workspace: string;
   readonly owner: string;
+  /** The checkpoint that its trials start from; absent for none. */
+  readonly source?: WarmStartSource;
 };

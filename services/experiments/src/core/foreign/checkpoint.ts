@@ -21,24 +21,35 @@ export function evolveCheckpoint(state: CheckpointState, event: AnyEvent): Check
     case "CheckpointFailed":
     case "CheckpointAbandoned":
       return { ...state, complete: false, settled: true };
+    // What a verification found damaged is not started from until one finds it intact.
+    case "CheckpointDamaged":
+      return { ...state, complete: false };
+    case "CheckpointRepaired":
+      return { ...state, complete: true };
     default:
       return state;
   }
 }
 
 /** Whether checkpoint-gc means to keep it: what is condemned is not started from, unless it was spared since. */
-export type RetentionState = { readonly kept: boolean };
+export type RetentionState = {
+  readonly kept: boolean;
+  /** Some of its files were deleted, so that it is not kept whatever happens later. */
+  readonly partial: boolean;
+};
 
-export const initialRetention: RetentionState = { kept: true };
+export const initialRetention: RetentionState = { kept: true, partial: false };
 
 export function evolveRetention(state: RetentionState, event: AnyEvent): RetentionState {
   switch (event.type) {
     case "CheckpointSpared":
-      return { kept: true };
+      return { ...state, kept: !state.partial };
     case "CheckpointCondemned":
     case "CheckpointDeletionStarted":
     case "CheckpointDeleted":
-      return { kept: false };
+      return { ...state, kept: false };
+    case "CheckpointFilesDeletionStarted":
+      return { kept: false, partial: true };
     default:
       return state;
   }

@@ -15,7 +15,7 @@ import type {
 export type ExperimentDocument = Plain<Experiment> & {
   /** Trials that the search will make at most; 0 while unknown. */
   readonly trialsMax: number;
-  /** Of the packed model code; empty for none. */
+  /** Of its packed model code; absent in documents that an earlier version of the view wrote. */
   readonly contextDigest?: string;
 };
 
@@ -49,7 +49,14 @@ export type ModelDocument = Plain<Model> & {
 
 export type VersionDocument = Plain<ModelVersion>;
 
-export type CheckpointDocument = Plain<Checkpoint>;
+/** Absent fields are those of documents that an earlier version of the view wrote. */
+export type CheckpointDocument = Omit<Plain<Checkpoint>, "pins" | "codeDigest"> & {
+  readonly pins?: Plain<Checkpoint>["pins"];
+  /** What the last verification found; empty for nothing. */
+  readonly damage?: string;
+  /** A person had some of its files deleted. */
+  readonly partial?: boolean;
+};
 
 /** Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is done. */
 export type AgentDocument = Omit<Plain<Agent>, "labels"> & {

@@ -1,4 +1,5 @@
 import { parseTrialId } from "@trainyard/kernel";
+import type { CheckpointDocument } from "./documents.ts";
 import type { Projections } from "./projections.ts";
 
 export const checkpointProjections: Projections = {
@@ -22,6 +23,7 @@ export const checkpointProjections: Projections = {
         manifest: [],
         manifestDigest: "",
         reason: "",
+        pins: [],
         ...(data.metadata === undefined ? {} : { metadata: data.metadata }),
       },
     });
@@ -42,11 +44,36 @@ export const checkpointProjections: Projections = {
   CheckpointAbandoned({ id, data }, documents) {
     documents.update("checkpoint", id, () => ({ state: "ERROR", reason: data.reason }));
   },
-  CheckpointCondemned({ id }, documents) {
-    documents.update("checkpoint", id, () => ({ state: "CONDEMNED" }));
+  CheckpointPinned({ id, data, timeMs }, documents) {
+    const { by, reason } = data;
+    const pin = { holder: data.holder || by, by, reason, pinnedAtMs: timeMs };
+    documents.update("checkpoint", id, (before) => ({
+      pins: [...without(before, pin.holder), pin],
+    }));
+  },
+  CheckpointUnpinned({ id, data }, documents) {
+    documents.update("checkpoint", id, (before) => ({
+      pins: without(before, data.holder || data.by),
+    }));
+  },
+  CheckpointDamaged({ id, data }, documents) {
+    const [first] = data.problems;
+    const more = data.count > 1 ? `, and ${data.count - 1} more problems` : "";
+    const file = `the file ${JSON.stringify(first?.path ?? "")} ${first?.detail ?? "is damaged"}`;
+    documents.update("checkpoint", id, (before) => settledOf(before, { damage: `${file}${more}` }));
+  },
+  CheckpointRepaired({ id }, documents) {
+    documents.update("checkpoint", id, (before) => settledOf(before, { damage: "" }));
+  },
+  CheckpointCondemned({ id, data }, documents) {
+    const reason = data.by === "" ? "" : `${data.by} deletes it: ${data.reason}`;
+    documents.update("checkpoint", id, () => ({ state: "CONDEMNED", reason }));
   },
   CheckpointSpared({ id, data }, documents) {
-    documents.update("checkpoint", id, () => ({ state: "COMPLETED", reason: data.reason }));
+    documents.update("checkpoint", id, (before) => ({
+      ...settledOf(before, { condemned: false }),
+      reason: data.reason,
+    }));
   },
   CheckpointDeletionStarted({ id }, documents) {
     documents.update("checkpoint", id, () => ({ state: "CONDEMNED", reason: "is being deleted" }));
@@ -54,4 +81,28 @@ export const checkpointProjections: Projections = {
   CheckpointDeleted({ id }, documents) {
     documents.update("checkpoint", id, () => ({ state: "DELETED", reason: "" }));
   },
+  CheckpointFilesDeletionStarted({ id, data }, documents) {
+    const reason = `${data.by} deleted the files ${data.globs.join(", ")}: ${data.reason}`;
+    documents.update("checkpoint", id, (before) => ({
+      ...settledOf(before, { partial: true }),
+      reason,
+    }));
+  },
 };
+
+function without({ pins = [] }: CheckpointDocument, holder: string) {
+  return pins.filter((pin) => pin.holder !== holder);
+}
+
+type Settled = Pick<CheckpointDocument, "damage" | "partial"> & { readonly condemned?: boolean };
+
+/** The state of a complete checkpoint after a change of what is known of its files. */
+function settledOf(
+  before: CheckpointDocument,
+  { condemned = before.state === "CONDEMNED", ...change }: Settled,
+): Partial<CheckpointDocument> {
+  const { damage = "", partial = false } = { ...before, ...change };
+  if (condemned || before.state === "DELETED") return change;
+  const whole = damage === "" ? "COMPLETED" : "DAMAGED";
+  return { ...change, state: partial ? "PARTIALLY_DELETED" : whole, reason: damage };
+}

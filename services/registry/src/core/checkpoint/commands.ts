@@ -1,4 +1,4 @@
-import type { Declared } from "./state.ts";
+import type { Damage, Declared, Pin } from "./state.ts";
 
 export type CheckpointCommand =
   | { readonly kind: "declare"; readonly declared: Declared }
@@ -6,14 +6,10 @@ export type CheckpointCommand =
   | { readonly kind: "fail"; readonly reason: string }
   | { readonly kind: "abandon"; readonly reason: string }
   | { readonly kind: "pin"; readonly pin: Pin }
-  | { readonly kind: "unpin"; readonly pin: Omit<Pin, "reason"> };
-
-export type Pin = {
-  readonly by: string;
-  /** "model-version:NAME/3"; empty for the person in `by`. */
-  readonly holder: string;
-  readonly reason: string;
-};
+  /** `holder`: as in the event, empty for the person in `by`. */
+  | { readonly kind: "unpin"; readonly pin: Omit<Pin, "reason"> }
+  /** Null: every file is as the manifest says. */
+  | { readonly kind: "note_damage"; readonly damage: Damage | null; readonly by: string };
 
 export type ManifestSummary = {
   readonly digest: string;

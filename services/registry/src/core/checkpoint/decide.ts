@@ -1,7 +1,13 @@
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
-import type { CheckpointCommand, ManifestSummary, Pin } from "./commands.ts";
-import { evolveCheckpoint, holderOf, initialCheckpoint } from "./evolve.ts";
-import type { CheckpointEvent, CheckpointState, Declared } from "./state.ts";
+import type { CheckpointCommand, ManifestSummary } from "./commands.ts";
+import { evolveCheckpoint, initialCheckpoint } from "./evolve.ts";
+import {
+  type CheckpointEvent,
+  type CheckpointState,
+  type Declared,
+  holderOf,
+  type Pin,
+} from "./state.ts";
 
 type Decision = readonly CheckpointEvent[] | Rejection;
 
@@ -24,9 +30,12 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
         return [{ type: "CheckpointAbandoned", data: { reason: command.reason } }];
       case "pin":
         return pin(state, command.pin);
-      case "unpin":
-        if (!state.holders.includes(holderOf(command.pin))) return alreadySo;
-        return [{ type: "CheckpointUnpinned", data: command.pin }];
+      case "unpin": {
+        const held = state.pins.some((one) => holderOf(one) === holderOf(command.pin));
+        return held ? [{ type: "CheckpointUnpinned", data: command.pin }] : alreadySo;
+      }
+      case "note_damage":
+        return noteDamage(state, command);
       default:
         return assertNever(command, "a checkpoint's command");
     }
@@ -72,7 +81,10 @@ function pin(state: CheckpointState, data: Pin): Decision {
     const why = state.reason === "" ? "its files are being written" : state.reason;
     return reject("checkpoint_not_complete", `it is not complete: ${why}`);
   }
-  if (state.holders.includes(holderOf(data))) return alreadySo;
+  const isSame = state.pins.some(
+    (one) => holderOf(one) === holderOf(data) && one.reason === data.reason,
+  );
+  if (isSame) return alreadySo;
   return [{ type: "CheckpointPinned", data }];
 }
 
@@ -80,4 +92,19 @@ function notUsable({ status, reason }: CheckpointState): Rejection | null {
   if (status === "failed") return reject("checkpoint_failed", reason);
   if (status === "abandoned") return reject("checkpoint_abandoned", reason);
   return null;
+}
+
+/** A finding is recorded when it is another than the last one. */
+function noteDamage(
+  { status, damage: before }: CheckpointState,
+  { damage, by }: CheckpointCommand & { readonly kind: "note_damage" },
+): Decision {
+  if (status !== "completed") {
+    return reject("checkpoint_not_complete", "only a complete checkpoint can be verified");
+  }
+  if (damage === null) {
+    return before === null ? alreadySo : [{ type: "CheckpointRepaired", data: { by } }];
+  }
+  if (JSON.stringify(before) === JSON.stringify(damage)) return alreadySo;
+  return [{ type: "CheckpointDamaged", data: { ...damage, by } }];
 }

@@ -1,11 +1,12 @@
-import type { CheckpointEvent, CheckpointState } from "./state.ts";
+import { type CheckpointEvent, type CheckpointState, holderOf } from "./state.ts";
 
 export const initialCheckpoint: CheckpointState = {
   status: "none",
   declared: null,
   manifestDigest: "",
   reason: "",
-  holders: [],
+  pins: [],
+  damage: null,
 };
 
 export function evolveCheckpoint(state: CheckpointState, event: CheckpointEvent): CheckpointState {
@@ -18,21 +19,21 @@ export function evolveCheckpoint(state: CheckpointState, event: CheckpointEvent)
       return { ...state, status: "failed", reason: event.data.reason };
     case "CheckpointAbandoned":
       return { ...state, status: "abandoned", reason: event.data.reason };
-    case "CheckpointPinned": {
-      const holder = holderOf(event.data);
-      if (state.holders.includes(holder)) return state;
-      return { ...state, holders: [...state.holders, holder] };
+    case "CheckpointPinned":
+      return { ...state, pins: [...without(state, holderOf(event.data)), event.data] };
+    case "CheckpointUnpinned":
+      return { ...state, pins: without(state, holderOf(event.data)) };
+    case "CheckpointDamaged": {
+      const { problems, count } = event.data;
+      return { ...state, damage: { problems, count } };
     }
-    case "CheckpointUnpinned": {
-      const holder = holderOf(event.data);
-      return { ...state, holders: state.holders.filter((one) => one !== holder) };
-    }
+    case "CheckpointRepaired":
+      return { ...state, damage: null };
     default:
       return state;
   }
 }
 
-/** A pin is a model version's, or the person's. */
-export function holderOf({ holder, by }: { readonly holder: string; readonly by: string }): string {
-  return holder === "" ? by : holder;
+function without({ pins }: CheckpointState, holder: string): CheckpointState["pins"] {
+  return pins.filter((pin) => holderOf(pin) !== holder);
 }

@@ -11,6 +11,8 @@ export type CheckpointEvent = EventOf<
   | "CheckpointAbandoned"
   | "CheckpointPinned"
   | "CheckpointUnpinned"
+  | "CheckpointDamaged"
+  | "CheckpointRepaired"
 >;
 
 export type Declared = EventData<"CheckpointDeclared">;
@@ -22,6 +24,15 @@ export type CheckpointState = {
   readonly manifestDigest: string;
   /** Why it failed or was abandoned. */
   readonly reason: string;
-  /** What holds it; it is not deleted while a holder is left. */
-  readonly holders: readonly string[];
+  readonly pins: readonly Pin[];
+  /** The last verification found it damaged: what it told, else null. */
+  readonly damage: Damage | null;
 };
+
+export type Pin = EventData<"CheckpointPinned">;
+export type Damage = Omit<EventData<"CheckpointDamaged">, "by">;
+
+/** Two pins of one holder are one: a model version's, or a person's. */
+export function holderOf({ holder, by }: { readonly holder: string; readonly by: string }): string {
+  return holder === "" ? by : holder;
+}

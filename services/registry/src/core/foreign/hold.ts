@@ -1,17 +1,19 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
 /** Whether a checkpoint's files stay as long as something holds it, or why not. */
-export type Holdable = "kept" | "condemned" | "deleted";
+export type Holdable = "kept" | "condemned" | "partial" | "deleted";
 
 export function evolveHoldable(state: Holdable, event: AnyEvent): Holdable {
   switch (event.type) {
     case "CheckpointCondemned":
-      return state === "deleted" ? state : "condemned";
+      return state === "kept" ? "condemned" : state;
     case "CheckpointSpared":
-      return state === "deleted" ? state : "kept";
+      return state === "condemned" ? "kept" : state;
     case "CheckpointDeletionStarted":
     case "CheckpointDeleted":
       return "deleted";
+    case "CheckpointFilesDeletionStarted":
+      return state === "deleted" ? state : "partial";
     default:
       return state;
   }

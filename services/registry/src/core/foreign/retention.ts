@@ -1,11 +1,27 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
 /** Whether the bytes are still there: from the moment that a deletion starts they count as gone. */
-export type Retention = { readonly deleted: boolean };
+export type Retention = {
+  readonly deleted: boolean;
+  readonly condemned: boolean;
+  /** Patterns of the files that a person had deleted. */
+  readonly globs: readonly string[];
+};
 
-export const retained: Retention = { deleted: false };
+export const retained: Retention = { deleted: false, condemned: false, globs: [] };
 
 export function evolveRetention(state: Retention, event: AnyEvent): Retention {
-  const deletes = event.type === "CheckpointDeletionStarted" || event.type === "CheckpointDeleted";
-  return deletes ? { deleted: true } : state;
+  switch (event.type) {
+    case "CheckpointCondemned":
+      return { ...state, condemned: true };
+    case "CheckpointSpared":
+      return { ...state, condemned: false };
+    case "CheckpointDeletionStarted":
+    case "CheckpointDeleted":
+      return { ...state, deleted: true };
+    case "CheckpointFilesDeletionStarted":
+      return { ...state, globs: [...state.globs, ...event.data.globs] };
+    default:
+      return state;
+  }
 }

@@ -6,7 +6,12 @@ import type { StorageEvent, StorageState } from "./state.ts";
 export const storageDecider: Decider<StorageState, StorageCommand, StorageEvent> = {
   initial: initialStorage,
   evolve: evolveStorageState,
-  decide(state, { root, storageId, replacedIds, by }) {
+  decide(state, command) {
+    if (command.kind === "delete_unknown") {
+      const { kind: _, ...data } = command;
+      return [{ type: "UnknownFilesDeleted", data }];
+    }
+    const { root, storageId, replacedIds, by } = command;
     const known = replacedIds.every((id) => state.replaced.includes(id));
     if (state.id === storageId && known) return [];
     const data = { root, storageId, replacedIds: [...replacedIds], by };

@@ -1,7 +1,7 @@
 /** What a person said of a root: nothing yet, or which storage lies there, and the ids that it had before. */
 import type { EventOf } from "@trainyard/contracts";
 
-export type StorageEvent = EventOf<"StorageAdopted">;
+export type StorageEvent = EventOf<"StorageAdopted" | "UnknownFilesDeleted">;
 
 export type StorageState = {
   /** Empty while nobody has said it. */

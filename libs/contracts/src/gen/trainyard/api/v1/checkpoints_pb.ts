@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/checkpoints.proto.
  */
 export const file_trainyard_api_v1_checkpoints: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIngKFkxpc3RDaGVja3BvaW50c1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIUCgxtaW5fcG9zaXRpb24YBSABKAkicQoXTGlzdENoZWNrcG9pbnRzUmVzcG9uc2USKwoFaXRlbXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIioKFEdldENoZWNrcG9pbnRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiLwoZRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJIoUDCgpDaGVja3BvaW50EgwKBHV1aWQYASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFwoPc3RlcHNfY29tcGxldGVkGAUgASgBEg0KBXN0YXRlGAYgASgJEg0KBWZpbGVzGAcgASgNEg0KBWJ5dGVzGAggASgBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5kZWNsYXJlZF9hdF9tcxgKIAEoARIcCg9jb21wbGV0ZWRfYXRfbXMYCyABKAFIAIgBARItCghtYW5pZmVzdBgMIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EhcKD21hbmlmZXN0X2RpZ2VzdBgNIAEoCRIOCgZyZWFzb24YDiABKAkSFwoKc3RvcmFnZV9pZBgRIAEoCUgBiAEBQhIKEF9jb21wbGV0ZWRfYXRfbXNCDQoLX3N0b3JhZ2VfaWQiOAoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJIqcBChhEZWNsYXJlQ2hlY2twb2ludFJlcXVlc3QSCwoDcnVuGAEgASgJEhIKCmNoZWNrcG9pbnQYAiABKAkSFwoPc3RlcHNfY29tcGxldGVkGAMgASgBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiPQoZRGVjbGFyZUNoZWNrcG9pbnRSZXNwb25zZRISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkiawoZQ29tcGxldGVDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRItCghtYW5pZmVzdBgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5Ii4KGkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIikKE1BsYW5Eb3dubG9hZFJlcXVlc3QSEgoKY2hlY2twb2ludBgBIAEoCSK6AQoUUGxhbkRvd25sb2FkUmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEi0KCG1hbmlmZXN0GAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBAUINCgtfc3RvcmFnZV9pZDLBBwoRQ2hlY2twb2ludFNlcnZpY2USwgEKD0xpc3RDaGVja3BvaW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVzcG9uc2UiWoLT5JMCVFokEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2NoZWNrcG9pbnRzEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jaGVja3BvaW50cxJ/Cg1HZXRDaGVja3BvaW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRDaGVja3BvaW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuQ2hlY2twb2ludCIogtPkkwIiEiAvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fRKJAQoSRG93bmxvYWRDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Eb3dubG9hZENoZWNrcG9pbnRSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIwgtPkkwIqEigvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS9hcmNoaXZlEpcBChFEZWNsYXJlQ2hlY2twb2ludBIqLnRyYWlueWFyZC5hcGkudjEuRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0GisudHJhaW55YXJkLmFwaS52MS5EZWNsYXJlQ2hlY2twb2ludFJlc3BvbnNlIimC0+STAiM6ASoiHi9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cxKwAQoSQ29tcGxldGVDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0GiwudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXNwb25zZSI/gtPkkwI5OgEqIjQvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2NvbXBsZXRlEowBCgxQbGFuRG93bmxvYWQSJS50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3BsYW5iBnByb3RvMw", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIngKFkxpc3RDaGVja3BvaW50c1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIUCgxtaW5fcG9zaXRpb24YBSABKAkicQoXTGlzdENoZWNrcG9pbnRzUmVzcG9uc2USKwoFaXRlbXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIioKFEdldENoZWNrcG9pbnRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiPgoZRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBWdsb2JzGBQgAygJIqUECgpDaGVja3BvaW50EgwKBHV1aWQYASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFwoPc3RlcHNfY29tcGxldGVkGAUgASgBEg0KBXN0YXRlGAYgASgJEg0KBWZpbGVzGAcgASgNEg0KBWJ5dGVzGAggASgBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5kZWNsYXJlZF9hdF9tcxgKIAEoARIcCg9jb21wbGV0ZWRfYXRfbXMYCyABKAFIAIgBARItCghtYW5pZmVzdBgMIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EhcKD21hbmlmZXN0X2RpZ2VzdBgNIAEoCRIOCgZyZWFzb24YDiABKAkSFwoKc3RvcmFnZV9pZBgRIAEoCUgBiAEBEi0KBHBpbnMYHiADKAsyHy50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRQaW4SMAoPaHlwZXJwYXJhbWV0ZXJzGB8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtjb2RlX2RpZ2VzdBggIAEoCRIoCgdtZXRyaWNzGCEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEISChBfY29tcGxldGVkX2F0X21zQg0KC19zdG9yYWdlX2lkIlEKDUNoZWNrcG9pbnRQaW4SDgoGaG9sZGVyGAEgASgJEgoKAmJ5GAIgASgJEg4KBnJlYXNvbhgDIAEoCRIUCgxwaW5uZWRfYXRfbXMYBCABKAEiOAoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJIqcBChhEZWNsYXJlQ2hlY2twb2ludFJlcXVlc3QSCwoDcnVuGAEgASgJEhIKCmNoZWNrcG9pbnQYAiABKAkSFwoPc3RlcHNfY29tcGxldGVkGAMgASgBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiPQoZRGVjbGFyZUNoZWNrcG9pbnRSZXNwb25zZRISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkiawoZQ29tcGxldGVDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRItCghtYW5pZmVzdBgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5Ii4KGkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIikKE1BsYW5Eb3dubG9hZFJlcXVlc3QSEgoKY2hlY2twb2ludBgBIAEoCSK6AQoUUGxhbkRvd25sb2FkUmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEi0KCG1hbmlmZXN0GAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBAUINCgtfc3RvcmFnZV9pZDLBBwoRQ2hlY2twb2ludFNlcnZpY2USwgEKD0xpc3RDaGVja3BvaW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVzcG9uc2UiWoLT5JMCVFokEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2NoZWNrcG9pbnRzEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jaGVja3BvaW50cxJ/Cg1HZXRDaGVja3BvaW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRDaGVja3BvaW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuQ2hlY2twb2ludCIogtPkkwIiEiAvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fRKJAQoSRG93bmxvYWRDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Eb3dubG9hZENoZWNrcG9pbnRSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIwgtPkkwIqEigvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS9hcmNoaXZlEpcBChFEZWNsYXJlQ2hlY2twb2ludBIqLnRyYWlueWFyZC5hcGkudjEuRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0GisudHJhaW55YXJkLmFwaS52MS5EZWNsYXJlQ2hlY2twb2ludFJlc3BvbnNlIimC0+STAiM6ASoiHi9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cxKwAQoSQ29tcGxldGVDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0GiwudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXNwb25zZSI/gtPkkwI5OgEqIjQvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2NvbXBsZXRlEowBCgxQbGFuRG93bmxvYWQSJS50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3BsYW5iBnByb3RvMw", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.ListCheckpointsRequest
@@ -105,6 +105,13 @@ export type DownloadCheckpointRequest = Message<"trainyard.api.v1.DownloadCheckp
    * @generated from field: string checkpoint = 1;
    */
   checkpoint: string;
+
+  /**
+   * Only the files that match one of these patterns; empty for all.
+   *
+   * @generated from field: repeated string globs = 20;
+   */
+  globs: string[];
 };
 
 /**
@@ -144,7 +151,7 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
   stepsCompleted: number;
 
   /**
-   * ACTIVE, COMPLETED, ERROR, CONDEMNED, DELETED.
+   * ACTIVE, COMPLETED, ERROR, DAMAGED, PARTIALLY_DELETED, CONDEMNED, DELETED.
    *
    * @generated from field: string state = 6;
    */
@@ -196,6 +203,32 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
    * @generated from field: optional string storage_id = 17;
    */
   storageId?: string | undefined;
+
+  /**
+   * @generated from field: repeated trainyard.api.v1.CheckpointPin pins = 30;
+   */
+  pins: CheckpointPin[];
+
+  /**
+   * The following are only in the answer of GetCheckpoint. The hyperparameters of its trial.
+   *
+   * @generated from field: google.protobuf.Struct hyperparameters = 31;
+   */
+  hyperparameters?: JsonObject | undefined;
+
+  /**
+   * SHA-256, hex, of the packed model code of its experiment.
+   *
+   * @generated from field: string code_digest = 32;
+   */
+  codeDigest: string;
+
+  /**
+   * Metrics that were validated at its step.
+   *
+   * @generated from field: google.protobuf.Struct metrics = 33;
+   */
+  metrics?: JsonObject | undefined;
 };
 
 /**
@@ -204,6 +237,42 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
  */
 export const CheckpointSchema: GenMessage<Checkpoint> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_checkpoints, 4);
+
+/**
+ * A person or a model version holds the checkpoint: it is not deleted.
+ *
+ * @generated from message trainyard.api.v1.CheckpointPin
+ */
+export type CheckpointPin = Message<"trainyard.api.v1.CheckpointPin"> & {
+  /**
+   * The holder: "model-version:NAME/3" for a version of a model, else the person.
+   *
+   * @generated from field: string holder = 1;
+   */
+  holder: string;
+
+  /**
+   * @generated from field: string by = 2;
+   */
+  by: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: double pinned_at_ms = 4;
+   */
+  pinnedAtMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.CheckpointPin.
+ * Use `create(CheckpointPinSchema)` to create a new message.
+ */
+export const CheckpointPinSchema: GenMessage<CheckpointPin> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 5);
 
 /**
  * @generated from message trainyard.api.v1.FileEntry
@@ -230,7 +299,7 @@ export type FileEntry = Message<"trainyard.api.v1.FileEntry"> & {
  * Use `create(FileEntrySchema)` to create a new message.
  */
 export const FileEntrySchema: GenMessage<FileEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 5);
+  messageDesc(file_trainyard_api_v1_checkpoints, 6);
 
 /**
  * @generated from message trainyard.api.v1.DeclareCheckpointRequest
@@ -271,7 +340,7 @@ export type DeclareCheckpointRequest = Message<"trainyard.api.v1.DeclareCheckpoi
  * Use `create(DeclareCheckpointRequestSchema)` to create a new message.
  */
 export const DeclareCheckpointRequestSchema: GenMessage<DeclareCheckpointRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 6);
+  messageDesc(file_trainyard_api_v1_checkpoints, 7);
 
 /**
  * @generated from message trainyard.api.v1.DeclareCheckpointResponse
@@ -295,7 +364,7 @@ export type DeclareCheckpointResponse = Message<"trainyard.api.v1.DeclareCheckpo
  * Use `create(DeclareCheckpointResponseSchema)` to create a new message.
  */
 export const DeclareCheckpointResponseSchema: GenMessage<DeclareCheckpointResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 7);
+  messageDesc(file_trainyard_api_v1_checkpoints, 8);
 
 /**
  * @generated from message trainyard.api.v1.CompleteCheckpointRequest
@@ -322,7 +391,7 @@ export type CompleteCheckpointRequest = Message<"trainyard.api.v1.CompleteCheckp
  * Use `create(CompleteCheckpointRequestSchema)` to create a new message.
  */
 export const CompleteCheckpointRequestSchema: GenMessage<CompleteCheckpointRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 8);
+  messageDesc(file_trainyard_api_v1_checkpoints, 9);
 
 /**
  * @generated from message trainyard.api.v1.CompleteCheckpointResponse
@@ -339,7 +408,7 @@ export type CompleteCheckpointResponse = Message<"trainyard.api.v1.CompleteCheck
  * Use `create(CompleteCheckpointResponseSchema)` to create a new message.
  */
 export const CompleteCheckpointResponseSchema: GenMessage<CompleteCheckpointResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 9);
+  messageDesc(file_trainyard_api_v1_checkpoints, 10);
 
 /**
  * @generated from message trainyard.api.v1.PlanDownloadRequest
@@ -356,7 +425,7 @@ export type PlanDownloadRequest = Message<"trainyard.api.v1.PlanDownloadRequest"
  * Use `create(PlanDownloadRequestSchema)` to create a new message.
  */
 export const PlanDownloadRequestSchema: GenMessage<PlanDownloadRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 10);
+  messageDesc(file_trainyard_api_v1_checkpoints, 11);
 
 /**
  * @generated from message trainyard.api.v1.PlanDownloadResponse
@@ -395,7 +464,7 @@ export type PlanDownloadResponse = Message<"trainyard.api.v1.PlanDownloadRespons
  * Use `create(PlanDownloadResponseSchema)` to create a new message.
  */
 export const PlanDownloadResponseSchema: GenMessage<PlanDownloadResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 11);
+  messageDesc(file_trainyard_api_v1_checkpoints, 12);
 
 /**
  * @generated from service trainyard.api.v1.CheckpointService

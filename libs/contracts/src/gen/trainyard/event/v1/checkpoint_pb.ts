@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/checkpoint.proto.
  */
 export const file_trainyard_event_v1_checkpoint: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiPgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkSDgoGcmVhc29uGAMgASgJIjAKEkNoZWNrcG9pbnRVbnBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSLOAQoTQ2hlY2twb2ludENvbmRlbW5lZBIzCgZwb2xpY3kYASABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uUG9saWN5EjwKC2NvbXBldGl0b3JzGAIgAygLMicudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvbkNvbXBldGl0b3ISGgoScmVmZXJlbmNlc19jaGVja2VkGAMgAygJEhQKDGdyYWNlX2VuZF9tcxgEIAEoARISCgpleHBlcmltZW50GAUgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiPgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkSDgoGcmVhc29uGAMgASgJIjAKEkNoZWNrcG9pbnRVbnBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkiYQoRQ2hlY2twb2ludERhbWFnZWQSMQoIcHJvYmxlbXMYASADKAsyHy50cmFpbnlhcmQuZXZlbnQudjEuRmlsZVByb2JsZW0SDQoFY291bnQYAiABKA0SCgoCYnkYAyABKAkiOQoLRmlsZVByb2JsZW0SDAoEcGF0aBgBIAEoCRIMCgRraW5kGAIgASgJEg4KBmRldGFpbBgDIAEoCSIgChJDaGVja3BvaW50UmVwYWlyZWQSCgoCYnkYASABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSJlChNVbmtub3duRmlsZXNEZWxldGVkEgwKBHJvb3QYASABKAkSDQoFbmFtZXMYAiADKAkSFQoNb2xkZXJfdGhhbl9tcxgDIAEoARIKCgJieRgEIAEoCRIOCgZyZWFzb24YBSABKAki6gEKE0NoZWNrcG9pbnRDb25kZW1uZWQSMwoGcG9saWN5GAEgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvblBvbGljeRI8Cgtjb21wZXRpdG9ycxgCIAMoCzInLnRyYWlueWFyZC5ldmVudC52MS5SZXRlbnRpb25Db21wZXRpdG9yEhoKEnJlZmVyZW5jZXNfY2hlY2tlZBgDIAMoCRIUCgxncmFjZV9lbmRfbXMYBCABKAESEgoKZXhwZXJpbWVudBgFIAEoCRIKCgJieRgGIAEoCRIOCgZyZWFzb24YByABKAkiYwoPUmV0ZW50aW9uUG9saWN5EhwKFHNhdmVfZXhwZXJpbWVudF9iZXN0GAEgASgNEhcKD3NhdmVfdHJpYWxfYmVzdBgCIAEoDRIZChFzYXZlX3RyaWFsX2xhdGVzdBgDIAEoDSJVChNSZXRlbnRpb25Db21wZXRpdG9yEhIKCmNoZWNrcG9pbnQYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIMCgRzdGVwGAMgASgBQggKBl92YWx1ZSIiChBDaGVja3BvaW50U3BhcmVkEg4KBnJlYXNvbhgBIAEoCSIbChlDaGVja3BvaW50RGVsZXRpb25TdGFydGVkIjEKEUNoZWNrcG9pbnREZWxldGVkEg0KBWZpbGVzGAEgASgNEg0KBWJ5dGVzGAIgASgBIksKHkNoZWNrcG9pbnRGaWxlc0RlbGV0aW9uU3RhcnRlZBINCgVnbG9icxgBIAMoCRIKCgJieRgCIAEoCRIOCgZyZWFzb24YAyABKAkiNgoWQ2hlY2twb2ludEZpbGVzRGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoASJlChJSZXRlbnRpb25Qb2xpY3lTZXQSMwoGcG9saWN5GAEgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvblBvbGljeRIKCgJieRgCIAEoCRIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * A run is about to write a checkpoint, or has written one and completes it next.
@@ -209,6 +209,88 @@ export const CheckpointUnpinnedSchema: GenMessage<CheckpointUnpinned> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 5);
 
 /**
+ * A verification found files that are not as the manifest says. No run starts from the checkpoint until one finds it
+ * intact again.
+ *
+ * @generated from message trainyard.event.v1.CheckpointDamaged
+ */
+export type CheckpointDamaged = Message<"trainyard.event.v1.CheckpointDamaged"> & {
+  /**
+   * At most 16 of them.
+   *
+   * @generated from field: repeated trainyard.event.v1.FileProblem problems = 1;
+   */
+  problems: FileProblem[];
+
+  /**
+   * Of all problems.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+
+  /**
+   * @generated from field: string by = 3;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.CheckpointDamaged.
+ * Use `create(CheckpointDamagedSchema)` to create a new message.
+ */
+export const CheckpointDamagedSchema: GenMessage<CheckpointDamaged> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 6);
+
+/**
+ * @generated from message trainyard.event.v1.FileProblem
+ */
+export type FileProblem = Message<"trainyard.event.v1.FileProblem"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * flipped, missing, extra, resized, not_a_file.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string detail = 3;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.FileProblem.
+ * Use `create(FileProblemSchema)` to create a new message.
+ */
+export const FileProblemSchema: GenMessage<FileProblem> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 7);
+
+/**
+ * A verification found every file of a damaged checkpoint as the manifest says.
+ *
+ * @generated from message trainyard.event.v1.CheckpointRepaired
+ */
+export type CheckpointRepaired = Message<"trainyard.event.v1.CheckpointRepaired"> & {
+  /**
+   * @generated from field: string by = 1;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.CheckpointRepaired.
+ * Use `create(CheckpointRepairedSchema)` to create a new message.
+ */
+export const CheckpointRepairedSchema: GenMessage<CheckpointRepaired> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 8);
+
+/**
  * A person has assigned a storage to a root. Checkpoints that were declared there without a storage id, or with one of the
  * replaced ids, count as stored in it.
  *
@@ -245,15 +327,61 @@ export type StorageAdopted = Message<"trainyard.event.v1.StorageAdopted"> & {
  * Use `create(StorageAdoptedSchema)` to create a new message.
  */
 export const StorageAdoptedSchema: GenMessage<StorageAdopted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 6);
+  messageDesc(file_trainyard_event_v1_checkpoint, 9);
 
 /**
- * The experiment's policy does not keep the checkpoint and nothing refers to it. It is deleted after the grace period.
+ * A person had files deleted that the storage held and the log did not know.
+ *
+ * @generated from message trainyard.event.v1.UnknownFilesDeleted
+ */
+export type UnknownFilesDeleted = Message<"trainyard.event.v1.UnknownFilesDeleted"> & {
+  /**
+   * @generated from field: string root = 1;
+   */
+  root: string;
+
+  /**
+   * The names below the root; a long list continues in further events.
+   *
+   * @generated from field: repeated string names = 2;
+   */
+  names: string[];
+
+  /**
+   * Only what had not changed for this long was deleted.
+   *
+   * @generated from field: double older_than_ms = 3;
+   */
+  olderThanMs: number;
+
+  /**
+   * @generated from field: string by = 4;
+   */
+  by: string;
+
+  /**
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.UnknownFilesDeleted.
+ * Use `create(UnknownFilesDeletedSchema)` to create a new message.
+ */
+export const UnknownFilesDeletedSchema: GenMessage<UnknownFilesDeleted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 10);
+
+/**
+ * The experiment's policy does not keep the checkpoint, or a person deletes it; and nothing refers to it. It is deleted
+ * after the grace period.
  *
  * @generated from message trainyard.event.v1.CheckpointCondemned
  */
 export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemned"> & {
   /**
+   * The policy that gives it up; absent if a person deletes it.
+   *
    * @generated from field: trainyard.event.v1.RetentionPolicy policy = 1;
    */
   policy?: RetentionPolicy | undefined;
@@ -281,6 +409,18 @@ export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemne
    * @generated from field: string experiment = 5;
    */
   experiment: string;
+
+  /**
+   * The person who deletes it, with the reason; both empty if the policy gives it up.
+   *
+   * @generated from field: string by = 6;
+   */
+  by: string;
+
+  /**
+   * @generated from field: string reason = 7;
+   */
+  reason: string;
 };
 
 /**
@@ -288,7 +428,7 @@ export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemne
  * Use `create(CheckpointCondemnedSchema)` to create a new message.
  */
 export const CheckpointCondemnedSchema: GenMessage<CheckpointCondemned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 7);
+  messageDesc(file_trainyard_event_v1_checkpoint, 11);
 
 /**
  * @generated from message trainyard.event.v1.RetentionPolicy
@@ -315,7 +455,7 @@ export type RetentionPolicy = Message<"trainyard.event.v1.RetentionPolicy"> & {
  * Use `create(RetentionPolicySchema)` to create a new message.
  */
 export const RetentionPolicySchema: GenMessage<RetentionPolicy> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 8);
+  messageDesc(file_trainyard_event_v1_checkpoint, 12);
 
 /**
  * @generated from message trainyard.event.v1.RetentionCompetitor
@@ -342,7 +482,7 @@ export type RetentionCompetitor = Message<"trainyard.event.v1.RetentionCompetito
  * Use `create(RetentionCompetitorSchema)` to create a new message.
  */
 export const RetentionCompetitorSchema: GenMessage<RetentionCompetitor> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 9);
+  messageDesc(file_trainyard_event_v1_checkpoint, 13);
 
 /**
  * Something refers to the condemned checkpoint. It is kept.
@@ -361,7 +501,7 @@ export type CheckpointSpared = Message<"trainyard.event.v1.CheckpointSpared"> & 
  * Use `create(CheckpointSparedSchema)` to create a new message.
  */
 export const CheckpointSparedSchema: GenMessage<CheckpointSpared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 10);
+  messageDesc(file_trainyard_event_v1_checkpoint, 14);
 
 /**
  * From this event on files may be missing. No run starts from the checkpoint.
@@ -376,7 +516,7 @@ export type CheckpointDeletionStarted = Message<"trainyard.event.v1.CheckpointDe
  * Use `create(CheckpointDeletionStartedSchema)` to create a new message.
  */
 export const CheckpointDeletionStartedSchema: GenMessage<CheckpointDeletionStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 11);
+  messageDesc(file_trainyard_event_v1_checkpoint, 15);
 
 /**
  * The files are deleted.
@@ -400,5 +540,88 @@ export type CheckpointDeleted = Message<"trainyard.event.v1.CheckpointDeleted"> 
  * Use `create(CheckpointDeletedSchema)` to create a new message.
  */
 export const CheckpointDeletedSchema: GenMessage<CheckpointDeleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 12);
+  messageDesc(file_trainyard_event_v1_checkpoint, 16);
+
+/**
+ * A person deletes some of a checkpoint's files, those that match one of the patterns. From this event on no run starts
+ * from the checkpoint; the other files can still be downloaded.
+ *
+ * @generated from message trainyard.event.v1.CheckpointFilesDeletionStarted
+ */
+export type CheckpointFilesDeletionStarted = Message<"trainyard.event.v1.CheckpointFilesDeletionStarted"> & {
+  /**
+   * @generated from field: repeated string globs = 1;
+   */
+  globs: string[];
+
+  /**
+   * @generated from field: string by = 2;
+   */
+  by: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.CheckpointFilesDeletionStarted.
+ * Use `create(CheckpointFilesDeletionStartedSchema)` to create a new message.
+ */
+export const CheckpointFilesDeletionStartedSchema: GenMessage<CheckpointFilesDeletionStarted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 17);
+
+/**
+ * Those files are deleted.
+ *
+ * @generated from message trainyard.event.v1.CheckpointFilesDeleted
+ */
+export type CheckpointFilesDeleted = Message<"trainyard.event.v1.CheckpointFilesDeleted"> & {
+  /**
+   * @generated from field: uint32 files = 1;
+   */
+  files: number;
+
+  /**
+   * @generated from field: double bytes = 2;
+   */
+  bytes: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.CheckpointFilesDeleted.
+ * Use `create(CheckpointFilesDeletedSchema)` to create a new message.
+ */
+export const CheckpointFilesDeletedSchema: GenMessage<CheckpointFilesDeleted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 18);
+
+/**
+ * A person gives an experiment another retention policy than its configuration has.
+ *
+ * @generated from message trainyard.event.v1.RetentionPolicySet
+ */
+export type RetentionPolicySet = Message<"trainyard.event.v1.RetentionPolicySet"> & {
+  /**
+   * @generated from field: trainyard.event.v1.RetentionPolicy policy = 1;
+   */
+  policy?: RetentionPolicy | undefined;
+
+  /**
+   * @generated from field: string by = 2;
+   */
+  by: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.RetentionPolicySet.
+ * Use `create(RetentionPolicySetSchema)` to create a new message.
+ */
+export const RetentionPolicySetSchema: GenMessage<RetentionPolicySet> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 19);
 

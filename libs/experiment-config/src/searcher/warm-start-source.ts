@@ -1,0 +1,35 @@
+/** The checkpoint that each trial of an experiment starts from, as its configuration names it. */
+import { isMapping, type Json, type JsonObject, valueAt } from "../json.ts";
+
+/** What a person wrote: a checkpoint, or a trial whose latest is meant. */
+export type NamedSource = { readonly trial: Json | undefined; readonly checkpoint: string };
+/** What was found: both are known. */
+export type WarmStartSource = { readonly trial: string; readonly checkpoint: string };
+
+export function namedSource(config: object): NamedSource | null {
+  const searcher = valueAt(config as JsonObject, "searcher");
+  if (!isMapping(searcher)) return null;
+  const trial = valueAt(searcher, "source_trial_id") ?? undefined;
+  const checkpoint = valueAt(searcher, "source_checkpoint_uuid");
+  const uuid = typeof checkpoint === "string" ? checkpoint : "";
+  return trial === undefined && uuid === "" ? null : { trial, checkpoint: uuid };
+}
+
+/**
+ * Of a recorded configuration. Before these keys took effect they were recorded as they were written: such experiments
+ * start from nothing, as they began. They never have both as text.
+ */
+export function recordedSource(struct: unknown): WarmStartSource | null {
+  const named = isMapping(struct) ? namedSource(struct) : null;
+  if (named === null || typeof named.trial !== "string" || named.checkpoint === "") return null;
+  return { trial: named.trial, checkpoint: named.checkpoint };
+}
+
+/** The configuration with what was found, as it is recorded. */
+export function withSource<Config extends { readonly searcher: object }>(
+  config: Config,
+  { trial, checkpoint }: WarmStartSource,
+): Config {
+  const source = { source_trial_id: trial, source_checkpoint_uuid: checkpoint };
+  return { ...config, searcher: { ...config.searcher, ...source } };
+}

@@ -1,0 +1,92 @@
+/** What keeps or condemns checkpoints, for people: the same rankings and references that decide, and nothing is written. */
+import type { Plain } from "@trainyard/contracts";
+import type {
+  ExplainRetention,
+  RetentionPage,
+  RetentionVerdict,
+} from "@trainyard/contracts/commands";
+import type { EventLog } from "@trainyard/event-log";
+import { type Rejection, reject, streamName } from "@trainyard/kernel";
+import { type Executor, foldOf } from "@trainyard/runtime";
+import { type Candidate, type Standing, standings } from "../core/policy/condemned.ts";
+import { referencesChecked } from "../core/policy/references.ts";
+import { gcLimits } from "../limits.ts";
+import type { CheckpointIndex, ShownRow } from "./index-view.ts";
+import { policyOf } from "./judge.ts";
+import { needsOf, type Reader } from "./needs.ts";
+import { checkpoints, experiments, retentions } from "../streams.ts";
+
+export type ExplainDeps = {
+  readonly executor: Executor;
+  readonly log: EventLog;
+  readonly index: CheckpointIndex;
+};
+
+export async function explain(
+  { executor, log, index }: ExplainDeps,
+  { experiment, checkpoint, limit, after, policy: asked }: Plain<ExplainRetention>,
+): Promise<Plain<RetentionPage> | Rejection> {
+  await index.view.reach(await log.head());
+  executor.cache.forget(streamName("experiment", experiment));
+  const reader = readerOf(executor);
+  const { exists, metric, smallerIsBetter } = await reader.load(experiments, experiment);
+  if (!exists) return reject("experiment_not_found", `there is no experiment ${experiment}`);
+  const policy = asked ?? (await policyOf(reader, experiment));
+  const candidates = await index.candidates(experiment, metric);
+  const ranked = standings(candidates, policy, smallerIsBetter);
+  const values = new Map(candidates.map((one) => [one.checkpoint, one]));
+  const most = Math.min(limit === 0 ? gcLimits.page : limit, gcLimits.page);
+  const rows = await index.shown(experiment, checkpoint, after, most + 1);
+  const verdicts: Plain<RetentionVerdict>[] = [];
+  for (const row of rows.slice(0, most)) {
+    const { checkpoint: id } = row;
+    verdicts.push(await verdictOf(reader, index, row, ranked.get(id), values.get(id)));
+  }
+  return { verdicts, more: rows.length > most, policy };
+}
+
+async function verdictOf(
+  reader: Reader,
+  index: CheckpointIndex,
+  { checkpoint, trial, step, why }: ShownRow,
+  standing: Standing | undefined,
+  candidate: Candidate | undefined,
+): Promise<Plain<RetentionVerdict>> {
+  const { status, by, reason, graceEndMs, globs } = await reader.load(
+    foldOf(retentions),
+    checkpoint,
+  );
+  const { damaged } = await reader.load(checkpoints, checkpoint);
+  const there = status === "kept" || status === "condemned";
+  const keptBy: string[] = [];
+  if (there) {
+    for await (const need of needsOf(reader, index, checkpoint)) keptBy.push(need);
+    keptBy.push(...(standing?.keptBy ?? []));
+    if (damaged && by === "") keptBy.push("it is damaged: only a person deletes it");
+    if (globs.length > 0 && by === "") {
+      keptBy.push("some of its files were deleted: only a person deletes the others");
+    }
+  }
+  const value = candidate?.value ?? null;
+  return {
+    checkpoint,
+    trial,
+    step,
+    ...(value === null ? {} : { value }),
+    state: status,
+    keeps: keptBy.length > 0,
+    keptBy,
+    competitors: [...(standing?.competitors ?? [])],
+    referencesChecked: [...referencesChecked],
+    ...(status === "condemned" ? { graceEndMs } : {}),
+    by,
+    reason,
+    waits: why,
+  };
+}
+
+/** States as they are known here; nothing is guarded, because nothing is decided. */
+function readerOf({ cache }: Executor): Reader {
+  const load: Reader["load"] = async (fold, id) => (await cache.load(fold, id)).state;
+  return { load, guard: load };
+}

@@ -1,0 +1,63 @@
+/** What an experiment's policy gives up, and the condemnation of it: one place for the end, the run, and the preview of it. */
+import { assert, type Clock, isRejection } from "@trainyard/kernel";
+import { foldOf, type Work } from "@trainyard/runtime";
+import { condemned, type Policy } from "../core/policy/condemned.ts";
+import { referencesChecked } from "../core/policy/references.ts";
+import type { Condemnation } from "../core/retention/state.ts";
+import type { Index } from "./index-view.ts";
+import { needOf, type Reader } from "./needs.ts";
+import { experiments, policies, retentions } from "../streams.ts";
+
+export type JudgeDeps = {
+  readonly index: Index;
+  readonly clock: Clock;
+  readonly graceMs: number;
+};
+
+/** What is given up, and by which policy. */
+export type Given = Pick<Condemnation, "policy" | "competitors" | "experiment">;
+
+/** The policy that a person has set, else the one in the configuration. */
+export async function policyOf(work: Reader, experiment: string): Promise<Policy> {
+  const { policy } = await work.guard(foldOf(policies), experiment);
+  return policy ?? (await work.guard(experiments, experiment)).policy;
+}
+
+/** The checkpoints that the policy gives up, whether something needs them or not. */
+export async function judged(
+  index: Pick<Index, "candidates">,
+  work: Reader,
+  experiment: string,
+): Promise<ReadonlyMap<string, Given>> {
+  const { metric, smallerIsBetter } = await work.guard(experiments, experiment);
+  const policy = await policyOf(work, experiment);
+  const given = condemned(await index.candidates(experiment, metric), policy, smallerIsBetter);
+  return new Map(
+    [...given].map(([id, competitors]) => [
+      id,
+      { policy, competitors: [...competitors], experiment },
+    ]),
+  );
+}
+
+/** Condemns one of them unless something needs it. */
+export async function condemn(
+  { index, clock, graceMs }: JudgeDeps,
+  work: Work,
+  checkpoint: string,
+  given: Given,
+): Promise<void> {
+  // What is condemned already needs no second look: its references are checked when its grace is over.
+  if ((await work.load(foldOf(retentions), checkpoint)).status !== "kept") return;
+  if ((await needOf(work, index, checkpoint)) !== null) return;
+  const graceEndMs = clock.nowMs() + graceMs;
+  const condemnation = {
+    ...given,
+    referencesChecked: [...referencesChecked],
+    graceEndMs,
+    by: "",
+    reason: "",
+  };
+  const decided = await work.decide(retentions, checkpoint, { kind: "condemn", condemnation });
+  assert(!isRejection(decided), `checkpoint ${checkpoint} may be condemned`);
+}

@@ -1,0 +1,211 @@
+/**
+ * Random histories of one experiment, judged by the service's own reactions over a log in memory, beside an oracle that
+ * knows nothing of events: it keeps what happened in plain tables and counts. Each condemnation is checked at its moment
+ * (nothing that is held or kept), and at the end that nothing else is left. With crashes the process dies before or after
+ * any commit, and begins anew with what the log has.
+ */
+import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
+import { categoryOf, idOf, streamName } from "@trainyard/kernel";
+import { emptyMeta, Executor, FoldCache, type ReactionHandlers } from "@trainyard/runtime";
+import { ManualClock } from "@trainyard/testing";
+import { pino } from "pino";
+import type { Index } from "../shell/index-view.ts";
+import { reactionHandlers } from "../shell/reactions.ts";
+import { Sweeper } from "../shell/sweeper.ts";
+import * as told from "./events.ts";
+import { Oracle } from "./oracle.ts";
+
+export type Step =
+  | { readonly kind: "trial"; readonly from: number }
+  | { readonly kind: "checkpoint"; readonly trial: number; readonly value: number | null }
+  | { readonly kind: "restart"; readonly trial: number }
+  | { readonly kind: "end_trial"; readonly trial: number }
+  | { readonly kind: "propose"; readonly from: number }
+  | { readonly kind: "pin" | "unpin" | "damage" | "repair"; readonly checkpoint: number }
+  | { readonly kind: "sweep" };
+
+export type History = {
+  readonly policy: told.SavePolicy;
+  readonly smaller: boolean;
+  readonly steps: readonly Step[];
+  /** After the end of the experiment. */
+  readonly later: readonly Step[];
+  /** Commits before or after which the process dies, by number. */
+  readonly crashes: readonly number[];
+};
+
+class Crash extends Error {}
+
+export class HistoryRun {
+  readonly #store = createMemoryLog();
+  readonly #teller = this.#store.as("model");
+  readonly #clock = new ManualClock();
+  readonly #oracle: Oracle;
+  readonly #history: History;
+  readonly #crashes: Set<number>;
+  #commits = 0;
+  #reacted = 0;
+  #checked = 0;
+  #handlers: ReactionHandlers = {};
+  #executor!: Executor;
+  #sweeper!: Sweeper;
+  readonly violations: string[] = [];
+
+  constructor(history: History) {
+    this.#history = history;
+    this.#crashes = new Set(history.crashes);
+    this.#oracle = new Oracle(history.policy, history.smaller);
+    this.#boot();
+  }
+
+  /** The names of the retention events of each checkpoint, in order. */
+  async run(): Promise<Readonly<Record<string, readonly string[]>>> {
+    const { policy, smaller, steps, later } = this.#history;
+    const created = told.experimentCreated("/c", policy, smaller);
+    await this.#tell("experiment-1", created);
+    for (const step of steps) await this.#step(step);
+    for (const number of this.#oracle.liveTrials())
+      await this.#step({ kind: "end_trial", trial: number });
+    this.#oracle.end();
+    await this.#tell("experiment-1", told.experimentEnded());
+    for (const step of later) await this.#step(step);
+    this.#complete();
+    return this.#outcome();
+  }
+
+  #boot(): void {
+    const log = this.#store.as("checkpoint-gc");
+    const append: EventLog["append"] = async (request) => {
+      this.#commits += 1;
+      if (this.#crashes.delete(this.#commits * 2)) throw new Crash();
+      const result = await log.append(request);
+      if (this.#crashes.delete(this.#commits * 2 + 1)) throw new Crash();
+      return result;
+    };
+    const dying = new Proxy(log, {
+      get: (target, key) => {
+        if (key === "append") return append;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    this.#executor = new Executor(dying, new FoldCache(dying));
+    const deps = { index: this.#index(), clock: this.#clock, graceMs: 1_000 };
+    this.#handlers = reactionHandlers(deps);
+    const logger = pino({ enabled: false });
+    this.#sweeper = new Sweeper({ ...deps, executor: this.#executor, logger });
+  }
+
+  async #step(step: Step): Promise<void> {
+    for (const { stream, events } of this.#oracle.take(step)) await this.#tell(stream, ...events);
+    if (step.kind === "sweep") {
+      await this.#surviving(() => this.#sweeper.sweep("1"));
+      this.#check();
+    }
+  }
+
+  async #tell(stream: string, ...events: readonly AnyEvent[]): Promise<void> {
+    const expectedVersion = this.#store.store.version(stream);
+    const encoded = events.map((event) => ({ id: newEventId(), ...encodeEvent(event) }));
+    const writes = [{ stream, expectedVersion, events: encoded }];
+    await this.#teller.append({ commitId: newEventId(), meta: emptyMeta, writes, guards: [] });
+    await this.#react();
+    this.#check();
+  }
+
+  /** As the partition does: each event in order, again from where it was after a crash. */
+  async #react(): Promise<void> {
+    while (this.#reacted < this.#store.store.events.length) {
+      const stored = this.#store.store.events[this.#reacted];
+      if (stored === undefined) return;
+      const event = decodeEvent(stored);
+      const handler = this.#handlers[event.type] as
+        | ((reaction: object, work: object) => Promise<void>)
+        | undefined;
+      const reaction = { id: idOf(stored.stream), data: event.data, stored };
+      await this.#surviving(async () => {
+        if (handler === undefined) return;
+        const identity = () => ({ commitId: newEventId(), meta: emptyMeta });
+        await this.#executor.react(
+          identity,
+          () => undefined,
+          (work) => handler(reaction, work),
+          0,
+        );
+      });
+      this.#reacted += 1;
+    }
+  }
+
+  async #surviving(work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        // The service hears every event; this one reads the log again.
+        this.#executor.cache.clear();
+        await work();
+        return;
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error;
+        this.#boot();
+      }
+    }
+  }
+
+  /** What the log says by now, as the service's table does. */
+  #index(): Index {
+    const oracle = this.#oracle;
+    const there = (checkpoint: string): boolean => {
+      const names = this.#retention(checkpoint);
+      return names.at(-1) !== "CheckpointDeleted";
+    };
+    const nothing = async (): Promise<readonly string[]> => [];
+    return {
+      view: { reach: async () => {} },
+      candidates: async () => oracle.candidates().filter(({ checkpoint }) => there(checkpoint)),
+      referrers: async (checkpoint) => oracle.referrers(checkpoint),
+      due: nothing,
+      deleting: nothing,
+      thinning: nothing,
+      nextDueMs: async () => null,
+      putOff: async () => {},
+      forgetRetries: async () => {},
+    };
+  }
+
+  #retention(checkpoint: string): readonly string[] {
+    return this.#store.store
+      .stream(streamName("retention", checkpoint))
+      .map((stored) => decodeEvent(stored).type);
+  }
+
+  /** Every condemnation that is new: nothing may have held or kept it at that moment. */
+  #check(): void {
+    const events = this.#store.store.events;
+    for (; this.#checked < events.length; this.#checked += 1) {
+      const stored = events[this.#checked];
+      if (stored === undefined || categoryOf(stored.stream) !== "retention") continue;
+      const { type } = decodeEvent(stored);
+      const checkpoint = idOf(stored.stream);
+      const why = this.#oracle.keeps(checkpoint);
+      if (type === "CheckpointCondemned" && why !== null) {
+        this.violations.push(`${checkpoint} was condemned, and ${why}`);
+      }
+    }
+  }
+
+  /** Everything that nothing holds or keeps is condemned, once the experiment has ended. */
+  #complete(): void {
+    for (const { checkpoint } of this.#oracle.candidates()) {
+      const condemned = this.#retention(checkpoint).at(-1) === "CheckpointCondemned";
+      if (!condemned && this.#oracle.keeps(checkpoint) === null) {
+        this.violations.push(`${checkpoint} is not condemned, and nothing holds or keeps it`);
+      }
+    }
+  }
+
+  #outcome(): Readonly<Record<string, readonly string[]>> {
+    const all = this.#oracle.candidates().map(({ checkpoint }) => checkpoint);
+    return Object.fromEntries(all.map((one) => [one, this.#retention(one)]));
+  }
+}

@@ -1,0 +1,69 @@
+/** The checkpoint that an experiment's trials start from has to be there: its trial's latest, where only a trial is named. */
+import { type NormalisedConfig, namedSource, withSource } from "@trainyard/experiment-config";
+import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
+import type { CheckpointDocument } from "../core/views/documents.ts";
+import { Problem } from "../http/problem.ts";
+import type { Backend } from "../shell/backend.ts";
+
+/** The configuration with the checkpoint and its trial, as it is recorded; unchanged where it names neither. */
+export async function resolveSource(
+  backend: Backend,
+  config: NormalisedConfig,
+): Promise<NormalisedConfig> {
+  const named = namedSource(config);
+  if (named === null) return config;
+  const { checkpoint } = named;
+  const found =
+    checkpoint === ""
+      ? await latestOf(backend, named.trial)
+      : await theOne(backend, checkpoint, named.trial);
+  return withSource(config, { trial: found.trial, checkpoint: found.uuid });
+}
+
+async function theOne(
+  backend: Backend,
+  checkpoint: string,
+  trial: unknown,
+): Promise<CheckpointDocument> {
+  const path = "searcher.source_checkpoint_uuid";
+  const found = isCheckpointId(checkpoint)
+    ? await backend.find("checkpoint", checkpoint)
+    : undefined;
+  if (found === undefined) throw refusal(path, `is ${checkpoint}, and there is no such checkpoint`);
+  if (found.state !== "COMPLETED") {
+    throw refusal(path, `is ${checkpoint}, which cannot be started from: it is ${found.state}`);
+  }
+  if (trial === undefined || trial === found.trial) return found;
+  const detail = `is ${JSON.stringify(trial)}, and checkpoint ${checkpoint} is of trial ${found.trial}`;
+  throw refusal("searcher.source_trial_id", detail);
+}
+
+async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDocument> {
+  const path = "searcher.source_trial_id";
+  const parts = typeof trial === "string" ? parseTrialId(trial) : null;
+  if (typeof trial !== "string" || parts === null) {
+    const shown = JSON.stringify(trial);
+    throw refusal(path, `is ${shown}: write the trial's id in quotes, as "12.3"`);
+  }
+  if ((await backend.find("trial", trial)) === undefined) {
+    throw refusal(path, `is ${trial}, and there is no such trial`);
+  }
+  let latest: CheckpointDocument | undefined;
+  const { documents, pool } = backend.parts;
+  const own = { parent: parts.experiment, field: { name: "trial", value: trial } };
+  for await (const one of documents.each(pool, "checkpoint", own)) {
+    if (one.state !== "COMPLETED") continue;
+    const later = latest === undefined || one.run > latest.run;
+    const further = one.run === latest?.run && one.stepsCompleted >= latest.stepsCompleted;
+    if (later || further) latest = one;
+  }
+  if (latest !== undefined) return latest;
+  throw refusal(path, `is ${trial}, which has no complete checkpoint`);
+}
+
+function refusal(path: string, detail: string): Problem {
+  const problems = [{ path, detail }];
+  return new Problem(400, "invalid_config", `the configuration is not valid: ${path} ${detail}`, {
+    problems,
+  });
+}

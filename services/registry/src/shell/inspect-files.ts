@@ -1,0 +1,80 @@
+/**
+ * Reads every byte of a checkpoint again and names all that differs from its manifest: flipped, resized and missing files,
+ * and files that it does not name. Nothing is said of a storage that this host does not see, before and after the look.
+ */
+import { type Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { directoryDisk, problemOfStorage } from "@trainyard/blob";
+import type { Manifest } from "../core/manifest.ts";
+import { registryLimits } from "../limits.ts";
+import { type Place, verifyFile } from "./verify-files.ts";
+
+export type Finding = { readonly path: string; readonly kind: string; readonly detail: string };
+
+export type Inspection =
+  | { readonly kind: "inspected"; readonly problems: readonly Finding[]; readonly count: number }
+  | { readonly kind: "unreadable"; readonly detail: string };
+
+export async function inspectFiles(place: Place, manifest: Manifest): Promise<Inspection> {
+  const before = await problemOf(place);
+  if (before !== null) return { kind: "unreadable", detail: before };
+  const problems: Finding[] = [];
+  const pending = [...manifest].reverse();
+  let unreadable: string | null = null;
+  const lane = async (): Promise<void> => {
+    for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+      const { path } = file;
+      const verdict = await verifyFile(place.folder, file);
+      if (verdict.kind === "unreadable") unreadable ??= verdict.detail;
+      if (verdict.kind === "differs") {
+        problems.push({ path, kind: kindOf(verdict.detail), detail: verdict.detail });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: registryLimits.filesHashedAtOnce }, lane));
+  const named = new Set(manifest.map(({ path }) => path));
+  for (const path of await namesBelow(place.folder)) {
+    if (named.has(path)) continue;
+    problems.push({ path, kind: "extra", detail: "is not in the manifest" });
+  }
+  const after = await problemOf(place);
+  const detail = unreadable ?? after;
+  if (detail !== null) return { kind: "unreadable", detail };
+  const told = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return {
+    kind: "inspected",
+    problems: told.slice(0, registryLimits.findingsToldMax),
+    count: told.length,
+  };
+}
+
+async function problemOf({ folder, storageId }: Place): Promise<string | null> {
+  const root = dirname(folder);
+  return problemOfStorage(root, storageId, await directoryDisk.seen(root));
+}
+
+/** From the sentence of `verifyFile`, which names one of these. */
+function kindOf(detail: string): string {
+  if (detail.startsWith("is missing")) return "missing";
+  if (detail.startsWith("has SHA-256")) return "flipped";
+  return detail.startsWith("has ") ? "resized" : "not_a_file";
+}
+
+/** Everything below a folder but the folders; no link is followed. */
+async function namesBelow(folder: string, below = ""): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(
+    (error: unknown): Dirent[] => {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") return [];
+      throw error;
+    },
+  );
+  const names: string[] = [];
+  for (const entry of entries) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) names.push(...(await namesBelow(folder, path)));
+    else names.push(path);
+  }
+  return names;
+}

@@ -1,0 +1,94 @@
+/** Verifies a checkpoint again at a person's request, and records on its stream what was found. */
+import { checkpointFolder, globMatcher } from "@trainyard/blob";
+import type { Plain } from "@trainyard/contracts";
+import type { Verification } from "@trainyard/contracts/commands";
+import {
+  assert,
+  type Clock,
+  Fault,
+  isCheckpointId,
+  isRejection,
+  type Rejection,
+  reject,
+  streamName,
+} from "@trainyard/kernel";
+import { type CommandContext, foldOf } from "@trainyard/runtime";
+import { bytesOf, type Manifest } from "../core/manifest.ts";
+import { registryLimits } from "../limits.ts";
+import type { CommandDeps } from "./commands.ts";
+import type { Inspection } from "./inspect-files.ts";
+import { storageOf } from "./storages.ts";
+import { checkpoints, retentions } from "../streams.ts";
+import type { Place } from "./verify-files.ts";
+
+/** Inspections that run, each once however often it is asked for. */
+export class Inspector {
+  readonly #read: (place: Place, manifest: Manifest) => Promise<Inspection>;
+  readonly #clock: Clock;
+  readonly #running = new Map<string, Promise<Inspection>>();
+
+  constructor(read: (place: Place, manifest: Manifest) => Promise<Inspection>, clock: Clock) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  /** What was found; null while it is being read, for a caller that asks again. */
+  async inspect(checkpoint: string, place: Place, manifest: Manifest): Promise<Inspection | null> {
+    const running = this.#running.get(checkpoint) ?? this.#read(place, manifest);
+    running.catch(() => this.#running.delete(checkpoint));
+    this.#running.set(checkpoint, running);
+    const [oldest] = this.#running.keys();
+    if (this.#running.size > registryLimits.verificationsRememberedMax && oldest !== undefined) {
+      this.#running.delete(oldest);
+    }
+    const late = Promise.withResolvers<null>();
+    using _timer = this.#clock.timer(registryLimits.verifyWaitMs, () => late.resolve(null));
+    const found = await Promise.race([running, late.promise]);
+    if (found !== null) this.#running.delete(checkpoint);
+    return found;
+  }
+}
+
+export async function verifyCheckpoint(
+  { executor, manifests, inspector }: CommandDeps,
+  checkpoint: string,
+  { identity }: CommandContext,
+): Promise<Plain<Verification> | Rejection> {
+  const unknown = reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
+  if (!isCheckpointId(checkpoint)) return unknown;
+  const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
+  const { declared, status, manifestDigest } = state;
+  if (declared === null) return unknown;
+  if (status !== "completed") {
+    return reject("checkpoint_not_complete", `checkpoint ${checkpoint} is not complete`);
+  }
+  executor.cache.forget(streamName("retention", checkpoint));
+  const { deleted, globs } = (await executor.cache.load(retentions, checkpoint)).state;
+  if (deleted) return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
+  const isGone = globMatcher(globs);
+  const manifest = (await manifests.get(manifestDigest)).filter(({ path }) => !isGone(path));
+  const folder = checkpointFolder(declared.storage ?? {}, checkpoint);
+  assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
+  const storageId = await storageOf(executor, declared);
+  const found = await inspector.inspect(checkpoint, { folder, storageId }, manifest);
+  const files = manifest.length;
+  const answer = { checkpoint, files, bytes: bytesOf(manifest), problems: [], count: 0 };
+  if (found === null) return { ...answer, done: false };
+  if (found.kind === "unreadable") {
+    const told = `checkpoint ${checkpoint} cannot be read: ${found.detail}`;
+    throw new Fault("storage_unreadable", told, { retry: "later" });
+  }
+  const { problems, count } = found;
+  const damage =
+    count === 0 ? null : { problems: problems.slice(0, registryLimits.problemsToldMax), count };
+  const result = await executor.execute(identity, async (work) => {
+    if ((await work.guard(retentions, checkpoint)).deleted) {
+      return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
+    }
+    const { authid: by } = identity.meta;
+    const decided = await work.decide(checkpoints, checkpoint, { kind: "note_damage", damage, by });
+    return isRejection(decided) ? decided : undefined;
+  });
+  if (isRejection(result)) return result;
+  return { ...answer, done: true, problems: [...problems], count };
+}
