@@ -96,7 +96,9 @@ describe("a scheduler that takes over", () => {
     for (const { pools } of [folded, saved]) {
       const pool = pools.get("default");
       expect(pool?.kept).toMatchObject({ id: "2.1#1", shares: [{ agent: "a1" }] });
-      const passing = pool?.placed.borrowersFrom("2.1#1").map(({ demand }) => demand.id);
+      const passing = [...(pool?.placed.borrowersFrom("2.1#1") ?? [])].map(
+        ({ demand }) => demand.id,
+      );
       expect(passing).toEqual(["3.1#1"]);
     }
     world.agents[0]?.end("1.1#1", { code: 0 });

@@ -60,7 +60,6 @@ export class Cluster {
   timeMs = 0;
   /** How far the epochs towards agents are ahead of the lease's. */
   epochOffset = 0;
-
   /** What changed since it was last taken, for whoever acts on the fold. */
   readonly touchedPools = new Set<string>();
   /** Pools in which the reasons of waits may have changed since they were last recorded. */
