@@ -5,12 +5,27 @@ export {
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFolder,
+  storeAddress,
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { FolderOfOthers, NotInside } from "./folder-of-others.ts";
 export { createMemoryBlobStore } from "./memory-store.ts";
+export {
+  checkpointKey,
+  markStore,
+  problemOfStore,
+  removeCheckpointObjects,
+} from "./objects/checkpoint-objects.ts";
+export { partBytesOf } from "./objects/parts.ts";
+export type {
+  FileDigests,
+  ObjectChecksum,
+  ObjectStore,
+  PlannedRequest,
+} from "./objects/port.ts";
+export { type OpenStore, Stores } from "./objects/stores.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { directoryDisk, type StorageDisk } from "./storage-disk.ts";

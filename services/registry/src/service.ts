@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDirectoryBlobStore } from "@trainyard/blob";
+import { openDirectoryBlobStore, openObjectStore, Stores } from "@trainyard/blob";
 import {
   EventFeed,
   type ListeningService,
@@ -22,7 +22,8 @@ import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
-import type { Place, Verdict } from "./shell/verify-files.ts";
+import { type Place, verify } from "./shell/verify.ts";
+import type { FolderPlace, Verdict } from "./shell/verify-files.ts";
 import type { VerifyQuestion } from "./shell/verify-worker.ts";
 
 const verifyWorker = new URL("./shell/verify-worker.ts", import.meta.url);
@@ -40,16 +41,18 @@ export async function createService(
   const hashing = stack.use(
     new WorkerCall<VerifyQuestion, Verdict>(verifyWorker, "verifies files"),
   );
-  const verify = (place: Place, manifest: Manifest) => hashing.ask({ place, manifest });
-  const verifier = new Verifier(verify, clock, events);
+  const hash = (place: FolderPlace, manifest: Manifest) => hashing.ask({ place, manifest });
+  const look = (place: Place, manifest: Manifest) => verify(place, manifest, hash);
+  const verifier = new Verifier(look, clock, events);
+  const stores = stack.use(new Stores(openObjectStore));
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
   const shared = { clock, events, checkpointDir };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
-    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
+    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs, stores });
     const placed = new Placed({ log, pool, clock, logger });
-    const decided = { executor, manifests, verifier, placed, blobs };
+    const decided = { executor, manifests, verifier, placed, blobs, stores };
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),

@@ -48,7 +48,10 @@ export async function seenStore(store: ObjectStore): Promise<SeenStorage> {
 }
 
 /** Why nothing of the storage may be judged now; null where the store has the id that checkpoints were declared with. */
-export async function problemOfStore(store: ObjectStore, storageId: string): Promise<string | null> {
+export async function problemOfStore(
+  store: ObjectStore,
+  storageId: string,
+): Promise<string | null> {
   const seen = await seenStore(store);
   if (seen.kind === "marked" && seen.id === storageId) return null;
   if (seen.kind === "marked") {

@@ -5,7 +5,7 @@
  * - `head`, `open` and `copy` return null or "absent" only where the store says that the object does not exist. A refusal
  *   (403) is a Fault `storage_refused`, which is never absence. A store that is away, throttles or fails is a Fault
  *   `storage_away` with retry "later". A bucket that does not exist is a Fault `bucket_not_found`.
- * - Large files go in parts of `partBytes`; each part is at most that large and all but the last are exactly that large.
+ * - Files go in parts of `partBytesOf(bytes)`; a file that has one part is sent in one request.
  * - Content passes through as a stream; an adapter never holds a file in memory.
  */
 export type ObjectHead = {
@@ -18,8 +18,7 @@ export type ObjectHead = {
 export type ObjectChecksum =
   | { readonly kind: "sha256"; readonly value: string }
   | { readonly kind: "sha256-parts"; readonly value: string; readonly parts: number }
-  | { readonly kind: "md5"; readonly value: string }
-  | { readonly kind: "crc32c"; readonly value: string };
+  | { readonly kind: "md5"; readonly value: string };
 
 export type ListedObject = {
   readonly key: string;
@@ -31,10 +30,10 @@ export type ListedObject = {
 export type FileDigests = {
   readonly bytes: number;
   readonly sha256: string;
-  /** Of each part, in order; one entry for a file of at most `partBytes`, also for an empty one. */
+  /** Of each part, in order; one entry for a file of one part, also for an empty one. */
   readonly parts: readonly PartDigests[];
-  /** Base64; for stores that keep it of a whole object. */
-  readonly crc32c: string;
+  /** Base64; empty if unknown. For stores that keep an MD5 of the whole object. */
+  readonly md5: string;
 };
 
 export type PartDigests = { readonly sha256: string };
@@ -67,8 +66,6 @@ export type ObjectContent = { readonly bytes: number; readonly stream: AsyncIter
 export interface ObjectStore extends AsyncDisposable {
   /** For people: `s3://bucket/prefix`. */
   readonly address: string;
-  /** The size of a part; files up to it are sent in one request. */
-  readonly partBytes: number;
   head(key: string): Promise<ObjectHead | null>;
   open(key: string): Promise<ObjectContent | null>;
   /** Stores small content (markers, probes). With `ifAbsent` an object that is there stays, and false is returned. */

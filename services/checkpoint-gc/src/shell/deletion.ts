@@ -8,10 +8,13 @@
 import {
   checkpointRoot,
   problemOfStorage,
+  problemOfStore,
   removeCheckpointFolder,
+  removeCheckpointObjects,
   type StorageDisk,
   storageOfCheckpoint,
   storageStreamId,
+  type Stores,
 } from "@trainyard/blob";
 import { type EventLog, newEventId } from "@trainyard/event-log";
 import {
@@ -44,6 +47,7 @@ export type DeletionDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly disk: StorageDisk;
+  readonly stores: Pick<Stores, "of">;
 };
 
 const meta = serviceMeta("checkpoint-gc");
@@ -144,17 +148,29 @@ export class Deletion {
 
   /** From the start of its deletion on a checkpoint is not restored from: that begins only where its files can be removed. */
   async #lookForStorage(facts: CheckpointFacts): Promise<void> {
-    const root = checkpointRoot(facts.storage) ?? "";
-    const seen = await this.#deps.disk.seen(root);
-    const problem = problemOfStorage(root, await this.#storageOf(facts), seen);
+    const problem = await this.#problemOf(facts);
     if (problem !== null) throw new Fault("storage_away", problem, { retry: "later" });
+  }
+
+  async #problemOf(facts: CheckpointFacts): Promise<string | null> {
+    const { disk, stores } = this.#deps;
+    const store = await stores.of(facts.storage);
+    if (store !== null) return problemOfStore(store, facts.storageId ?? "");
+    const root = checkpointRoot(facts.storage) ?? "";
+    return problemOfStorage(root, await this.#storageOf(facts), await disk.seen(root));
+  }
+
+  async #remove(checkpoint: string, facts: CheckpointFacts): Promise<void> {
+    const { disk, stores } = this.#deps;
+    const store = await stores.of(facts.storage);
+    if (store !== null) return removeCheckpointObjects(store, checkpoint, facts.storageId ?? "");
+    await removeCheckpointFolder(facts.storage, checkpoint, await this.#storageOf(facts), disk);
   }
 
   async #delete(checkpoint: string): Promise<void> {
     const { executor } = this.#deps;
     const { state } = await executor.cache.load(checkpoints, checkpoint);
-    const { disk } = this.#deps;
-    await removeCheckpointFolder(state.storage, checkpoint, await this.#storageOf(state), disk);
+    await this.#remove(checkpoint, state);
     const { files, bytes } = state;
     await this.#execute(async (work) => {
       const command = { kind: "record_deletion", files, bytes } as const;

@@ -1,14 +1,18 @@
 /** The commands of the registry: checkpoints of runs, carried here by the gateway, and model code for agents. */
-import type { BlobStore } from "@trainyard/blob";
+import type { BlobStore, Stores } from "@trainyard/blob";
 import {
   AdoptStorageSchema,
   CompleteCheckpointSchema,
   ContextPlanSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  FileDownloadsSchema,
+  FileUploadsSchema,
   ListStoragesSchema,
   PlanCheckpointDownloadSchema,
   PlanContextDownloadSchema,
+  PlanFilesSchema,
+  PlanUploadSchema,
   StorageAdoptionSchema,
   StorageListSchema,
   UploadPlanSchema,
@@ -22,6 +26,8 @@ import { declareCheckpoint } from "./declare.ts";
 import { planDownload } from "./download.ts";
 import type { ManifestTable } from "./manifest-table.ts";
 import type { Placed } from "./placed.ts";
+import { planFiles } from "./download-files.ts";
+import { planUpload } from "./upload.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import type { Verifier } from "./verifier.ts";
@@ -30,6 +36,7 @@ export type CommandDeps = {
   readonly executor: Executor;
   readonly manifests: Pick<ManifestTable, "put" | "get">;
   readonly verifier: Verifier;
+  readonly stores: Pick<Stores, "of" | "idOf">;
   readonly placed: Pick<Placed, "groups">;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -52,6 +59,10 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
       planDownload(deps, request.checkpoint),
     ),
+    PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request) =>
+      planUpload(deps, request),
+    ),
+    PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) => planFiles(deps, request)),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),
     ),
