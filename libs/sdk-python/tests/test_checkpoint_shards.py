@@ -253,7 +253,9 @@ class Background(CheckpointCase):
     def test_two_copies_at_most_are_held(self):
         go_on = threading.Event()
         for _ in range(2):
-            self.checkpoint.store_in_background(lambda path: go_on.wait(120), {"steps_completed": 1})
+            self.checkpoint.store_in_background(
+                lambda path: go_on.wait(120), {"steps_completed": 1}
+            )
         threading.Timer(0.2, go_on.set).start()
         self.checkpoint.store_in_background(lambda path: None, {"steps_completed": 1})
         self.assertTrue(go_on.is_set())

@@ -69,7 +69,7 @@ export async function createService(
   const start = beginStart(folder, clock.nowMs());
   const runtime = await runtimeOf({ config, folder: start.folder, sdkPath, users, clock, events });
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
-  const urls = { apiUrl, metricsUrl, checkpointDir };
+  const urls = { apiUrl, metricsUrl, checkpointDir, sdkPath };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
   const deps = {
     ...shared,

@@ -44,6 +44,8 @@ function newAgent(folder: string) {
     deviceLookMs: 1_000,
     ...urls,
     checkpointDir: "",
+    sdkPath: null,
+    sdkPath: null,
     inherited: {},
     users: new RunUsers(null),
     runtime: processRuntime({

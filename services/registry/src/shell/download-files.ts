@@ -1,7 +1,7 @@
 /** Plans how to read files of a complete checkpoint from its object store. */
 import { checkpointKey } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
-import type { FileDownloads, PlanFiles } from "@trainyard/contracts/commands";
+import type { FileDownload, FileDownloads, PlanFiles } from "@trainyard/contracts/commands";
 import { isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
@@ -25,7 +25,7 @@ export async function planFiles(
   const known = new Set(
     (await deps.manifests.get(complete.state.manifestDigest)).map(({ path }) => path),
   );
-  const files: FileDownloads["files"] = [];
+  const files: Plain<FileDownload>[] = [];
   for (const path of paths) {
     if (!known.has(path)) {
       const detail = `checkpoint ${checkpoint} has no file ${JSON.stringify(path)}`;

@@ -4,7 +4,7 @@ import { registryLimits } from "../limits.ts";
 import { Verifier } from "./verifier.ts";
 import type { Verdict } from "./verify-files.ts";
 
-const place = { folder: "/c/x", storageId: "s" };
+const place = { kind: "folder", folder: "/c/x", storageId: "s" } as const;
 const manifest = [{ path: "f", bytes: 7, sha256: "0".repeat(64) }];
 const verified: Verdict = { kind: "verified" };
 

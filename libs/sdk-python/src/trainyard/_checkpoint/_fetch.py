@@ -39,9 +39,17 @@ def fetch(uuid: str, manifest: list[FileEntry], target: Path, plan: PlanFiles) -
     beside = target / f".{uuid}.{os.getpid()}"
     beside.mkdir(parents=True, exist_ok=True)
     fetching = _Fetch(uuid, beside, plan)
-    with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
-        for first in range(0, len(manifest), UPLOAD_FILES_PER_PLAN):
-            fetching.page(manifest[first : first + UPLOAD_FILES_PER_PLAN], lanes)
+    try:
+        with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
+            for first in range(0, len(manifest), UPLOAD_FILES_PER_PLAN):
+                fetching.page(manifest[first : first + UPLOAD_FILES_PER_PLAN], lanes)
+    except BaseException:
+        import shutil
+
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    finally:
+        fetching.close()
     # Another process of this host may have been faster; its files are the same.
     with contextlib.suppress(OSError):
         os.replace(beside, folder)
@@ -63,12 +71,16 @@ class _Fetch:
         self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
         self._ends_at = time.monotonic() + CHECKPOINT_PATIENCE_S
 
+    def close(self) -> None:
+        """Closes the connections to the store."""
+        self._store.close()
+
     def page(self, entries: list[FileEntry], lanes: ThreadPoolExecutor) -> None:
         """Reads these files, again and again until each is there."""
         left = entries
         while left:
             requests = self._plan([entry.path for entry in left])
-            answers = list(lanes.map(lambda entry: self._one(entry, requests.get(entry.path)), left))
+            answers = list(lanes.map(self._one, left, [requests.get(e.path) for e in left]))
             failed = [(entry, why) for entry, why in zip(left, answers) if why is not None]
             left = [entry for entry, _ in failed]
             if not failed:

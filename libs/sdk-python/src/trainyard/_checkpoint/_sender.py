@@ -29,8 +29,8 @@ from .._limits import (
 )
 from ..errors import CheckpointError
 from ._spool import CheckpointSpool, Record
-from ._upload_process import UploadProcess
 from ._store import folder_of, is_defect, is_final, refusal_of
+from ._upload_process import UploadProcess
 
 
 class Undecided(NamedTuple):
@@ -60,7 +60,7 @@ class CheckpointSender:
         self.root = root
         # Whether the root is a folder of this host, whose checkpoints go from there to an object store.
         self.uploads = uploads
-        self._run = run
+        self._run_id = run
         self._url = url
         self._token = token
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
@@ -236,7 +236,7 @@ class CheckpointSender:
             {
                 "url": self._url,
                 "token": self._token,
-                "run": self._run,
+                "run": self._run_id,
                 "checkpoint": record.uuid,
                 "folder": str(self.root / record.uuid),
                 **record.completion(),
@@ -245,7 +245,9 @@ class CheckpointSender:
         if sent.manifest is not None:
             return self._complete(record, {"manifest": sent.manifest})
         if sent.refused:
-            return self._refused(record, CheckpointError(f"checkpoint {record.uuid} could not be sent: {sent.why}"))
+            return self._refused(
+                record, CheckpointError(f"checkpoint {record.uuid} could not be sent: {sent.why}")
+            )
         return Undecided(None, sent.why)
 
     def _refused(self, record: Record, refusal: CheckpointError) -> Answer:

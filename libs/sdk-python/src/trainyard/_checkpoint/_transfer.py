@@ -38,7 +38,9 @@ class Planned(NamedTuple):
     def of(message: Any) -> Planned:
         """Of its proto JSON. Raises TransferError for anything else."""
         try:
-            headers = {str(name): str(value) for name, value in (message.get("headers") or {}).items()}
+            headers = {
+                str(name): str(value) for name, value in (message.get("headers") or {}).items()
+            }
             return Planned(str(message["method"]), str(message["url"]), headers)
         except (KeyError, TypeError, AttributeError) as error:
             raise TransferError(f"the platform's plan cannot be read: {message!r}") from error
@@ -64,6 +66,8 @@ class StoreConnections:
 
     def __init__(self) -> None:
         self._local = threading.local()
+        self._lock = threading.Lock()
+        self._opened: set[http.client.HTTPConnection] = set()
 
     def send(self, request: Planned, path: Path, offset: int, count: int) -> None:
         """Sends ``count`` bytes of a file from ``offset`` on. Raises TransferError and WrongContentError."""
@@ -80,7 +84,9 @@ class StoreConnections:
         """Writes a file and compares it with its manifest. Raises TransferError, WrongContentError, OSError."""
         connection = self._connection(request)
         try:
-            connection.request(request.method, _target_of(request.url), headers=dict(request.headers))
+            connection.request(
+                request.method, _target_of(request.url), headers=dict(request.headers)
+            )
             response = connection.getresponse()
             if response.status == 404:
                 response.read(STORE_ANSWER_BYTES_MAX)
@@ -111,9 +117,11 @@ class StoreConnections:
             raise WrongContentError(f"has {size} bytes and another content than when it was stored")
 
     def close(self) -> None:
-        """Closes this thread's connections."""
-        for connection in getattr(self._local, "by_host", {}).values():
-            connection.close()
+        """Closes all connections, when no thread uses them any more."""
+        with self._lock:
+            for connection in self._opened:
+                connection.close()
+            self._opened.clear()
 
     def _ask(self, request: Planned, body: Part, count: int) -> tuple[int, str]:
         headers = {**request.headers, "Content-Length": str(count)}
@@ -137,9 +145,12 @@ class StoreConnections:
         if key not in by_host:
             https = parts.scheme == "https"
             kind = http.client.HTTPSConnection if https else http.client.HTTPConnection
-            by_host[key] = kind(
+            connection = kind(
                 parts.hostname or "", parts.port, timeout=STORE_TIMEOUT_S, blocksize=COPY_BYTES
             )
+            by_host[key] = connection
+            with self._lock:
+                self._opened.add(connection)
         return by_host[key]
 
     def _drop(self, request: Planned) -> None:
@@ -149,10 +160,17 @@ class StoreConnections:
         )
         if connection is not None:
             connection.close()
+            with self._lock:
+                self._opened.discard(connection)
 
 
 # What S3 and Google Cloud Storage say of content that is not what its digest says.
-_WRONG_CONTENT = ("BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch", "InvalidDigest")
+_WRONG_CONTENT = (
+    "BadDigest",
+    "XAmzContentChecksumMismatch",
+    "XAmzContentSHA256Mismatch",
+    "InvalidDigest",
+)
 
 
 def _target_of(url: str) -> str:

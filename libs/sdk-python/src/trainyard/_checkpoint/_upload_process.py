@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import _log as log
@@ -31,12 +33,20 @@ class UploadProcess:
     def run(self, order: dict[str, Any]) -> Sent:
         """Sends a checkpoint; returns when all is sent, or nothing more can be for now."""
         command = [sys.executable, "-m", "trainyard._checkpoint._uploader"]
+        # The same package as here, also where a script found it by a path of its own.
+        package = Path(__file__).resolve().parents[2]
+        environment = {**os.environ, "PYTHONPATH": str(package)}
         with self._lock:
             if self._ended:
                 return Sent(None, False, "the run ends")
             # From / so that no module of the script's folder stands for one of Python's.
             self._process = subprocess.Popen(
-                command, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                command,
+                cwd="/",
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
         process = self._process
         lines = _Lines(process)
@@ -44,7 +54,9 @@ class UploadProcess:
         lines.join()
         if process.wait() == 0:
             return Sent(json.loads(output), False, "")
-        return Sent(None, process.returncode == REFUSED, lines.last or "the upload ended unexpectedly")
+        return Sent(
+            None, process.returncode == REFUSED, lines.last or "the upload ended unexpectedly"
+        )
 
     def end(self) -> None:
         """Ends a running upload, and starts no other."""

@@ -34,8 +34,8 @@ from .._limits import (
 )
 from ._parts import ChangedFileError, Digested, digest
 from ._store import entry_of, is_final
-from ._uploader_status import LATER, REFUSED
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
+from ._uploader_status import LATER, REFUSED
 
 
 class Order(NamedTuple):
@@ -73,7 +73,10 @@ class Uploader:
 
     def upload(self) -> list[Digested]:
         """Sends what is missing. Raises TransferError for later, RefusedError for never."""
-        files = [digest(self._order.folder, entry_of(self._order.checkpoint, entry)) for entry in self._order.manifest]
+        files = [
+            digest(self._order.folder, entry_of(self._order.checkpoint, entry))
+            for entry in self._order.manifest
+        ]
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._progress.begin(sum(file.entry.bytes for file in files))
         with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
