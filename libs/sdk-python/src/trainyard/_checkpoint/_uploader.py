@@ -56,7 +56,7 @@ class RefusedError(Exception):
 class _Part(NamedTuple):
     path: str
     offset: int
-    count: int
+    bytes: int
     request: Planned
 
 
@@ -122,10 +122,10 @@ class Uploader:
         """Sends one part; what may be sent again is returned, so that the others are sent meanwhile."""
         try:
             path = self._order.folder / part.path
-            self._store.send(part.request, path, part.offset, part.count)
+            self._store.send(part.request, path, part.offset, part.bytes)
         except TransferError as error:
             return error
-        self._progress.sent(part.count)
+        self._progress.sent(part.bytes)
         return None
 
 
