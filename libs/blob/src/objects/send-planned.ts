@@ -7,7 +7,8 @@ import type { PlannedRequest } from "./port.ts";
 export function sendPlanned(planned: PlannedRequest, content: Uint8Array): Promise<Sent> {
   const { promise, resolve, reject } = Promise.withResolvers<Sent>();
   const { method, headers } = planned;
-  const sent = httpRequest(planned.url, { method, headers: { ...headers } }, (response) => {
+  const options = { method, headers: { ...headers }, agent: false };
+  const sent = httpRequest(planned.url, options, (response) => {
     const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => chunks.push(chunk));
     response.on("error", reject);

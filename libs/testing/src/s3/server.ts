@@ -304,7 +304,8 @@ async function send(
       left -= part.length;
       if (response.destroyed) return;
       if (!response.write(part)) await drained(response);
-      if (left <= 0) return breakOff(request, response);
+      // What was written before still arrives.
+      if (left <= 0) return request.socket.destroySoon();
     }
     response.end();
   } catch (error) {
@@ -312,9 +313,9 @@ async function send(
   }
 }
 
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    response.once("drain", resolve);
-    response.once("close", resolve);
-  });
+async function drained(response: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.once("drain", resolve).once("close", resolve);
+  await promise;
+  response.off("drain", resolve).off("close", resolve);
 }

@@ -207,6 +207,7 @@ class S3Store implements ObjectStore {
   }
 
   async copy(from: string, to: string): Promise<Copied> {
+    this.#connection.at(to);
     const source = await this.head(from);
     return source === null ? "absent" : this.#copies.copy(from, to, source.bytes);
   }

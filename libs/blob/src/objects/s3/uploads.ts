@@ -10,9 +10,10 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   ListMultipartUploadsCommand,
+  ListPartsCommand,
+  type ListPartsCommandOutput,
   type MultipartUpload,
   type Part,
-  paginateListParts,
   PutObjectCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
@@ -181,22 +182,28 @@ export class S3Uploads {
     }
   }
 
+  /** By hand: the SDK's paginator goes on for as long as S3 names a marker, and S3 names one behind the last page too. */
   async #parts(key: string, id: string): Promise<readonly Part[]> {
     const { client } = this.#connection;
-    const input = { ...this.#connection.at(key), UploadId: id };
-    return this.#connection.attempt(
-      `list the parts of ${key}`,
-      "s3:ListMultipartUploadParts",
-      async () => {
-        const parts: Part[] = [];
-        for await (const page of paginateListParts({ client }, input)) {
-          parts.push(...(page.Parts ?? []));
-        }
-        return parts;
-      },
-      // It was completed or given up between the two listings.
-      (error) => (saysAbsent(error) ? [] : undefined),
-    );
+    const parts: Part[] = [];
+    let marker: string | undefined;
+    for (;;) {
+      const command = new ListPartsCommand({
+        ...this.#connection.at(key),
+        UploadId: id,
+        ...(marker === undefined ? {} : { PartNumberMarker: marker }),
+      });
+      const page = await this.#connection.attempt<ListPartsCommandOutput | null>(
+        `list the parts of ${key}`,
+        "s3:ListMultipartUploadParts",
+        () => client.send(command),
+        // It was completed or given up between the two listings.
+        (error) => (saysAbsent(error) ? null : undefined),
+      );
+      parts.push(...(page?.Parts ?? []));
+      if (page?.IsTruncated !== true) return parts;
+      marker = page.NextPartNumberMarker;
+    }
   }
 
   /** A part is there if it has the size and the checksum; where the store keeps no checksum, the size alone. */
