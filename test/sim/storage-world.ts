@@ -38,7 +38,7 @@ import { Teller } from "./teller.ts";
 /** As every host names it. What lies there is each host's own. */
 const root = "/shared/checkpoints";
 const trial = "1.1";
-const stores = new Stores(openObjectStore);
+const stores = new Stores((storage) => openObjectStore(storage, new ManualClock()));
 const content = "the weights";
 const sha256 = createHash("sha256").update(content).digest("hex");
 const manifest = [{ path: "weights", bytes: content.length, sha256 }];

@@ -18,10 +18,9 @@ export {
   problemOfStore,
   removeCheckpointObjects,
 } from "./objects/checkpoint-objects.ts";
-export { partBytesOf } from "./objects/parts.ts";
+export { compareWithFile } from "./objects/files.ts";
 export type {
   FileDigests,
-  ObjectChecksum,
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";

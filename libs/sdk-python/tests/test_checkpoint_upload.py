@@ -4,7 +4,6 @@ import json
 import os
 import random
 import time
-import unittest
 
 from fake_platform import TOKEN
 from fake_store import StorePlatform
@@ -147,15 +146,6 @@ class Reading(UploadCase):
         with self.assertRaisesRegex(errors.CheckpointError, "outside its folder"):
             self.checkpoint.download(uuid, self.folder / "copy")
         self.assertFalse((self.folder / "escape").exists())
-
-
-class Parts(unittest.TestCase):
-    def test_sizes(self):
-        mib = 1 << 20
-        sizes = {0: 64, 64 * mib: 64, 64_000 * mib: 64, 64_000 * mib + 1: 128, 130_000 * mib: 256}
-        for size, part in sizes.items():
-            with self.subTest(size):
-                self.assertEqual(_parts.part_bytes_of(size), part * mib)
 
 
 class Digesting(UploadCase):

@@ -3,11 +3,11 @@ import { type CheckpointStorageSection, storeAddress } from "../checkpoint-folde
 import { markStore } from "./checkpoint-objects.ts";
 import type { ObjectStore } from "./port.ts";
 
-export type OpenStore = (storage: CheckpointStorageSection) => Promise<ObjectStore>;
+export type OpenStore = (storage: CheckpointStorageSection) => ObjectStore;
 
 export class Stores implements AsyncDisposable {
   readonly #open: OpenStore;
-  readonly #opened = new Map<string, Promise<ObjectStore>>();
+  readonly #opened = new Map<string, ObjectStore>();
   /** The ids of markers that were made or seen by this process. */
   readonly #ids = new Map<string, string>();
 
@@ -16,11 +16,12 @@ export class Stores implements AsyncDisposable {
   }
 
   /** The store of a section of an experiment's configuration; null where that is a directory. */
-  async of(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
+  of(storage: CheckpointStorageSection): ObjectStore | null {
     const address = storeAddress(storage);
     if (address === null) return null;
-    const opened = this.#opened.get(address) ?? this.#begin(address, storage);
-    return await opened;
+    const opened = this.#opened.get(address) ?? this.#open(storage);
+    this.#opened.set(address, opened);
+    return opened;
   }
 
   /** The id in the store's marker, which is made where there is none. */
@@ -32,17 +33,7 @@ export class Stores implements AsyncDisposable {
     return id;
   }
 
-  #begin(address: string, storage: CheckpointStorageSection): Promise<ObjectStore> {
-    const opening = this.#open(storage);
-    this.#opened.set(address, opening);
-    opening.catch(() => this.#opened.delete(address));
-    return opening;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    const opened = await Promise.allSettled(this.#opened.values());
-    for (const store of opened) {
-      if (store.status === "fulfilled") await store.value[Symbol.asyncDispose]();
-    }
+    for (const store of this.#opened.values()) await store[Symbol.asyncDispose]();
   }
 }

@@ -114,9 +114,8 @@ LAUNCH_TAIL_LINES = 400
 LAUNCH_PORT_FIRST = 30_000
 LAUNCH_PORTS = 2_700
 
-# Files are sent to an object store in parts of this size, and in larger ones where there would be more than so many.
+# Files are sent to an object store in parts of this size.
 UPLOAD_PART_BYTES = 64 << 20
-UPLOAD_PARTS_MAX = 1_000
 # Files that the platform plans in one request.
 UPLOAD_FILES_PER_PLAN = 100
 # Parts that are sent, or files that are read, at one time.

@@ -24,7 +24,7 @@ export async function planUpload(
   if (isRejection(own)) return own;
   const refusal = await refusalOfRun(deps, request);
   if (refusal !== null) return refusal;
-  const store = await deps.stores.of(own.declared.storage ?? {});
+  const store = deps.stores.of(own.declared.storage ?? {});
   if (store === null) {
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }
@@ -52,7 +52,7 @@ function problemOf(files: readonly ManifestEntryOf[]): Rejection | null {
 /** What a store compares. A file of one part has the digest of the whole. */
 export function digestsOf({ bytes, sha256, partSha256, md5 }: ManifestEntryOf): FileDigests {
   const parts = partSha256.length === 0 ? [sha256] : partSha256;
-  return { bytes, sha256, parts: parts.map((part) => ({ sha256: part })), md5 };
+  return { bytes, sha256, parts: parts.map((part) => ({ sha256: part })), md5, crc32c: "" };
 }
 
 /** Times travel as remaining ones: clocks differ between hosts. */

@@ -3,13 +3,7 @@
  * store that keeps no checksum has them read. An upload in parts becomes an object here, once all its parts are there.
  */
 import { createHash } from "node:crypto";
-import {
-  checkpointKey,
-  type ObjectChecksum,
-  type ObjectStore,
-  partBytesOf,
-  problemOfStore,
-} from "@trainyard/blob";
+import { checkpointKey, compareWithFile, type ObjectStore, problemOfStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ManifestEntry } from "@trainyard/contracts/commands";
 import { isFault } from "@trainyard/kernel";
@@ -45,33 +39,21 @@ async function verifyObject(
   entry: Entry,
 ): Promise<Verdict> {
   const key = checkpointKey(checkpoint, entry.path);
-  const inParts = entry.bytes > partBytesOf(entry.bytes);
-  const head = inParts ? await store.finishUpload(key, digestsOf(entry)) : await store.head(key);
-  const file = JSON.stringify(entry.path);
-  // It may be on its way: that nobody sends it any more is for the end of the run to tell.
-  if (head === null) return { kind: "unreadable", detail: `the file ${file} was not sent yet` };
+  const file = digestsOf(entry);
+  const inParts = entry.bytes > store.partBytes;
+  const head = inParts ? await store.finishUpload(key, file) : await store.head(key);
+  // It may be on its way: whether anyone still sends it is for the end of the run to tell.
+  if (head === null) {
+    return { kind: "unreadable", detail: `${JSON.stringify(entry.path)} was not sent yet` };
+  }
   const differs = (detail: string): Verdict => ({ kind: "differs", path: entry.path, detail });
   if (head.bytes !== entry.bytes) {
     return differs(`has ${head.bytes} bytes, and the manifest says ${entry.bytes}`);
   }
-  const matches =
-    head.checksum === null ? await isContent(store, key, entry) : isChecksum(head.checksum, entry);
-  return matches ? verified : differs("has another content than the manifest says");
-}
-
-function isChecksum(checksum: ObjectChecksum, entry: Entry): boolean {
-  const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
-  switch (checksum.kind) {
-    case "sha256":
-      return checksum.value === base64(entry.sha256);
-    case "sha256-parts": {
-      const digest = createHash("sha256");
-      for (const { sha256 } of digestsOf(entry).parts) digest.update(Buffer.from(sha256, "hex"));
-      return checksum.value === digest.digest("base64");
-    }
-    case "md5":
-      return checksum.value === entry.md5;
-  }
+  const compared = compareWithFile(head, file);
+  const isSame =
+    compared === "same" || (compared === "unknown" && (await isContent(store, key, entry)));
+  return isSame ? verified : differs("has another content than the manifest says");
 }
 
 async function isContent(store: ObjectStore, key: string, { sha256 }: Entry): Promise<boolean> {

@@ -1,7 +1,6 @@
 """How a file is cut into parts for an object store, and the digests that the store compares.
 
-The rule is the platform's too (libs/blob, ``partBytesOf``): a part has 64 MiB, or as many times twice that
-as it takes to have at most 1,000 parts.
+The size of a part is the platform's too (libs/blob, ``partBytes``).
 """
 
 from __future__ import annotations
@@ -9,16 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._limits import COPY_BYTES, UPLOAD_PART_BYTES, UPLOAD_PARTS_MAX
+from .._limits import COPY_BYTES, UPLOAD_PART_BYTES
 from .._storage import FileEntry
-
-
-def part_bytes_of(size: int) -> int:
-    """The bytes of each part but the last of a file of ``size`` bytes."""
-    part = UPLOAD_PART_BYTES
-    while size > part * UPLOAD_PARTS_MAX:
-        part *= 2
-    return part
 
 
 class Digested(NamedTuple):
@@ -41,7 +32,7 @@ def digest(folder: Path, entry: FileEntry) -> Digested:
     import base64
     import hashlib
 
-    size, part_bytes = 0, part_bytes_of(entry.bytes)
+    size, part_bytes = 0, UPLOAD_PART_BYTES
     in_parts = entry.bytes > part_bytes
     md5 = hashlib.md5(usedforsecurity=False)
     whole, part = hashlib.sha256(), hashlib.sha256()
