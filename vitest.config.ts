@@ -8,9 +8,11 @@ const unit = unitTests(repositoryFiles());
 
 export default defineConfig({
   test: {
-    // Real servers start in some tests, on machines that are shared: a limit only ends what hangs.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Real servers start in some tests, on machines that are shared: a limit only ends what hangs. The same holds for a
+    // wait within a test, and for what tests give as their own limits.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 90_000 } },
     // Two cores, and one worker more, since one or another waits for a server, a disk or a moment.
     maxWorkers: 3,
     globalSetup: ["scripts/lib/end-with-runner.ts"],

@@ -8,7 +8,7 @@ import { median, percentile } from "./support/measure.ts";
 import { reportOf, tableOf } from "./support/report.ts";
 
 // Ends what hangs: what a bench takes says its report.
-const slowMs = 300_000;
+const slowMs = 600_000;
 
 /** The ids are the command's interface: who draws figures over time goes by them. */
 const ids: Readonly<Record<BenchName, readonly string[]>> = {

@@ -4,7 +4,7 @@ import { killEach, parts } from "./kill-each.ts";
 import { natsAway, natsWiped } from "./nats-away.ts";
 import { trialsOfShortSearch as trials } from "./search-under-test.ts";
 
-const slow = 420_000;
+const slow = 1_200_000;
 const log = (): void => {};
 
 test(

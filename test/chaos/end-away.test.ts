@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { endAway } from "./end-away.ts";
 
-const slow = 300_000;
+const slow = 1_200_000;
 const stored = { checkpoints: ["COMPLETED"], downloaded: '{"step": 7}' };
 
 test(

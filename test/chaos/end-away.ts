@@ -49,7 +49,7 @@ environment: { environment_variables: ["GO=${go}"] }
       const settled = checkpoints.every((checkpoint) => checkpoint.state !== "ACTIVE");
       return settled && checkpoints.length > 0 && !/ACTIVE|STOPPING/.test(state);
     },
-    120_000,
+    300_000,
   );
   const [latest] = checkpoints;
   const download = await world.yard("checkpoint", "download", latest?.uuid ?? "", "downloaded");

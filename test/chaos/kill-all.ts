@@ -20,7 +20,7 @@ export async function killAll(options: {
   const pids = await Promise.all(everything.map((name) => world.pidOf(name)));
   for (const pid of pids) process.kill(pid, "SIGKILL");
   await world.up();
-  await untilOver(world.client, search.id, 240_000);
+  await untilOver(world.client, search.id, 900_000);
   const { items } = await world.client.call("listTrials", { experiment: search.id, pageSize: 100 });
   return {
     violations: await violationsOf(world, search),

@@ -50,7 +50,7 @@ export async function killEach(options: {
     }
   }
   options.log("every part was killed; waiting for the search to end");
-  await untilOver(world.client, search.id, 240_000);
+  await untilOver(world.client, search.id, 900_000);
   violations.push(...(await violationsOf(world, search)));
   violations.push(...(await differencesToUndisturbed(world, search, options.seed)));
   return { violations, killed };

@@ -50,7 +50,7 @@ async function restart(world: World, name: string): Promise<void> {
 }
 
 async function settled(world: World, search: SearchUnderTest): Promise<string[]> {
-  await untilOver(world.client, search.id, 240_000);
+  await untilOver(world.client, search.id, 900_000);
   const lost: string[] = [];
   for await (const { message } of world.client.stream("watchEvents", { noFollow: true })) {
     if (/\.(AgentLost|RunEnded)\./.test(message.type)) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   vi.stubEnv("TRAINYARD_AGENT_RUNTIME", "podman");
   vi.stubEnv("TRAINYARD_AGENT_ENGINE_SOCKET", podman.socket);
   world = stack.use(await World.start({ agents: 2, slots: 2 }));
-}, 240_000);
+});
 afterAll(async () => {
   await stack.disposeAsync();
   vi.unstubAllEnvs();

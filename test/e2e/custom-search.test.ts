@@ -145,7 +145,7 @@ test("kill -9 of the client, the searcher and the gateway change none of its ope
   const why = (await world.yard("search", "explain", disturbed)).out;
   expect(why).toMatch(/suspended by target_reached: .*target=10/);
   expect(why).toMatch(/stopped by client: .*reason=not among the best 3/);
-}, 300_000);
+}, 600_000);
 
 const probe = `
 import json, sys
@@ -212,4 +212,4 @@ test("bad operations are clear errors in Python, and nothing of them is recorded
   expect(ended.err).toContain("ended ERROR: client: seen enough");
   const listed = await world.yard("search", "events", experiment);
   expect(listed.out).toMatch(/ {5}1 {2}.* SearchStarted/);
-}, 120_000);
+});

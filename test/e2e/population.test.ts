@@ -7,7 +7,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await World.start({ slots: 4, processes: true });
-}, 120_000);
+});
 afterAll(() => world[Symbol.asyncDispose]());
 
 const POPULATION = 4;
@@ -83,4 +83,4 @@ test("copies go on where the donor was, a killed searcher changes no decision, t
   const loss = await lossAt(trial, until);
   expect(loss).toBeTypeOf("number");
   expect(await lossAt(chain.at(-1)?.id ?? "", until)).toBe(loss);
-}, 300_000);
+}, 600_000);

@@ -9,7 +9,7 @@ import { needTorch } from "../world/torch.ts";
 import { lossesOf, submitTraining, type Training, weightsOf } from "../world/torch-run.ts";
 import { World } from "../world/world.ts";
 
-const slowMs = 300_000;
+const slowMs = 600_000;
 const images = join(root, "examples", "pytorch-images");
 
 async function untilDone(world: World, trial: string): Promise<void> {

@@ -73,4 +73,4 @@ test("a search keeps to its space, tries given points first and learns from an e
   const refused = await world.yard("e", "create", other, "code-curves");
   expect(refused).toMatchObject({ code: 2, out: "" });
   expect(refused.err).toMatch(/^searcher\.warm_start\.experiments\[0\]: .* searches by loss/);
-}, 180_000);
+});

@@ -48,7 +48,7 @@ export async function outage(options: Outage): Promise<readonly string[]> {
   await delay(awayMs);
   const said = await world.yard("cluster", "restart", part);
   if (said.code !== 0) return [`${part} could not be started again: ${said.err}`];
-  await untilOver(world.client, search.id, 300_000);
+  await untilOver(world.client, search.id, 900_000);
   const found = [
     ...(await violationsOf(world, search)),
     ...(await restarted(world, search)),
@@ -86,7 +86,7 @@ async function checkpointViolations(
       last = isLast?.state === "COMPLETED" ? isLast.uuid : undefined;
       return last !== undefined;
     };
-    await eventually("the last checkpoint is complete", isComplete, 30_000).catch(() => {
+    await eventually("the last checkpoint is complete", isComplete, 120_000).catch(() => {
       found.push(`trial ${trial} lacks its last checkpoint (${seen})`);
     });
     if (last === undefined) continue;
@@ -111,7 +111,7 @@ async function logViolations(world: World, { id }: SearchUnderTest): Promise<rea
       steps = out.match(/step \d+$/gm) ?? [];
       return JSON.stringify(steps) === JSON.stringify(wanted);
     };
-    await eventually("every line is there", isWhole, 60_000).catch(() => {
+    await eventually("every line is there", isWhole, 120_000).catch(() => {
       found.push(`trial ${trial} has the lines ${steps.join(", ")}`);
     });
   }

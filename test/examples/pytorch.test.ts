@@ -12,7 +12,7 @@ import { endOf, linesOf, reportsOf, sdk, startScript } from "./script.ts";
 
 const examples = join(root, "examples");
 // Seconds of one core, most of them to import PyTorch; the machine may be busy.
-const runMs = 120_000;
+const runMs = 600_000;
 
 type Learned = {
   readonly example: string;

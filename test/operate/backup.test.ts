@@ -169,7 +169,7 @@ test("a log that is restored from a stopped copy is one of before, an anchor tel
   await again[Symbol.asyncDispose]();
   const restored = stack.use(await startTestPostgres({ copyOf: copy }));
   await expectLost(await startGateway(restored), kept, lost, 2);
-}, 180_000);
+});
 
 test("a log that is restored from a base backup and the archive has all that was archived, and an anchor tells what it lacks", async () => {
   const archive = join(folder, "archive");
@@ -220,4 +220,4 @@ test("a log that is restored from a base backup and the archive has all that was
   const restored = stack.use(await startTestPostgres({ copyOf: base }));
   gateway = await startGateway(restored);
   await expectLost(gateway, kept, lost, 1);
-}, 180_000);
+});

@@ -32,7 +32,7 @@ export const parts = [
 
 export type Part = (typeof parts)[number];
 
-const endMs = 420_000;
+const endMs = 900_000;
 const training: Training = { slots: 4, batchSize: 16, batches: 100, checkpointBatches: 5 };
 
 export type Killed = { readonly killed: number; readonly violations: readonly string[] };

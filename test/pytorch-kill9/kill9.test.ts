@@ -3,7 +3,7 @@ import { needTorch } from "../world/torch.ts";
 import { killParts } from "./kill.ts";
 
 test("kill -9 of a rank, an agent, and services during a training on two agents: the weights of an undisturbed one", {
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async ({ skip }) => {
   needTorch(skip);
   const { killed, violations } = await killParts({

@@ -7,7 +7,7 @@ import { runModule, runner, testsFolder } from "./python-module.ts";
 
 const python = "python3";
 // A test here may wait for all of its file; far more than that takes on two busy cores.
-const runMs = 300_000;
+const runMs = 600_000;
 
 const ids = execFileSync(python, [runner, "list"], { encoding: "utf8" })
   .trim()

@@ -10,4 +10,4 @@ test("a searcher that is killed in the middle of a search decides as one that wa
   });
   expect(violations).toEqual([]);
   expect(lag.reports + takeover.reports).toBeGreaterThan(7);
-}, 420_000);
+}, 1_200_000);

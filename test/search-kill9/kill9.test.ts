@@ -13,4 +13,4 @@ test("a searcher process that is killed twice decides the same, in every method"
   const { kills, violations } = await killProcess(2, seed, () => {});
   expect(violations).toEqual([]);
   expect(kills).toBe(2);
-}, 180_000);
+});

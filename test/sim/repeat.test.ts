@@ -9,4 +9,4 @@ function history({ log }: World): readonly string[] {
 test("a seed is a world: the same again, event by event", async () => {
   const seed = 7;
   expect(history(await runWorld({ seed }))).toEqual(history(await runWorld({ seed })));
-}, 120_000);
+});

@@ -8,7 +8,7 @@ import { ruff } from "../../scripts/lib/python-tools.ts";
 import { needTorch, notRun } from "../world/torch.ts";
 
 // Pyright reads the declarations of PyTorch: some seconds, and more on a busy machine.
-const typesMs = 180_000;
+const typesMs = 600_000;
 
 let folder = "";
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const limitMs = 90_000;
+const limitMs = 200_000;
 /** A look may cost the platform more than what is waited for: the longer it takes, the rarer the looks, at most a twentieth late. */
 const betweenMs = { shortest: 50, longest: 250, share: 0.05 } as const;
 

@@ -79,7 +79,7 @@ async function eventually(
   const done = await waitUntil(async () => {
     last = await clusterStatus(home);
     return last !== null && holds(last);
-  }, 60_000);
+  }, 180_000);
   if (!done || last === null) throw new Error(`it did not come to that: ${JSON.stringify(last)}`);
   return last;
 }
@@ -227,7 +227,7 @@ test(
     const [supervisor] = before;
     if (supervisor === undefined) throw new Error("there is no supervisor");
     signal(supervisor, "SIGKILL");
-    expect(await waitUntil(() => !isAlive(supervisor), 10_000)).toBe(true);
+    expect(await waitUntil(() => !isAlive(supervisor), 90_000)).toBe(true);
 
     const left = await clusterStatus(home);
     expect(named(left, "supervisor").state).toBe("ended");

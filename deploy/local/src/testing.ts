@@ -61,7 +61,7 @@ export async function startTestServer(home: Home, roles: readonly string[]): Pro
           launched = await launch(postgresCommand(place, port), join(home.logs, "postgres.log"));
         }
         return (await postgresProblem(adminUrl)) === null;
-      }, 60_000);
+      }, 120_000);
       if (!up) throw new Error("the test's database server did not start");
     },
     async [Symbol.asyncDispose](): Promise<void> {

@@ -108,7 +108,7 @@ class FakePlatform:
             self.stop_why = why
             self.changed.notify_all()
 
-    def wait_for(self, claim: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    def wait_for(self, claim: Callable[[], bool], timeout_s: float = 120.0) -> None:
         """Waits until a claim about this platform holds."""
         with self.changed:
             if not self.changed.wait_for(claim, timeout_s):
@@ -287,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Quiet."""
 
 
-def wait_until(claim: Callable[[], bool], timeout_s: float = 20.0) -> None:
+def wait_until(claim: Callable[[], bool], timeout_s: float = 120.0) -> None:
     """Waits for something outside this process that nobody announces."""
     deadline = time.monotonic() + timeout_s
     while not claim():

@@ -326,7 +326,7 @@ class TroubleWithoutRoot(Trouble):
                 thread.join(0.7)
                 self.assertTrue(thread.is_alive())
                 self.platform.start()
-                thread.join(10)
+                thread.join(120)
         self.assertEqual(self.platform.checkpoints[uuids[0]]["state"], "COMPLETED")
         self.assertTrue(any("could not be declared yet" in line for line in self.log), self.log)
 

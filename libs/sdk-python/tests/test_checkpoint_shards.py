@@ -216,11 +216,11 @@ class Background(CheckpointCase):
 
         def write(path):
             begun.set()
-            go_on.wait(10)
+            go_on.wait(120)
             (path / "model").write_text("1")
 
         first = self.checkpoint.store_in_background(write, {"steps_completed": 1})
-        begun.wait(10)
+        begun.wait(120)
         second = self.checkpoint.store_in_background(
             lambda path: (path / "model").write_text("2"), {"steps_completed": 2}
         )
@@ -253,7 +253,7 @@ class Background(CheckpointCase):
     def test_two_copies_at_most_are_held(self):
         go_on = threading.Event()
         for _ in range(2):
-            self.checkpoint.store_in_background(lambda path: go_on.wait(10), {"steps_completed": 1})
+            self.checkpoint.store_in_background(lambda path: go_on.wait(120), {"steps_completed": 1})
         threading.Timer(0.2, go_on.set).start()
         self.checkpoint.store_in_background(lambda path: None, {"steps_completed": 1})
         self.assertTrue(go_on.is_set())

@@ -41,7 +41,7 @@ class ContextCase(SenderCase):
 
     def run_script(self, script, code=0, **env):
         process = self.start(script, **env)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, code, err)
         return out, err
 
@@ -291,7 +291,7 @@ class Ends(ContextCase):
             """
         processes = [self.start(script, TRAINYARD_NODE_RANK="1") for _ in range(3)]
         for process in processes:
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=240)
             self.assertEqual(process.returncode, 0, err)
         self.assertEqual(len(self.spooled()), 300)
         self.assertEqual({r["key"] for r in self.spooled()}, set(self.platform.reports))

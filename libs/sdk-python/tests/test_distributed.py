@@ -55,7 +55,7 @@ class DistributedCase(ContextCase):
 
     def finish(self, processes, codes=None):
         """Each rank's output. ``codes`` are the exit codes that are wanted, None for any."""
-        told = [process.communicate(timeout=60) for process in processes]
+        told = [process.communicate(timeout=240) for process in processes]
         for n, process in enumerate(processes):
             wanted = codes[n] if codes is not None else 0
             if wanted is not None:

@@ -29,7 +29,7 @@ rank, size = together.rank, together.size
 
 class LaunchCase(ContextCase):
     # Far more than a launch takes on two busy cores.
-    timeout_s = 120
+    timeout_s = 360
 
     def setUp(self):
         super().setUp()

@@ -104,7 +104,7 @@ class Killed(ContextCase):
                 last = process.stdout.readline()
             process.send_signal(kind)
             lines = [last, *process.stdout.readlines()]
-            self.assertEqual(process.wait(30), -kind)
+            self.assertEqual(process.wait(240), -kind)
             returned = max(int(line) for line in lines if line.endswith("\n"))
             steps = [r["stepsCompleted"] for r in self.spooled()]
             self.assertEqual(steps[:returned], list(range(1, returned + 1)))
@@ -127,7 +127,7 @@ class Killed(ContextCase):
         )
         process.stdout.readline()
         process.terminate()
-        self.assertEqual(process.wait(30), 0)
+        self.assertEqual(process.wait(240), 0)
         self.assert_end("FINISHED")
         self.assertEqual(len(self.platform.reports), 1)
 
@@ -144,7 +144,7 @@ class Killed(ContextCase):
         )
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(30), -signal.SIGINT)
+        self.assertEqual(process.wait(240), -signal.SIGINT)
         self.assert_end("ERROR", "KeyboardInterrupt")
         self.assertEqual(len(self.platform.reports), 1)
 

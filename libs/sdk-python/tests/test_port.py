@@ -186,7 +186,7 @@ class Launch(Ported):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
         )
 
     def test_torch_distributed_is_the_launcher(self):

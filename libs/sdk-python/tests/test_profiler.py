@@ -175,7 +175,7 @@ class Sampling(unittest.TestCase):
             window,
         )
         sampler.start()
-        self.assertTrue(source.done.wait(20))
+        self.assertTrue(source.done.wait(120))
         sampler.stop()
         self.assertTrue(source.closed)
         return reports
@@ -214,7 +214,7 @@ class Sampling(unittest.TestCase):
         )
         with self.assertLogs("trainyard", "WARNING") as logs:
             sampler.start()
-            self.assertTrue(source.done.wait(20))
+            self.assertTrue(source.done.wait(120))
             sampler.stop()
         self.assertEqual(len(logs.output), 1)
         self.assertEqual({report[0] for report in reports}, {"cpu"})

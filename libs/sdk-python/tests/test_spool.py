@@ -299,7 +299,7 @@ class Killed(SpoolCase):
         writer = self.start_writer(10)
         returned = [writer.stdout.readline().decode().strip() for _ in range(50)]
         writer.terminate()
-        self.assertEqual(writer.wait(10), -signal.SIGTERM)
+        self.assertEqual(writer.wait(120), -signal.SIGTERM)
         self.assertLessEqual(set(returned), set(keys(self.path)))
 
 

@@ -127,7 +127,7 @@ function decisionsOf({ search }: World): unknown[] {
     .map(({ type, data }) => ({ type, data: { ...data, searchVersion: 0, evidence: undefined } }));
 }
 
-describe.each(methods)("%s", { timeout: 60_000 }, (method) => {
+describe.each(methods)("%s", (method) => {
   it("has no more trials than its budget", () => {
     fc.assert(
       fc.property(seeds, steps, (seed, happening) => {

@@ -109,7 +109,7 @@ function driven(
   return search;
 }
 
-describe("every search", { timeout: 60_000 }, () => {
+describe("every search", () => {
   it("has no more trials than it may, nor more at one time", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
@@ -244,7 +244,7 @@ describe("a search of 100,000 trials", () => {
     return reads;
   }
 
-  it("reads about as much per event as one of 1,000", { timeout: 120_000 }, () => {
+  it("reads about as much per event as one of 1,000", () => {
     const [small, large] = [readsAt(1_000), readsAt(100_000)];
     expect(small).toBeGreaterThan(1_000);
     // The tree is one level deeper. Copying all trials at every event would cost a hundred times as much.

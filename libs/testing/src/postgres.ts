@@ -35,7 +35,7 @@ export type TestPostgresOptions = {
 
 const host = "127.0.0.1";
 const startAttempts = 3;
-const startTimeoutMs = 30_000;
+const startTimeoutMs = 120_000;
 
 /** Starts a fresh server; it is accepting connections when this resolves. */
 export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {

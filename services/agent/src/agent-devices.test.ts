@@ -14,7 +14,7 @@ afterAll(removeFolders);
 
 // Real processes on a machine that others use.
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 30_000, interval: 20 };
+const patient = { timeout: 90_000, interval: 20 };
 
 const first = { uuid: "GPU-aaaaaaaa-1" };
 const second = { uuid: "GPU-bbbbbbbb-2" };

@@ -10,7 +10,7 @@ import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.t
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-const patient = { timeout: 30_000, interval: 20 };
+const patient = { timeout: 90_000, interval: 20 };
 
 let nats: TestNats;
 let bus: Bus;

@@ -9,7 +9,7 @@ import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.t
 
 // Real containers on a machine that others use.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
-const patient = { timeout: 20_000, interval: 20 };
+const patient = { timeout: 90_000, interval: 20 };
 
 let podman: Podman;
 let world: ContainerWorld | null = null;

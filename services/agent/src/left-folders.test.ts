@@ -14,7 +14,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 20_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 10 };
 
 const isRoot = process.getuid?.() === 0;
 /** Nobody removes what is in the folder before it is unlocked: root is stopped by the file system only. */

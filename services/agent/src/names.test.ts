@@ -13,7 +13,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 afterAll(removeFolders);
 
 vi.setConfig({ testTimeout: 30_000 });
-const patient = { timeout: 10_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 10 };
 
 let hub: MemoryHub;
 let platform: ScriptedPlatform;
@@ -41,7 +41,7 @@ beforeEach(async () => {
     TRAINYARD_METRICS_URL: platform.url,
   });
   agent = await startAgent();
-  await vi.waitFor(() => expect(platform.report).not.toBeNull());
+  await vi.waitFor(() => expect(platform.report).not.toBeNull(), { timeout: 90_000 });
 });
 
 afterEach(async () => {

@@ -109,7 +109,7 @@ test("a launch that is killed while its image is pulled never starts", async () 
   const { platform } = current();
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch).length).toBeGreaterThan(1), {
-    timeout: 20_000,
+    timeout: 90_000,
   });
   platform.kill(launch);
   expect(await platform.ended(launch)).toMatchObject({ killed: true, pid: 0, launchFailed: false });

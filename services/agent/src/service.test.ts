@@ -19,7 +19,7 @@ const runtime = useRuntime();
 vi.setConfig({ testTimeout: 30_000 });
 
 const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
-const patient = { timeout: 10_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 10 };
 let hub: MemoryHub;
 let platform: ScriptedPlatform;
 let config: AgentConfig;
@@ -69,7 +69,7 @@ const folderOf = (launch: { allocation: string }): string =>
   join(config.folder, "runs", folderNameOf(launch.allocation));
 
 test("says who it is and what it has before anything is asked", async () => {
-  await vi.waitFor(() => expect(platform.report).not.toBeNull());
+  await vi.waitFor(() => expect(platform.report).not.toBeNull(), { timeout: 90_000 });
   expect(platform.report).toMatchObject({
     agent: "rack",
     pool: "default",
@@ -84,9 +84,9 @@ test("says who it is and what it has before anything is asked", async () => {
 
 test("is ready once the scheduler has answered, and stays so", async () => {
   expect(agent.readiness()).toBe("the scheduler has not answered yet");
-  await vi.waitFor(() => expect(platform.report).not.toBeNull());
+  await vi.waitFor(() => expect(platform.report).not.toBeNull(), { timeout: 90_000 });
   platform.send();
-  await vi.waitFor(() => expect(agent.readiness()).toBeNull());
+  await vi.waitFor(() => expect(agent.readiness()).toBeNull(), { timeout: 90_000 });
 });
 
 test("runs a trial's code with its environment, sends its lines, and tells its exit", async () => {
@@ -112,7 +112,7 @@ test("runs a trial's code with its environment, sends its lines, and tells its e
   expect(platform.texts(launch).toSorted()).toEqual(['hello {"lr":0.5}', "oops"]);
   expect(platform.report).toMatchObject({ epoch: 1, version: 1, probe: 7 });
   platform.unwant(launch);
-  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]));
+  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), { timeout: 90_000 });
   expect(existsSync(join(folderOf(launch), "work"))).toBe(false);
 });
 
@@ -279,7 +279,9 @@ test("what was killed before it started never starts", async () => {
   platform.contexts.set(digest, Buffer.from("never the right bytes"));
   const launch = launchOf("touch started", { contextDigest: digest });
   platform.run(launch);
-  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeDefined());
+  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeDefined(), {
+    timeout: 90_000,
+  });
   platform.kill(launch);
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: true, pid: 0, launchFailed: false });
@@ -339,22 +341,25 @@ test("what cannot be delivered now is delivered later, by another agent process,
   );
   platform.run(launch);
   await platform.up(launch);
-  await vi.waitFor(() =>
-    expect(existsSync(join(folderOf(launch), "run/spool/reports.ndjson"))).toBe(true),
+  await vi.waitFor(
+    () => expect(existsSync(join(folderOf(launch), "run/spool/reports.ndjson"))).toBe(true),
+    { timeout: 90_000 },
   );
   platform.kill(launch);
   await platform.ended(launch);
   platform.unwant(launch);
-  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]));
+  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), { timeout: 90_000 });
   await agent[Symbol.asyncDispose]();
   agent = await startAgent();
   platform.metricsStatus = 200;
   platform.logsAway = false;
   await vi.waitFor(() => expect(platform.received.map(({ key }) => key)).toEqual(["0-1"]), patient);
-  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), { timeout: 90_000 });
   // The end was told long ago; the name is taken for good.
   platform.run(launch);
-  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version));
+  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), {
+    timeout: 90_000,
+  });
   expect(platform.reported(launch.allocation)).toBeUndefined();
 });
 

@@ -18,7 +18,7 @@ let gc: TestGc;
 
 beforeAll(async () => {
   gc = await TestGc.open();
-}, 60_000);
+});
 afterEach(() => gc.stop());
 afterAll(() => gc[Symbol.asyncDispose]());
 

@@ -15,7 +15,7 @@ let gc: TestGc;
 
 beforeAll(async () => {
   gc = await TestGc.open();
-}, 60_000);
+});
 afterEach(() => gc.stop());
 afterAll(() => gc[Symbol.asyncDispose]());
 
@@ -161,7 +161,7 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     await gc.start(0);
     for (const checkpoint of other.checkpoints) await becomes(checkpoint, deleted);
     for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual(condemned);
-  }, 120_000);
+  });
 
   test("do not hold up those of another, once their deletion has started", async () => {
     const root = join(gc.root, "failing");
@@ -183,5 +183,5 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     for (const checkpoint of checkpoints) {
       expect((await gc.retention(checkpoint)).includes("CheckpointDeleted")).toBe(false);
     }
-  }, 120_000);
+  });
 });

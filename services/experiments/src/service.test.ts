@@ -19,7 +19,7 @@ let service: Service;
 beforeAll(async () => {
   stage = await DatabaseStage.start("experiments");
   service = await start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
@@ -41,7 +41,7 @@ async function create(paused: boolean, commitId = newEventId()): Promise<string>
   const asked = [CreateExperimentSchema, { ...request, config }] as const;
   // Nobody serves before the lease is held.
   const answer = await expect
-    .poll(() => stage.ask(asked, AcceptedSchema, commitId).catch(() => null), { timeout: 10_000 })
+    .poll(() => stage.ask(asked, AcceptedSchema, commitId).catch(() => null))
     .toMatchObject({ kind: "ok" })
     .then(() => stage.ask(asked, AcceptedSchema, commitId));
   if (answer.kind !== "ok") throw new Error(`refused: ${JSON.stringify(answer)}`);
@@ -55,9 +55,7 @@ async function types(stream: string): Promise<readonly string[]> {
 test("a created experiment gets a number and its trials runs, over its own role and schema", async () => {
   const id = await create(false);
   await stage.tell(`search-${id}`, trialProposed());
-  await expect
-    .poll(() => types(`trial-${id}.1`), { timeout: 10_000 })
-    .toEqual(["TrialCreated", "RunRequested"]);
+  await expect.poll(() => types(`trial-${id}.1`)).toEqual(["TrialCreated", "RunRequested"]);
   expect(await types(`experiment-${id}`)).toEqual(["ExperimentCreated", "ExperimentActivated"]);
 });
 
@@ -72,9 +70,7 @@ test("what was wanted while it was away is done when it is back", async () => {
   await service[Symbol.asyncDispose]();
   await stage.tell(`search-${id}`, trialProposed());
   service = await start();
-  await expect
-    .poll(() => types(`trial-${id}.1`), { timeout: 10_000 })
-    .toEqual(["TrialCreated", "RunRequested"]);
+  await expect.poll(() => types(`trial-${id}.1`)).toEqual(["TrialCreated", "RunRequested"]);
 });
 
 test("an experiment that is killed before it has trials ends at once", async () => {
@@ -82,7 +78,7 @@ test("an experiment that is killed before it has trials ends at once", async () 
   const kill = { experiment: id, kind: StopKind.KILL, reason: "" };
   await stage.ask([StopExperimentSchema, kill], AcceptedSchema);
   await expect
-    .poll(async () => (await stage.events(`experiment-${id}`)).at(-1), { timeout: 10_000 })
+    .poll(async () => (await stage.events(`experiment-${id}`)).at(-1))
     .toMatchObject({ type: "ExperimentEnded", data: { outcome: ExperimentOutcome.CANCELED } });
 });
 

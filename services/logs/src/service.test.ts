@@ -29,7 +29,7 @@ beforeAll(async () => {
   logs = await TestLogs.start();
   pool = breakablePool();
   await logs.replica({ pool });
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();
@@ -159,12 +159,15 @@ describe("a follower", () => {
       [trial.split(".")[0], trial],
     );
     const second = logs.written([line(run, 2, "second")]);
-    await vi.waitFor(async () => {
-      const waiting = await logs.stage.sql(
-        "select from pg_locks where locktype = 'advisory' and not granted",
-      );
-      expect(waiting.length).toBe(1);
-    });
+    await vi.waitFor(
+      async () => {
+        const waiting = await logs.stage.sql(
+          "select from pg_locks where locktype = 'advisory' and not granted",
+        );
+        expect(waiting.length).toBe(1);
+      },
+      { timeout: 90_000 },
+    );
     expect(await logs.texts({ task: trial })).toEqual([]);
     await slow.query("commit");
     await slow.end();
@@ -215,7 +218,7 @@ describe("a follower", () => {
     await logs.written(large);
     await logs.written(large);
     await logs.written([...large.slice(0, 3), line(run, 100, "the last")]);
-    await vi.waitFor(() => expect(heard.at(-1)?.texts).toEqual(["the last"]));
+    await vi.waitFor(() => expect(heard.at(-1)?.texts).toEqual(["the last"]), { timeout: 90_000 });
     expect(heard.length).toBe(4);
     expect(heard.flatMap(({ texts }) => texts).length).toBe(31);
     expect(heard[0]?.subject).toBe(`ty.log.${run.slice(0, -2).replace(".", "%2E")}`);

@@ -30,7 +30,7 @@ async function validations(trial: string): Promise<readonly string[]> {
 beforeAll(async () => {
   metrics = await TestMetrics.start();
   service = await metrics.replica();
-}, 60_000);
+});
 
 afterAll(() => metrics[Symbol.asyncDispose]());
 
@@ -116,7 +116,9 @@ describe("reports", () => {
     reports.push(report(2, "my.group", 10));
     await metrics.send(service, `${trial}#1`, { reports });
     const prefix = `ty.metric.12.${trial.replace(".", "%2E")}`;
-    await vi.waitFor(() => expect(heard).toEqual([`${prefix}.training`, `${prefix}.my%2Egroup`]));
+    await vi.waitFor(() => expect(heard).toEqual([`${prefix}.training`, `${prefix}.my%2Egroup`]), {
+      timeout: 90_000,
+    });
     await bus[Symbol.asyncDispose]();
   });
 });
@@ -148,7 +150,7 @@ describe("a run that starts from a checkpoint", () => {
     await metrics.send(service, `${trial}#1`, { reports });
     await metrics.request(trial, 2, 5, "checkpoint");
     await vi.waitFor(async () => expect((await measured(trial)).at(-1)).toEqual(superseded(2, 5)), {
-      timeout: 5_000,
+      timeout: 90_000,
     });
     expect(await metrics.points(trial)).toEqual(["1 validation 0", "1 validation 5"]);
     expect(await metrics.points(trial, true)).toEqual([
@@ -158,7 +160,7 @@ describe("a run that starts from a checkpoint", () => {
     ]);
     await metrics.request(trial, 3, 0);
     await vi.waitFor(async () => expect((await measured(trial)).at(-1)).toEqual(superseded(3, 0)), {
-      timeout: 5_000,
+      timeout: 90_000,
     });
     expect(await metrics.points(trial)).toEqual([]);
   });

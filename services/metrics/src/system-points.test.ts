@@ -17,7 +17,7 @@ async function newTrial(): Promise<string> {
 beforeAll(async () => {
   metrics = await TestMetrics.start();
   service = await metrics.replica();
-}, 60_000);
+});
 
 afterAll(() => metrics[Symbol.asyncDispose]());
 

@@ -15,11 +15,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { entry, runEnded, runRequested, TestRegistry } from "./testing/test-registry.ts";
 
 let registry: TestRegistry;
-const soon = { timeout: 10_000, interval: 20 };
+const soon = { timeout: 90_000, interval: 20 };
 
 beforeAll(async () => {
   registry = await TestRegistry.start();
-}, 60_000);
+});
 afterAll(() => registry[Symbol.asyncDispose]());
 
 const rejectedAs = (code: string) => ({ kind: "rejected", rejection: { rejected: code } });

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runEnded, TestRegistry } from "./testing/test-registry.ts";
 
 let registry: TestRegistry;
-const soon = { timeout: 10_000, interval: 20 };
+const soon = { timeout: 90_000, interval: 20 };
 
 beforeAll(async () => {
   registry = await TestRegistry.start();
-}, 60_000);
+});
 afterAll(() => registry[Symbol.asyncDispose]());
 
 const rejectedAs = (code: string) => ({ kind: "rejected", rejection: { rejected: code } });
@@ -90,7 +90,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
 
   beforeAll(async () => {
     other = await TestRegistry.start();
-  }, 60_000);
+  });
   afterAll(() => other[Symbol.asyncDispose]());
 
   const declaredBefore = async () => {

@@ -15,14 +15,14 @@ let heard: { readonly event: StoredEvent; readonly origin: EventOrigin }[] = [];
 let said: unknown[] = [];
 
 const until = (holds: () => unknown): Promise<unknown> =>
-  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 90_000, interval: 20 });
 
 beforeAll(async () => {
   stage = await DatabaseStage.start("relay");
   nats = await startNats();
   outside = await createNatsBus({ servers: nats.url, name: "relay" });
   await outside.tailEvents((event, origin) => heard.push({ event, origin }));
-}, 60_000);
+});
 afterAll(async () => {
   await outside[Symbol.asyncDispose]();
   await nats[Symbol.asyncDispose]();

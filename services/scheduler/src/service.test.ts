@@ -15,7 +15,7 @@ let stage: DatabaseStage;
 
 beforeAll(async () => {
   stage = await DatabaseStage.start("scheduler");
-}, 60_000);
+});
 
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
@@ -46,7 +46,7 @@ test("places within the time of its commits, not at a beat; goes on after a rest
         agent.report();
         expect(await namesOf("agent-a1")).toEqual(["AgentJoined"]);
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 90_000, interval: 50 },
     );
     for (let trial = 1; trial <= 12; trial += 1) {
       await stage.tell(`trial-1.${trial}`, trialCreated(`1.${trial}`));
@@ -58,7 +58,7 @@ test("places within the time of its commits, not at a beat; goes on after a rest
       agent.end(`1.${trial}#1`, { code: 0 });
     }
     await stage.tell("trial-1.13", trialCreated("1.13"), runRequested("1.13#1"));
-    await vi.waitFor(async () => expect(agent.launched).toHaveLength(13), 20_000);
+    await vi.waitFor(async () => expect(agent.launched).toHaveLength(13), 90_000);
   }
   const median = tookMs.toSorted((a, b) => a - b)[6] ?? Number.POSITIVE_INFINITY;
   expect(median).toBeLessThan(limits.beatMs / 2);
@@ -71,10 +71,10 @@ test("places within the time of its commits, not at a beat; goes on after a rest
       agent.report();
       expect(await namesOf("allocation-1.13#1")).toContain("AllocationEnded");
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 90_000, interval: 100 },
   );
   expect(service.readiness()).toBe(null);
-}, 90_000);
+});
 
 test("its role may save and load the fold", async () => {
   await using log = createPostgresLog({ connectionString: configOf().postgresUrl });
@@ -92,7 +92,7 @@ test("a saved fold that differs from the log is found", async () => {
   const text = writeSnapshot(follower.cluster);
   await save(text);
   const found = async () => (await stage.verify())["scheduler.saved-cluster"];
-  await vi.waitFor(async () => expect(await found()).toBe(""), 20_000);
+  await vi.waitFor(async () => expect(await found()).toBe(""), 90_000);
   await stage.sql(
     'update log.snapshots set body = replace(body, \'"id":"a1"\', \'"id":"a2"\') where schema = $1',
     [snapshotSchema],

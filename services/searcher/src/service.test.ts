@@ -14,7 +14,7 @@ let service: Service;
 beforeAll(async () => {
   stage = await DatabaseStage.start("searcher");
   service = await start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
@@ -36,11 +36,11 @@ async function types(stream: string): Promise<readonly string[]> {
 test("a created experiment gets its search, and the next trial when one ends", async () => {
   await stage.tell("experiment-1", experimentCreated());
   await expect
-    .poll(() => types("search-1"), { timeout: 10_000 })
+    .poll(() => types("search-1"))
     .toEqual(["SearchStarted", "TrialProposed", "TrialProposed"]);
   await stage.tell("trial-1.2", trialEnded(TrialOutcome.COMPLETED));
   await expect
-    .poll(() => types("search-1"), { timeout: 10_000 })
+    .poll(() => types("search-1"))
     .toEqual([
       "SearchStarted",
       "TrialProposed",
@@ -52,7 +52,7 @@ test("a created experiment gets its search, and the next trial when one ends", a
 
 test("a search whose experiment was stopped while it was away is canceled when it is back", async () => {
   await stage.tell("experiment-2", experimentCreated());
-  await expect.poll(() => types("search-2"), { timeout: 10_000 }).toHaveLength(3);
+  await expect.poll(() => types("search-2")).toHaveLength(3);
   await service[Symbol.asyncDispose]();
   await stage.tell("experiment-2", {
     type: "ExperimentStopRequested",
@@ -60,7 +60,7 @@ test("a search whose experiment was stopped while it was away is canceled when i
   });
   service = await start();
   await expect
-    .poll(async () => (await stage.events("search-2")).at(-1), { timeout: 10_000 })
+    .poll(async () => (await stage.events("search-2")).at(-1))
     .toMatchObject({ type: "SearchCompleted", data: { reason: SearchCompletion.CANCELED } });
 });
 
@@ -73,7 +73,7 @@ test("a search by a model proposes what its thread suggests", async () => {
     (await stage.events("search-4")).filter(({ type }) => type === "TrialProposed");
   // A place does not wait for a thread that starts slowly, so which proposal is the first by the model is not known.
   for (let trial = 1; trial <= 400; trial += 1) {
-    await expect.poll(async () => (await proposals()).length, { timeout: 10_000 }).toBe(trial + 7);
+    await expect.poll(async () => (await proposals()).length).toBe(trial + 7);
     if ((await proposals()).some(({ data }) => "origin" in data && data.origin === "model")) return;
     const id = `4.${trial}`;
     const report = {
@@ -88,18 +88,18 @@ test("a search by a model proposes what its thread suggests", async () => {
     await stage.tell(`trial-${id}`, trialEnded(TrialOutcome.COMPLETED));
   }
   expect.fail("the model has suggested nothing");
-}, 60_000);
+});
 
 test("a budget of time ends a search whose trials say nothing, also after a restart", async () => {
   const { type, data } = experimentCreated();
   const policy = { name: "budget", max_wall_time: 1, max_slot_hours: null, max_trials: null };
   const config = { ...data.config, early_stopping: [policy] };
   await stage.tell("experiment-5", { type, data: { ...data, config } });
-  await expect.poll(() => types("search-5"), { timeout: 10_000 }).toContain("SearchStarted");
+  await expect.poll(() => types("search-5")).toContain("SearchStarted");
   await service[Symbol.asyncDispose]();
   service = await start();
   await expect
-    .poll(() => types("search-5"), { timeout: 10_000 })
+    .poll(() => types("search-5"))
     .toEqual([
       "SearchStarted",
       "TrialProposed",
@@ -117,7 +117,7 @@ test("a budget of time ends a search whose trials say nothing, also after a rest
 
 test("a saved search that differs from its stream is found", async () => {
   await stage.tell("experiment-3", experimentCreated());
-  await expect.poll(() => types("search-3"), { timeout: 10_000 }).toHaveLength(3);
+  await expect.poll(() => types("search-3")).toHaveLength(3);
   expect(await stage.verify()).toEqual({
     "searcher.asking-searches": "",
     "searcher.search-snapshots": "",

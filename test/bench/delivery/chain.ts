@@ -9,7 +9,7 @@ import { appendOurs } from "../support/append.ts";
 import { type BenchServer, startBenchServer } from "../support/log-server.ts";
 import { Streams } from "../support/payload.ts";
 
-const firstEventMs = 20_000;
+const firstEventMs = 120_000;
 const relayMain = join(
   import.meta.dirname,
   "..",

@@ -25,7 +25,7 @@ ${more}`;
 }
 
 /** The state of an experiment once it has ended, or what it is after the time. */
-export async function endOf(world: World, experiment: string, forMs = 90_000): Promise<string> {
+export async function endOf(world: World, experiment: string, forMs = 200_000): Promise<string> {
   let state = "unknown";
   const hasEnded = async (): Promise<boolean> => {
     ({ state } = await world.client.call("getExperiment", { experiment }));

@@ -47,7 +47,7 @@ export const unmountedStorage: Scenario = {
     await eventually(
       "it is complete",
       async () => (await states()).some((text) => text.startsWith("COMPLETED")),
-      120_000,
+      300_000,
     ).catch(async () => found.push(`its checkpoint is ${(await states()).join() || "not known"}`));
     return found;
   },

@@ -32,7 +32,7 @@ async function orphan(agents: string, name: string, script: string): Promise<str
   const environment = { PATH: process.env["PATH"], TRAINYARD_RUN_DIR: join(folder, "run") };
   const order = { argv: ["sh", "-c", script], environment, work: folder };
   child.stdin?.end(`${JSON.stringify(order)}\n`);
-  expect(await waitUntil(() => read(folder, "run/up") !== null, 20_000)).toBe(true);
+  expect(await waitUntil(() => read(folder, "run/up") !== null, 90_000)).toBe(true);
   return folder;
 }
 
@@ -54,4 +54,4 @@ test("trials without their agent end as shut down, by whoever watches over them,
   for (const folder of [gentle, stubborn]) expect(read(folder, "kill.json")?.why).toBe("shutdown");
   expect(read(gentle, "exit.json")?.signal).toBe("SIGTERM");
   expect(read(stubborn, "exit.json")?.signal).toBe("SIGKILL");
-}, 60_000);
+});

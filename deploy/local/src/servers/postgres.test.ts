@@ -44,7 +44,7 @@ test(
     await query(url, "insert into alpha.kept values (1), (2)");
     const killed = server.process;
     signal(killed, "SIGKILL");
-    expect(await waitUntil(() => !isAlive(killed), 10_000)).toBe(true);
+    expect(await waitUntil(() => !isAlive(killed), 90_000)).toBe(true);
     await server.start();
     expect(await query(url, "select n from alpha.kept order by n")).toEqual([{ n: 1 }, { n: 2 }]);
     await expect(query(url, "create table public.stray (n int)")).rejects.toThrow(

@@ -56,7 +56,7 @@ const records = (home: ConstructorParameters<typeof ProcessRecords>[0]): Process
   new ProcessRecords(home);
 
 async function reaches(process: KeptProcess, state: ProcessState): Promise<void> {
-  const reached = await waitUntil(() => process.state === state, 20_000);
+  const reached = await waitUntil(() => process.state === state, 90_000);
   if (!reached) throw new Error(`it is ${process.state} and not ${state}`);
 }
 
@@ -64,7 +64,7 @@ test("a process that ends at once is started again and again, ever later, until 
   using home = temporaryHome();
   const { process, events } = kept(home, plan(home, "echo once more; exit 1"));
   process.start();
-  expect(await waitUntil(() => process.deathsInARow >= 3, 20_000)).toBe(true);
+  expect(await waitUntil(() => process.deathsInARow >= 3, 90_000)).toBe(true);
   await process.stop();
   expect(process.state).toBe("stopped");
   expect(events.filter((event) => event === "died").length).toBeGreaterThanOrEqual(3);
@@ -92,7 +92,7 @@ test("a process that ignores SIGTERM is killed after its limit", async () => {
   // Before that line the signal would still end it.
   await vi.waitFor(
     () => expect(readFileSync(process.plan.log, "utf8")).toContain("ignores"),
-    10_000,
+    90_000,
   );
   const { identity } = process;
   if (identity === null) throw new Error("it does not run");
@@ -146,10 +146,10 @@ test("a log that grew too large is kept once and goes on empty, under the writer
   using home = temporaryHome();
   const what = plan(home, "while :; do echo 0123456789; sleep 0.01; done");
   const { identity, child } = await launch(what.command(), what.log);
-  expect(await waitUntil(() => statSync(what.log).size > 200, 20_000)).toBe(true);
+  expect(await waitUntil(() => statSync(what.log).size > 200, 90_000)).toBe(true);
   boundLog(what.log, 200);
   expect(statSync(`${what.log}.1`).size).toBeGreaterThan(200);
-  expect(await waitUntil(() => statSync(what.log).size > 0, 20_000)).toBe(true);
+  expect(await waitUntil(() => statSync(what.log).size > 0, 90_000)).toBe(true);
   await endProcess(identity);
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   // The writer appends: no hole of zero bytes up to where it had been.

@@ -15,7 +15,7 @@ export interface BusFixture extends AsyncDisposable {
 
 export type OpenFixture = () => Promise<BusFixture>;
 
-const waitMs = 10_000;
+const waitMs = 90_000;
 const lookEveryMs = 5;
 
 /** Resolves when the condition holds; the reason is in the error of one that never does. */

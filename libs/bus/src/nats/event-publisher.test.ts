@@ -118,7 +118,7 @@ test("kill -9 again and again while publishing: nothing is lost, doubled or reor
   );
   // The server acknowledges before it writes to disk; a kill of the process alone loses nothing.
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, total)));
-}, 60_000);
+});
 
 test("a restarted server that has forgotten the last id is no divergence after a look", async () => {
   await using server = await startNats();
@@ -156,4 +156,4 @@ test("a server that stands still is a Fault, and the repeat finds what was store
     ),
   );
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, 400)));
-}, 30_000);
+});

@@ -34,7 +34,7 @@ export function leaseContract(harness: ContractHarness): void {
         expect(taken.length).toBeLessThanOrEqual(1);
         return taken[0]?.epoch;
       },
-      { timeout: 5_000, interval: 10 },
+      { timeout: 90_000, interval: 10 },
     );
     expect(epoch).toBe(2);
   });

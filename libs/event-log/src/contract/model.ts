@@ -121,5 +121,5 @@ export function modelContract(harness: ContractHarness): void {
       expect(await collect(log.verify(0))).toEqual([]);
     });
     await fc.assert(property, { numRuns: 30 });
-  }, 60_000);
+  });
 }

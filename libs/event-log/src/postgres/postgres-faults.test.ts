@@ -23,7 +23,7 @@ let log: EventLog;
 beforeAll(async () => {
   server = await startTestPostgres();
   await prepareServer(server);
-}, 60_000);
+});
 afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(async () => {
   subject = await emptyLog(server);
@@ -91,7 +91,7 @@ test("a connection that is cut again and again loses nothing and doubles nothing
     Array.from({ length: streams * perStream }, (_, index) => index + 1),
   );
   expect(await collect(log.verify(0))).toEqual([]);
-}, 60_000);
+});
 
 /** The same commit again and again until there is an answer, as every caller does. */
 async function insistently(into: EventLog, request: AppendRequest): Promise<AppendResult> {
@@ -124,7 +124,7 @@ test("a connection to a server that became read-only is dropped, and a writable 
       return result;
     };
     await expect
-      .poll(() => append().catch((error: unknown) => error), { timeout: 10_000 })
+      .poll(() => append().catch((error: unknown) => error))
       .toMatchObject({ code: "log_read_only" });
     await expect.poll(appender).not.toBe(first);
   } finally {
@@ -152,7 +152,7 @@ test("under an old snapshot that stays open, a commit leaves no dead row behind"
   expect(rows).toEqual([{ count: "0" }]);
   await reader.end();
   await expect
-    .poll(() => statistics(), { timeout: 10_000 })
+    .poll(() => statistics())
     .toEqual({ inserted: 300 + 600 + 100, updated: 0, deleted: 0 });
 });
 

@@ -52,7 +52,7 @@ describe("under a snapshot that stays open", () => {
   beforeAll(async () => {
     server = await startTestPostgres();
     await prepareServer(server);
-  }, 60_000);
+  });
   afterAll(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {
     subject = await emptyLog(server);
@@ -117,14 +117,14 @@ describe("under a snapshot that stays open", () => {
     // Seven indexes may each have grown a level, which costs a page a look.
     expect(after - before).toBeLessThanOrEqual(16);
     expect(renewal).toBeLessThanOrEqual(20);
-  }, 60_000);
+  });
 });
 
 describe("when nobody has analysed a log that has grown", () => {
   beforeAll(async () => {
     server = await startTestPostgres({ settings: { autovacuum: "off" } });
     await prepareServer(server);
-  }, 60_000);
+  });
   afterAll(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {
     subject = await emptyLog(server);
@@ -157,7 +157,7 @@ describe("when nobody has analysed a log that has grown", () => {
     }
     // Seven indexes may each have grown a level, which costs a page a look; each commit looks once or twice into each.
     expect((await pagesOfBatch()) - before).toBeLessThanOrEqual(2 * 7 * 8);
-  }, 60_000);
+  });
 });
 
 describe("with many partitions", () => {
@@ -165,7 +165,7 @@ describe("with many partitions", () => {
   beforeEach(async () => {
     server = await startTestPostgres();
     await prepareServer(server);
-  }, 60_000);
+  });
   afterEach(() => server[Symbol.asyncDispose]());
 
   /** Fills a log up to a number of partitions; what reading an old stream and appending to one then costs. */
@@ -201,7 +201,7 @@ describe("with many partitions", () => {
     const many = await costs(100);
     expect(many.read - few.read).toBeLessThanOrEqual(4);
     expect(many.append - few.append).toBeLessThanOrEqual(8);
-  }, 120_000);
+  });
 
   test("a stream's row changes only when it enters a partition, and says where it begins and ends", async () => {
     await dividePartitions(server, events, 10);

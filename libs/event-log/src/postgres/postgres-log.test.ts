@@ -10,7 +10,7 @@ beforeAll(async () => {
   await Promise.all([prepareServer(server), prepareServer(divided)]);
   // The longest test of the contract appends 300 events.
   await dividePartitions(divided, 7, 50);
-}, 60_000);
+});
 afterAll(() => Promise.all([server[Symbol.asyncDispose](), divided[Symbol.asyncDispose]()]));
 
 eventLogContract("postgres", { create: () => emptyLog(server) });

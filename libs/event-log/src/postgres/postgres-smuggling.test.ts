@@ -13,7 +13,7 @@ let client: pg.Client;
 beforeAll(async () => {
   server = await startTestPostgres();
   await prepareServer(server);
-}, 60_000);
+});
 afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(async () => {
   subject = await emptyLog(server);

@@ -152,7 +152,7 @@ test("what was parked can be driven again after the log went back under a partit
   world.failing.clear();
   // The term still knows the lost event; the next one does not.
   expect(await world.ask("RetryParked", "2")).toBe("unavailable");
-  await expect.poll(() => world.ask("RetryParked", "2"), { timeout: 10_000 }).toBe("ok");
+  await expect.poll(() => world.ask("RetryParked", "2")).toBe("ok");
   // The first attempt was not written.
   await expect.poll(() => world.noted).toEqual(["2", "2", "4"]);
 });
@@ -173,6 +173,6 @@ test("a partition that stopped itself still serves RetryParked after it has lost
   // Who has lost the lease cannot commit what it has driven again.
   expect(await world.ask("RetryParked", "1")).toBe("unavailable");
   expect(world.partition.unready()).toBe(notReady);
-  await expect.poll(() => world.ask("RetryParked", "1"), { timeout: 15_000 }).toBe("ok");
-  await expect.poll(() => world.noted, { timeout: 15_000 }).toEqual(["1", "1", "4"]);
+  await expect.poll(() => world.ask("RetryParked", "1")).toBe("ok");
+  await expect.poll(() => world.noted).toEqual(["1", "1", "4"]);
 });

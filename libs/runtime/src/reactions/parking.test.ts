@@ -161,7 +161,7 @@ describe("an operator drives parked events again", () => {
     expect(world.noted).toEqual(["2", "1", "1"]);
     expect(await world.parked()).toEqual([]);
     await world.tell("1");
-    await expect.poll(() => world.noted, { timeout: 10_000 }).toEqual(["2", "1", "1", "1"]);
+    await expect.poll(() => world.noted).toEqual(["2", "1", "1", "1"]);
   });
 
   test("and hears the reason when they fail again", async () => {

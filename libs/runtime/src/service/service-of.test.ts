@@ -68,7 +68,7 @@ test("a draining service answers 503 and takes no commands until its loops have 
   expect(await readyz(service.address())).toBe("200 ok\n");
   expect(await asked()).toBe("ok");
   const drained = service[Symbol.asyncDispose]();
-  await vi.waitFor(() => expect(order).toContain("loop told to end"));
+  await vi.waitFor(() => expect(order).toContain("loop told to end"), { timeout: 90_000 });
   expect(service.readiness()).toBe("draining");
   expect(await readyz(service.address())).toBe("503 draining\n");
   expect(await asked()).toBe("unavailable");

@@ -16,7 +16,7 @@ import type { TableNames, ViewSpec } from "../views/view-spec.ts";
 import { emptyMeta } from "../work/story.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
-const patienceMs = 20_000;
+const patienceMs = 90_000;
 
 export type Variant = {
   readonly version?: number;

@@ -8,7 +8,7 @@ const never = new AbortController().signal;
 
 beforeAll(async () => {
   stage = await ViewStage.start();
-}, 60_000);
+});
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 

@@ -5,11 +5,11 @@ import { ViewStage } from "../testing/view-stage.ts";
 let stage: ViewStage;
 
 const until = (holds: () => unknown): Promise<unknown> =>
-  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 90_000, interval: 20 });
 
 beforeAll(async () => {
   stage = await ViewStage.start();
-}, 60_000);
+});
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 

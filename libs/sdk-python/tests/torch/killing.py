@@ -113,7 +113,7 @@ class FrameworkCase(unittest.TestCase):
         platform.ask_to_stop("pause")
         watcher = ctx.preempt._watcher
         assert watcher is not None
-        watcher._thread.join(20)
+        watcher._thread.join(120)
         self.assertFalse(watcher._thread.is_alive())
 
     def run_example(

@@ -35,7 +35,7 @@ def train(folder: Path, slots: int, steps: int = STEPS) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=360,
     )
     if done.returncode != 0:
         raise AssertionError(f"it ended with {done.returncode}\n{done.stdout}{done.stderr}")

@@ -35,7 +35,7 @@ TRAINING = """
 
 
 class Training(LaunchCase):
-    timeout_s = 240
+    timeout_s = 480
 
     def test_training_on_two_nodes(self):
         self.both(TRAINING.format("pass"), 0)

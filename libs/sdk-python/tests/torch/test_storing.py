@@ -22,7 +22,7 @@ class Storing(TrainerCase):
         write = _files.write
 
         def slow(*arguments):
-            if not go_on.wait(30):
+            if not go_on.wait(120):
                 raise AssertionError("training waits for the files")
             write(*arguments)
 

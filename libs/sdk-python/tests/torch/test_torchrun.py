@@ -37,7 +37,7 @@ class Torchrun(FrameworkCase):
         }
         arguments = ["--standalone", str(EXAMPLES / SCRIPT), "epochs=2"]
         done = subprocess.run(
-            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=120
+            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=360
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.steps("validation"), [40, 80])

@@ -45,7 +45,7 @@ TRAINING = """
 
 
 class Hanging(LaunchCase):
-    timeout_s = 240
+    timeout_s = 480
 
     def training(self, seconds, timeout):
         tests = __file__.rpartition("/")[0]
@@ -68,14 +68,14 @@ class Watching(unittest.TestCase):
             with mock.patch.object(_watchdog._end, "tell_stall", said.put):
                 watch = _watchdog.Watchdog(place, distributed)
                 watch.start()
-                where = said.get(timeout=20)
+                where = said.get(timeout=120)
                 self.assertRegex(
                     where, r"^rank 1 has been at batch 0 .*: it is busy, in test_who_comes"
                 )
                 # Again after twice the time, and then no more.
-                self.assertRegex(said.get(timeout=20), "it is busy")
+                self.assertRegex(said.get(timeout=120), "it is busy")
                 place.validated += 1
-                while said.get(timeout=20) != "":
+                while said.get(timeout=120) != "":
                     pass
                 watch.stop()
         self.assertIn('File "', printed.getvalue())

@@ -38,7 +38,7 @@ function simulated(of: TestFunction, trials: number, workers: number, seed: numb
   }));
 }
 
-describe("search by a Gaussian process", { timeout: 60_000 }, () => {
+describe("search by a Gaussian process", () => {
   it("fills the space until enough trials have ended, then follows the model", () => {
     const search = new DrivenSearch();
     search.start(configOf(gpOf(30, 1), mixed), 7);

@@ -196,7 +196,7 @@ describe("what TPE remembers", () => {
   });
 });
 
-describe("a search by TPE", { timeout: 60_000 }, () => {
+describe("a search by TPE", () => {
   const history = fc.tuple(
     fc.boolean(),
     fc.nat({ max: 1_000 }),

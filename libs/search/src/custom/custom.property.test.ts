@@ -135,7 +135,7 @@ function withoutVersions(events: readonly SearchEvent[]): unknown {
   );
 }
 
-describe("a custom search", { timeout: 60_000 }, () => {
+describe("a custom search", () => {
   it("is not changed by batches that are posted twice, and answers them the same", () => {
     fc.assert(
       fc.property(searcher, steps, fc.array(fc.boolean()), (config, happening, twice) => {

@@ -108,7 +108,7 @@ function driven(
   return search;
 }
 
-describe("every search that halves", { timeout: 60_000 }, () => {
+describe("every search that halves", () => {
   it("has no more trials than its budget, nor more that train at one time", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {

@@ -118,7 +118,7 @@ function unended(search: DrivenSearch): readonly EventData<"TrialProposed">[] {
   return search.proposals().filter(({ number }) => !ended.has(number));
 }
 
-describe("every population", { timeout: 60_000 }, () => {
+describe("every population", () => {
   it("never exceeds its size, nor its trials", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {

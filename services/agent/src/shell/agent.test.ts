@@ -93,7 +93,7 @@ test("folders of forgotten runs go by age and by number, the oldest first; what 
       await agent.cleanUp();
       expect(readdirSync(runs)).toHaveLength(limits.keptRunsMax + 1);
     },
-    { timeout: 10_000 },
+    { timeout: 90_000 },
   );
   expect(existsSync(old.path)).toBe(false);
   expect(existsSync(untold.path)).toBe(true);
@@ -123,7 +123,9 @@ test("a launch that cannot be read does not keep the others from being adopted",
   writeFileSync(join(broken.path, names.spec), '{"version":1,"launch":{"run":"nonsense"}}');
   await using agent = newAgent(folder);
   await agent.start();
-  await vi.waitFor(() => expect(run.exit).toMatchObject({ kind: "not_launched" }));
+  await vi.waitFor(() => expect(run.exit).toMatchObject({ kind: "not_launched" }), {
+    timeout: 90_000,
+  });
   expect(broken.exit).toBeNull();
 });
 

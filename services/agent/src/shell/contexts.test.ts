@@ -12,7 +12,7 @@ import { Contexts } from "./contexts.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 30_000 });
-const patient = { timeout: 20_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 10 };
 const silenceMs = 500;
 
 let platform: ScriptedPlatform;

@@ -14,7 +14,7 @@ import { notRun } from "./needs.ts";
 
 export const testImage = "localhost/trainyard-test:1";
 
-const upMs = 20_000;
+const upMs = 90_000;
 
 const settings = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]

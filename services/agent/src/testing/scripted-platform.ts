@@ -279,7 +279,7 @@ export class ScriptedPlatform implements AsyncDisposable {
         }
         return found;
       },
-      { timeout: 20_000, interval: 10 },
+      { timeout: 90_000, interval: 10 },
     );
   }
 

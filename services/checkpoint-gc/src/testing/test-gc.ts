@@ -27,7 +27,7 @@ import {
 } from "./events.ts";
 
 /** The limit only ends what hangs: another process may have the disk for long. */
-export const soon = { timeout: 45_000, interval: 20 };
+export const soon = { timeout: 90_000, interval: 20 };
 
 /** Where checkpoints lie, with the id that their writer told, and where they come in the order of all. */
 type Place = { readonly root: string; readonly storageId: string; readonly firstDigit?: string };

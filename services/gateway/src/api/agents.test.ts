@@ -38,7 +38,7 @@ const granted = {
 beforeAll(async () => {
   gateway = await startTestGateway();
   await gateway.append("agent-rack", joined);
-}, 60_000);
+});
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 /** The agent as it is told once the event is in the read model. */
@@ -50,7 +50,7 @@ async function after(stream: string, event: AnyEvent): Promise<object> {
       expect(Number(body["position"])).toBeGreaterThanOrEqual(position);
       return (body as unknown as { items: object[] }).items[0] ?? {};
     },
-    { timeout: 20_000, interval: 10 },
+    { timeout: 90_000, interval: 10 },
   );
 }
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await gateway.append("search-1", { ...started, data: { ...started.data, space } });
   const position = await gateway.append("experiment-2", created({}));
   await gateway.call("GET", `/api/v1/experiments/2?minPosition=${position}`);
-}, 60_000);
+});
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 /** Trials whose value is their lr; what else they have does not matter. */

@@ -28,7 +28,7 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   const position = await gateway.append("agent-rack", joined);
   await gateway.call("GET", `/api/v1/agents?minPosition=${position}`);
-}, 60_000);
+});
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 let asked: Plain<CheckPlace>["resources"];

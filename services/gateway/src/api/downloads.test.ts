@@ -48,7 +48,7 @@ beforeAll(async () => {
       }),
     ),
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await registry[Symbol.asyncDispose]();
@@ -87,7 +87,7 @@ beforeEach(async () => {
 });
 
 async function expectNothingOpen(folder: string): Promise<void> {
-  await vi.waitFor(async () => expect(await openBelow(folder)).toEqual([]), 5_000);
+  await vi.waitFor(async () => expect(await openBelow(folder)).toEqual([]), 90_000);
   const other = await gateway.call("GET", "/api/v1/experiments/1");
   expect(other.status).toBe(200);
 }
@@ -135,7 +135,9 @@ describe.each(kinds)("the download of %s", (_, { folder, path }) => {
   it("closes its files when the client goes away in the middle", async () => {
     await write(folder(), { "a-first": large, "b/second": large });
     const stream = await openStream(gateway, path());
-    await vi.waitFor(async () => expect(await openBelow(folder())).toHaveLength(1));
+    await vi.waitFor(async () => expect(await openBelow(folder())).toHaveLength(1), {
+      timeout: 90_000,
+    });
     stream.destroy();
     await expectNothingOpen(folder());
   });

@@ -9,7 +9,7 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   await gateway.append("experiment-1", created({}));
   await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
-}, 60_000);
+});
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 

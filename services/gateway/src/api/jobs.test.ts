@@ -25,7 +25,7 @@ beforeAll(async () => {
     data: ended,
   });
   await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
-}, 60_000);
+});
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 const job = {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
   await gateway.append("search-1", searchStarted());
   await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
-}, 60_000);
+});
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -189,7 +189,7 @@ describe("verification", () => {
     expect(found).toContain("the searcher service does not answer: start it, then verify again");
     expect(found).toContain('"unverified":true');
     expect(found).toContain('"done":true,"ok":false');
-  }, 30_000);
+  });
 
   const anchored = async (anchor: object) =>
     await gateway.call("POST", "/api/v1/log:verify", { body: { skipViews: true, anchor } });

@@ -8,7 +8,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-}, 60_000);
+});
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 const granted: AnyEvent = {

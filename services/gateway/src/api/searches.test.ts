@@ -24,7 +24,7 @@ beforeAll(async () => {
   const position = await gateway.append("search-1", custom);
   await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
   searcher = await answering();
-}, 60_000);
+});
 afterAll(async () => {
   await searcher?.[Symbol.asyncDispose]();
   await gateway?.[Symbol.asyncDispose]();

@@ -5,13 +5,13 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 let gateway: TestGateway;
 
 const until = (holds: () => unknown): Promise<unknown> =>
-  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 90_000, interval: 20 });
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   await gateway.append("experiment-1", created({}));
   await gateway.append("experiment-2", created({}));
-}, 60_000);
+});
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 type Row = Readonly<Record<string, unknown>>;

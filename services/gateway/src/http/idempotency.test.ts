@@ -30,7 +30,7 @@ beforeAll(async () => {
       return { position: 0, stream: "" };
     }),
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await experiments[Symbol.asyncDispose]();

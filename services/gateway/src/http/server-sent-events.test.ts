@@ -76,7 +76,7 @@ test("a client that hangs up in the middle ends its source, also one that is qui
   const stream = await open();
   await once(stream, "data");
   stream.destroy();
-  await vi.waitFor(() => expect(left).toBe(1));
+  await vi.waitFor(() => expect(left).toBe(1), { timeout: 90_000 });
 });
 
 test("a client that hangs up while it is waited for ends its source", async () => {
@@ -84,9 +84,9 @@ test("a client that hangs up while it is waited for ends its source", async () =
     for (let n = 1; ; n += 1) yield item(n, "x".repeat(100_000));
   };
   const stream = await open();
-  await vi.waitFor(() => expect(raw.writableNeedDrain).toBe(true));
+  await vi.waitFor(() => expect(raw.writableNeedDrain).toBe(true), { timeout: 90_000 });
   stream.destroy();
-  await vi.waitFor(() => expect(left).toBe(1));
+  await vi.waitFor(() => expect(left).toBe(1), { timeout: 90_000 });
 });
 
 test("a client that reads slowly gets everything, and nothing piles up for it", async () => {

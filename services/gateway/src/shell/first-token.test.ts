@@ -13,4 +13,4 @@ test("the first token is issued once; a later start takes it as it is, also when
   const later = await gateway.startAnother();
   const refused = await fetch(`${later}/api/v1/tokens`, { headers: { authorization } });
   expect(refused.status).toBe(401);
-}, 60_000);
+});

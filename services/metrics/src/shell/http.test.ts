@@ -11,7 +11,7 @@ beforeAll(async () => {
   metrics = await TestMetrics.start();
   service = await metrics.replica();
   await metrics.request("12.1", 1);
-}, 60_000);
+});
 
 afterAll(() => metrics[Symbol.asyncDispose]());
 

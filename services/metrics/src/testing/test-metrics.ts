@@ -122,7 +122,7 @@ export class TestMetrics implements AsyncDisposable {
         expect(page.position).toBeGreaterThanOrEqual(told);
         return page.points;
       },
-      { timeout: 5_000 },
+      { timeout: 90_000 },
     );
     return points.map(
       ({ run, group, stepsCompleted, superseded: beyond }) =>

@@ -74,10 +74,10 @@ test("a download of model code whose client goes away closes its file, and ends 
   const stream = await open(address);
   expect(await openFiles()).toHaveLength(1);
   stream.destroy();
-  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), 5_000);
+  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), 90_000);
   expect(await served(address)).toBe(200);
   expect(await bytesOf(await open(address))).toBe(code.length);
-  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), 5_000);
+  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), 90_000);
 });
 
 test("a download of model code that cannot be read to its end breaks off, and ends nothing else", async () => {
@@ -104,6 +104,6 @@ test("a download of model code that cannot be read to its end breaks off, and en
   });
   await expect(bytesOf(await open(address))).rejects.toThrow("aborted");
   expect(closed).toBe(1);
-  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), 5_000);
+  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), 90_000);
   expect(await served(address)).toBe(200);
 });

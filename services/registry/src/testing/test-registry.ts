@@ -65,7 +65,7 @@ export class TestRegistry implements AsyncDisposable {
   async restart(start: Start = {}): Promise<void> {
     await this.service[Symbol.asyncDispose]();
     this.service = await startService(this.stage, this.folder, start);
-    await vi.waitFor(() => this.plan(randomUUID()), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => this.plan(randomUUID()), { timeout: 90_000, interval: 20 });
   }
 
   /** A trial with its first run requested. */

@@ -80,7 +80,7 @@ const positions = (): readonly number[] => heard.map((event) => event.position);
 const upTo = (last: number, first = 1): readonly number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 const untilHeard = (count: number): Promise<void> =>
-  vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(count), { timeout: 5_000 });
+  vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(count), { timeout: 90_000 });
 
 test("what is in the log already, and what comes later, arrives once and in order", async () => {
   await append(1_234);
@@ -161,7 +161,7 @@ test("events older than the retention stay out of a refill", async () => {
   };
   clock = { ...systemClock, nowMs: () => Date.now() + relayLimits.refillAgeMs + 60_000 };
   start(reader);
-  await vi.waitFor(() => expect(relaying).toBe(true));
+  await vi.waitFor(() => expect(relaying).toBe(true), { timeout: 90_000 });
   await append(1);
   await untilHeard(1);
   expect(positions()).toEqual([4]);
@@ -269,7 +269,7 @@ test("what failed no longer listens to the relay's end", async () => {
   const events = createTelemetry(createLogger("relay", "silent"), createRegistry("relay"));
   const deps = { log: failing, bus: hub.connect("relay"), clock, events };
   running.push(relay(deps, stop.signal));
-  await vi.waitFor(() => expect(failures).toBeGreaterThan(4), { timeout: 5_000 });
+  await vi.waitFor(() => expect(failures).toBeGreaterThan(4), { timeout: 90_000 });
   expect(getEventListeners(stop.signal, "abort").length).toBeLessThan(4);
 });
 
@@ -297,9 +297,11 @@ test("reading does not run away from a bus that confirms nothing", async () => {
   };
   const events = createTelemetry(createLogger("relay", "silent"), createRegistry("relay"));
   running.push(relay({ log: log.as("relay"), bus: slow, clock, events }, stop.signal));
-  await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax));
+  await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax), { timeout: 90_000 });
   confirmations.shift()?.();
-  await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax + relayLimits.pageEvents));
+  await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax + relayLimits.pageEvents), {
+    timeout: 90_000,
+  });
   stop.abort();
   for (const confirm of confirmations) confirm();
 });

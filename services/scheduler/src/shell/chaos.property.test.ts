@@ -185,7 +185,7 @@ test("slots are never oversubscribed, places are all or nothing, and everything 
     ),
     { numRuns: 40 },
   );
-}, 60_000);
+});
 
 /** A fold that was saved half way and goes on is the fold of the whole. */
 function compareSaved(world: World): void {

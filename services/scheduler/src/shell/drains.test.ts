@@ -151,7 +151,7 @@ describe("an agent that is drained", () => {
     await disable(world, "a1", { drain: true, deadlineMs: 5_000 });
     await world.advance(8_000);
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
-  }, 20_000);
+  });
 
   test("without a deadline does not put off a time limit, with its grace and its kill", async () => {
     await using world = await World.open();
