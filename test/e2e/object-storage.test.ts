@@ -1,4 +1,7 @@
 /** Checkpoints in S3, used as its users do: training that never waits, restarts from the store, downloads, deletions. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { eventually } from "../world/eventually.ts";
@@ -9,8 +12,11 @@ let world: World;
 
 beforeAll(async () => {
   server = await S3Server.start({ buckets: ["models"] });
-  process.env["AWS_ACCESS_KEY_ID"] = testUser.accessKeyId;
-  process.env["AWS_SECRET_ACCESS_KEY"] = testUser.secretAccessKey;
+  const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = testUser;
+  const file = join(mkdtempSync(join(tmpdir(), "ty-storage-")), "credentials.json");
+  const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
+  writeFileSync(file, text, { mode: 0o600 });
+  process.env["TRAINYARD_STORAGE_CREDENTIALS"] = file;
   world = await World.start({ slots: 2 });
 });
 afterAll(async () => {

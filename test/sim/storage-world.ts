@@ -11,13 +11,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  createMemoryBlobStore,
-  markStorage,
-  openObjectStore,
-  Stores,
-  storageStreamId,
-} from "@trainyard/blob";
+import { createMemoryBlobStore, markStorage, Stores, storageStreamId } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
 import { assert, idOf, isFault, isRejection } from "@trainyard/kernel";
@@ -38,7 +32,7 @@ import { Teller } from "./teller.ts";
 /** As every host names it. What lies there is each host's own. */
 const root = "/shared/checkpoints";
 const trial = "1.1";
-const stores = new Stores((storage) => openObjectStore(storage, new ManualClock()));
+const stores = new Stores({ clock: new ManualClock() });
 const content = "the weights";
 const sha256 = createHash("sha256").update(content).digest("hex");
 const manifest = [{ path: "weights", bytes: content.length, sha256 }];

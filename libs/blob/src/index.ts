@@ -24,8 +24,7 @@ export type {
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";
-export { openObjectStore } from "./objects/open.ts";
-export { type OpenStore, Stores } from "./objects/stores.ts";
+export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { directoryDisk, type StorageDisk } from "./storage-disk.ts";

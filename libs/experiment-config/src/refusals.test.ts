@@ -338,6 +338,21 @@ describe("parseExperiment refuses", () => {
     ]);
   });
 
+  it("credentials of an object store, without their value", () => {
+    const text = yaml(
+      "checkpoint_storage: {type: s3, bucket: b, access_key: hidden1, secret_key: hidden2}",
+    );
+    const found = problems(text);
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^checkpoint_storage\.access_key does not belong into a configuration: the platform reads credentials of object stores from its own environment, the role of its instance, or a file of mode 0600$/,
+      ),
+      expect.stringMatching(/^checkpoint_storage\.secret_key does not belong/),
+      expect.stringMatching(/^checkpoint_storage\.type is s3/),
+    ]);
+    expect(found.join()).not.toContain("hidden");
+  });
+
   it("a document without checkpoint_storage where the cluster has no default", () => {
     expect(problems(yaml(), {})).toEqual([expect.stringMatching(/^checkpoint_storage is missing/)]);
   });

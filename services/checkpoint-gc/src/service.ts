@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { directoryDisk, openObjectStore, type StorageDisk, Stores } from "@trainyard/blob";
+import { directoryDisk, type StorageDisk, Stores } from "@trainyard/blob";
 import {
   EventFeed,
   openParts,
@@ -29,7 +29,7 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const telemetry = createTelemetry(logger, registry);
   const disk = overrides.disk ?? directoryDisk;
-  const stores = stack.use(new Stores((storage) => openObjectStore(storage, clock)));
+  const stores = stack.use(new Stores({ clock, ...config.stores }));
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const wake = (adopted: boolean): void => deletion.wake(adopted);
     const index = new CheckpointIndex(pool, clock, logger, wake);

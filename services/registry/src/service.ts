@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDirectoryBlobStore, openObjectStore, Stores } from "@trainyard/blob";
+import { openDirectoryBlobStore, Stores } from "@trainyard/blob";
 import {
   EventFeed,
   type ListeningService,
@@ -44,7 +44,7 @@ export async function createService(
   const hash = (place: FolderPlace, manifest: Manifest) => hashing.ask({ place, manifest });
   const look = (place: Place, manifest: Manifest) => verify(place, manifest, hash);
   const verifier = new Verifier(look, clock, events);
-  const stores = stack.use(new Stores((storage) => openObjectStore(storage, clock)));
+  const stores = stack.use(new Stores({ clock, ...config.stores }));
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();

@@ -1,5 +1,7 @@
+export { readCredentialsFile, type StorageCredentials } from "./credentials.ts";
 export { compareWithFile } from "./files.ts";
 export { MemoryBucket, type MemoryStoreOptions, openMemoryStore } from "./memory.ts";
+export { type ObjectStoreSettings, openObjectStore } from "./open-object-store.ts";
 export type {
   FileDigests,
   ListedObject,
@@ -12,3 +14,4 @@ export type {
   PlannedRequest,
   UploadPlan,
 } from "./port.ts";
+export { type ObjectStoreProbe, type ProbedAction, probeObjectStore } from "./probe.ts";

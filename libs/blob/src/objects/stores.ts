@@ -1,27 +1,33 @@
 /** The object stores that checkpoints go to, each opened once. Only the platform has their credentials. */
+import type { Clock } from "@trainyard/kernel";
 import { type CheckpointStorageSection, storeAddress } from "../checkpoint-folder.ts";
 import { markStore } from "./checkpoint-objects.ts";
+import { readCredentialsFile } from "./credentials.ts";
+import { openObjectStore } from "./open-object-store.ts";
 import type { ObjectStore } from "./port.ts";
 
-export type OpenStore = (storage: CheckpointStorageSection) => ObjectStore;
+export type StoresSettings = {
+  readonly clock: Clock;
+  /** A file of credentials (see `readCredentialsFile`); without one the client looks where its vendor's tools do. */
+  readonly credentialsFile?: string | undefined;
+  readonly region?: string | undefined;
+};
 
 export class Stores implements AsyncDisposable {
-  readonly #open: OpenStore;
-  readonly #opened = new Map<string, ObjectStore>();
+  readonly #settings: StoresSettings;
+  readonly #opened = new Map<string, Promise<ObjectStore | null>>();
   /** The ids of markers that were made or seen by this process. */
   readonly #ids = new Map<string, string>();
 
-  constructor(open: OpenStore) {
-    this.#open = open;
+  constructor(settings: StoresSettings) {
+    this.#settings = settings;
   }
 
   /** The store of a section of an experiment's configuration; null where that is a directory. */
-  of(storage: CheckpointStorageSection): ObjectStore | null {
+  async of(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
     const address = storeAddress(storage);
     if (address === null) return null;
-    const opened = this.#opened.get(address) ?? this.#open(storage);
-    this.#opened.set(address, opened);
-    return opened;
+    return await (this.#opened.get(address) ?? this.#begin(address, storage));
   }
 
   /** The id in the store's marker, which is made where there is none. */
@@ -33,7 +39,29 @@ export class Stores implements AsyncDisposable {
     return id;
   }
 
+  #begin(address: string, storage: CheckpointStorageSection): Promise<ObjectStore | null> {
+    const opening = this.#open(storage);
+    this.#opened.set(address, opening);
+    // The file of credentials may be mended meanwhile.
+    opening.catch(() => this.#opened.delete(address));
+    return opening;
+  }
+
+  async #open(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
+    const { clock, credentialsFile, region } = this.#settings;
+    const credentials =
+      credentialsFile === undefined ? undefined : await readCredentialsFile(credentialsFile);
+    return openObjectStore(storage, {
+      clock,
+      ...(credentials && { credentials }),
+      ...(region && { region }),
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const store of this.#opened.values()) await store[Symbol.asyncDispose]();
+    const opened = await Promise.allSettled(this.#opened.values());
+    for (const store of opened) {
+      if (store.status === "fulfilled") await store.value?.[Symbol.asyncDispose]();
+    }
   }
 }

@@ -154,7 +154,7 @@ export class Deletion {
 
   async #problemOf(facts: CheckpointFacts): Promise<string | null> {
     const { disk, stores } = this.#deps;
-    const store = stores.of(facts.storage);
+    const store = await stores.of(facts.storage);
     if (store !== null) return problemOfStore(store, facts.storageId ?? "");
     const root = checkpointRoot(facts.storage) ?? "";
     return problemOfStorage(root, await this.#storageOf(facts), await disk.seen(root));
@@ -162,7 +162,7 @@ export class Deletion {
 
   async #remove(checkpoint: string, facts: CheckpointFacts): Promise<void> {
     const { disk, stores } = this.#deps;
-    const store = stores.of(facts.storage);
+    const store = await stores.of(facts.storage);
     if (store !== null) return removeCheckpointObjects(store, checkpoint, facts.storageId ?? "");
     await removeCheckpointFolder(facts.storage, checkpoint, await this.#storageOf(facts), disk);
   }

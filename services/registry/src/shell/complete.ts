@@ -75,7 +75,7 @@ async function look(
   const refusal = await refusalOfRun(deps, request);
   if (refusal !== null) return refusal;
   const storage = declared.storage ?? {};
-  const store = deps.stores.of(storage);
+  const store = await deps.stores.of(storage);
   if (store !== null) {
     const { manifest: entries } = request;
     return { kind: "objects", store, checkpoint, entries, storageId: declared.storageId ?? "" };

@@ -76,7 +76,7 @@ async function storeOf(
   experiment: string,
 ): Promise<ObjectStore | null> {
   const { storage } = (await executor.cache.load(experimentStorage, experiment)).state;
-  return stores.of(checkpointStorage(storage, checkpointDir));
+  return await stores.of(checkpointStorage(storage, checkpointDir));
 }
 
 /** Where new checkpoints of an experiment go. */

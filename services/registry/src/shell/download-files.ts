@@ -18,7 +18,7 @@ export async function planFiles(
   }
   const complete = await completeCheckpointOf(deps, checkpoint);
   if (isRejection(complete)) return complete;
-  const store = deps.stores.of(complete.declared.storage ?? {});
+  const store = await deps.stores.of(complete.declared.storage ?? {});
   if (store === null) {
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }

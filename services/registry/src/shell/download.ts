@@ -26,7 +26,7 @@ export async function planDownload(
   const storage = declared.storage ?? {};
   const manifest = await deps.manifests.get(state.manifestDigest);
   const entries = manifest.map((file) => ({ ...file, partSha256: [], md5: "" }));
-  const store = deps.stores.of(storage);
+  const store = await deps.stores.of(storage);
   const path = checkpointFolder(storage, checkpoint);
   assert(store !== null || path !== null, `checkpoint ${checkpoint} was declared with a storage`);
   const { metadata } = declared;

@@ -197,7 +197,7 @@ export class Unfinished {
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
     assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
-    const store = this.#deps.stores.of(storage);
+    const store = await this.#deps.stores.of(storage);
     if (store === null) {
       await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
     } else {

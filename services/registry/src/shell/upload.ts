@@ -24,7 +24,7 @@ export async function planUpload(
   if (isRejection(own)) return own;
   const refusal = await refusalOfRun(deps, request);
   if (refusal !== null) return refusal;
-  const store = deps.stores.of(own.declared.storage ?? {});
+  const store = await deps.stores.of(own.declared.storage ?? {});
   if (store === null) {
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }

@@ -2,9 +2,10 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { S3Server, type S3ServerOptions } from "@trainyard/testing/s3";
 import { freePort } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
-import { contentOf, digestsOf, objectStoreContract, readAll, upload } from "../contract.ts";
+import { objectStoreContract } from "../contract.ts";
+import { contentOf, digestsOf, readAll, upload } from "../contract/opened.ts";
 import type { ObjectStore } from "../port.ts";
-import { sendPlanned } from "../send-planned.ts";
+import { sendPlanned } from "../contract/send-planned.ts";
 import type { S3StoreOptions } from "./options.ts";
 import { openS3Store } from "./store.ts";
 

@@ -1,7 +1,7 @@
 /** A client without credentials, for the tests of adapters that plan HTTP requests. */
 import { request as httpRequest } from "node:http";
-import type { Sent } from "./contract.ts";
-import type { PlannedRequest } from "./port.ts";
+import type { Sent } from "./opened.ts";
+import type { PlannedRequest } from "../port.ts";
 
 /** Sends the method, the headers and nothing else that the plan does not name. */
 export function sendPlanned(planned: PlannedRequest, content: Uint8Array): Promise<Sent> {
