@@ -76,6 +76,7 @@ async function beginUpload(store: ObjectStore, key: string): Promise<void> {
     bytes,
     sha256: digestOf(""),
     parts: partsOf(bytes, store.partBytes).map(() => ({ sha256: digestOf("") })),
+    md5: "",
     crc32c: "AAAAAA==",
   };
   await store.planUpload(key, file, { absent: true });
@@ -85,7 +86,7 @@ async function beginUpload(store: ObjectStore, key: string): Promise<void> {
 async function hasChecksum(store: ObjectStore, key: string, content: Buffer): Promise<boolean> {
   const head = await store.head(key);
   const sha256 = digestOf(content);
-  const file: FileDigests = { bytes: content.length, sha256, parts: [{ sha256 }], crc32c: "" };
+  const file: FileDigests = { bytes: content.length, sha256, parts: [{ sha256 }], md5: "", crc32c: "" };
   return head !== null && compareWithFile(head, file) === "same";
 }
 

@@ -124,7 +124,10 @@ class StoreConnections:
             self._opened.clear()
 
     def _ask(self, request: Planned, body: Part, count: int) -> tuple[int, str]:
-        headers = {**request.headers, "Content-Length": str(count)}
+        headers = dict(request.headers)
+        # A signed one is among them already, in any case of letters.
+        if not any(name.lower() == "content-length" for name in headers):
+            headers["Content-Length"] = str(count)
         try:
             connection = self._connection(request)
             connection.request(request.method, _target_of(request.url), body=body, headers=headers)
