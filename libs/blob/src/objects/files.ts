@@ -51,12 +51,14 @@ export function compareWithFile(
   file: FileDigests,
 ): "same" | "differs" | "unknown" {
   if (bytes !== file.bytes) return "differs";
-  if (checksum === null || checksum.kind === "md5") return "unknown";
+  if (checksum === null) return "unknown";
   if (checksum.kind === "sha256-parts" && checksum.parts !== file.parts.length) return "unknown";
   const expected = {
     sha256: base64OfHex(file.sha256),
     "sha256-parts": compositeSha256(file),
+    md5: file.md5,
     crc32c: file.crc32c,
   }[checksum.kind];
+  if (expected === "") return "unknown";
   return checksum.value === expected ? "same" : "differs";
 }

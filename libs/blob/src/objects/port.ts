@@ -7,7 +7,7 @@
  *   a Fault `storage_away` with retry "later"; the adapter has tried again several times before. A bucket that does not
  *   exist is a Fault `bucket_not_found`. Without credentials every call is a Fault `credentials_missing`.
  * - A key that is not one (see `checkObjectKey`) is a Fault `invalid_key`, a file beyond the store's limits `file_too_large`.
- * - Large files go in parts of `partBytes`; each part is at most that large and all but the last are exactly that large.
+ * - Files go in parts of `partBytes`; each part is at most that large and all but the last are exactly that large.
  * - Content passes through as a stream; an adapter never holds a file in memory.
  */
 export type ObjectHead = {
@@ -33,9 +33,10 @@ export type ListedObject = {
 export type FileDigests = {
   readonly bytes: number;
   readonly sha256: string;
-  /** Of each part, in order; one entry for a file of at most `partBytes`, also for an empty one. */
+  /** Of each part, in order; one entry for a file of one part, also for an empty one. */
   readonly parts: readonly PartDigests[];
-  /** Base64; for stores that keep it of a whole object. */
+  /** Base64; empty if unknown. For stores that keep one of a whole object. */
+  readonly md5: string;
   readonly crc32c: string;
 };
 

@@ -42,6 +42,7 @@ export function digestsOf(content: Buffer, partBytes: number): FileDigests {
       sha256: sha256(content.subarray(offset, offset + bytes)),
     })),
     crc32c: crc32cOf(content),
+    md5: createHash("md5").update(content).digest("base64"),
   };
 }
 
