@@ -1,7 +1,6 @@
 export { readCredentialsFile, type StorageCredentials } from "./credentials.ts";
 export { compareWithFile } from "./files.ts";
 export { MemoryBucket, type MemoryStoreOptions, openMemoryStore } from "./memory.ts";
-export { type ObjectStoreSettings, openObjectStore } from "./open-object-store.ts";
 export type {
   FileDigests,
   ListedObject,

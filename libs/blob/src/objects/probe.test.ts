@@ -2,20 +2,20 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { freePort } from "@trainyard/testing";
 import { type S3Action, S3Server, type S3ServerOptions, testUser } from "@trainyard/testing/s3";
 import { expect, test } from "vitest";
-import { openObjectStore } from "./open-object-store.ts";
 import type { ObjectStore } from "./port.ts";
 import { probeObjectStore } from "./probe.ts";
+import type { S3StoreOptions } from "./s3/options.ts";
+import { openS3Store } from "./s3/store.ts";
+
+function openAt(options: Partial<S3StoreOptions>): ObjectStore {
+  return openS3Store({ bucket: "bucket", clock: systemClock, credentials: testUser, ...options });
+}
 
 async function opened(
   options: Partial<S3ServerOptions> = {},
 ): Promise<AsyncDisposable & { readonly server: S3Server; readonly store: ObjectStore }> {
   const server = await S3Server.start({ buckets: ["bucket"], ...options });
-  const section = { type: "s3", bucket: "bucket", prefix: "/a/b", endpoint_url: server.url };
-  const store = await openObjectStore(section, {
-    clock: systemClock,
-    credentials: { s3: testUser },
-  });
-  if (store === null) throw new Error("no store was opened");
+  const store = openAt({ prefix: "/a/b", endpoint: server.url });
   return {
     server,
     store,
@@ -58,21 +58,8 @@ test.each<[S3Action, readonly string[], boolean | null]>([
 
 test("what keeps the probe from finding out is thrown as it is", async () => {
   await using at = await opened();
-  const settings = { clock: systemClock, credentials: { s3: testUser } };
-  const nowhere = { type: "s3", bucket: "other", endpoint_url: at.server.url };
-  await using bucketless = await openObjectStore(nowhere, settings);
-  if (bucketless === null) throw new Error("no store was opened");
+  await using bucketless = openAt({ bucket: "other", endpoint: at.server.url });
   await expect(probeObjectStore(bucketless)).rejects.toMatchObject({ code: "bucket_not_found" });
-  const silent = { ...nowhere, endpoint_url: `http://127.0.0.1:${await freePort()}` };
-  await using away = await openObjectStore(silent, settings);
-  if (away === null) throw new Error("no store was opened");
+  await using away = openAt({ endpoint: `http://127.0.0.1:${await freePort()}`, attemptsMax: 1 });
   await expect(probeObjectStore(away)).rejects.toMatchObject({ code: "storage_away" });
-});
-
-test("a section of another type opens no object store, and one without a bucket is refused", async () => {
-  const settings = { clock: systemClock };
-  expect(await openObjectStore({ type: "directory", container_path: "/a" }, settings)).toBeNull();
-  await expect(openObjectStore({ type: "s3" }, settings)).rejects.toMatchObject({
-    code: "unknown_storage",
-  });
 });

@@ -76,8 +76,8 @@ async function beginUpload(store: ObjectStore, key: string): Promise<void> {
     bytes,
     sha256: digestOf(""),
     parts: partsOf(bytes, store.partBytes).map(() => ({ sha256: digestOf("") })),
+    crc32c: "",
     md5: "",
-    crc32c: "AAAAAA==",
   };
   await store.planUpload(key, file, { absent: true });
   await store.abortUploads(key);
@@ -86,7 +86,8 @@ async function beginUpload(store: ObjectStore, key: string): Promise<void> {
 async function hasChecksum(store: ObjectStore, key: string, content: Buffer): Promise<boolean> {
   const head = await store.head(key);
   const sha256 = digestOf(content);
-  const file: FileDigests = { bytes: content.length, sha256, parts: [{ sha256 }], md5: "", crc32c: "" };
+  const digests = { crc32c: "", md5: "" };
+  const file: FileDigests = { bytes: content.length, sha256, parts: [{ sha256 }], ...digests };
   return head !== null && compareWithFile(head, file) === "same";
 }
 

@@ -59,7 +59,7 @@ async function call(server: S3Server, wanted: Wanted): Promise<Answered> {
 async function fetched(
   server: S3Server,
   { method, path, query }: Pick<SignedRequest, "method" | "path" | "query">,
-  { host: _, ...headers }: Record<string, string>,
+  headers: Record<string, string>,
   content: string,
 ): Promise<Answered> {
   const search = query

@@ -12,7 +12,7 @@ export type Failing = {
   readonly right: string;
 };
 
-/** Of a refusal that says no code, as those of HEAD. */
+/** A refusal of HEAD says nothing else: the SDK names its code Unknown. */
 const statusOf = (error: unknown): number =>
   error instanceof S3ServiceException ? (error.$metadata.httpStatusCode ?? 0) : 0;
 
@@ -49,8 +49,9 @@ function sentenceOf(code: string, said: string, right: string): string {
   if (code === "SignatureDoesNotMatch") return "the secret key is not that of the access key";
   if (code === "RequestTimeTooSkewed") return "the clocks differ by more than 15 minutes";
   if (code === "ExpiredToken" || code === "InvalidToken") return "the session token is not valid";
-  if (code === "AccessDenied" || !/[A-Z]/.test(code) || code === "Forbidden") {
-    return `the credentials have no right to do so (${right})`;
+  if (code === "AccessDenied") return `the credentials have no right to do so (${right})`;
+  if (code.startsWith("Unknown")) {
+    return `the credentials are wrong, or have no right to do so (${right})`;
   }
   return `${code}: ${said} (${right})`;
 }
