@@ -13,8 +13,10 @@ import {
   PlanContextDownloadSchema,
   PlanFilesSchema,
   PlanUploadSchema,
+  ProbeStorageSchema,
   StorageAdoptionSchema,
   StorageListSchema,
+  StorageProbeSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import type { Clock } from "@trainyard/kernel";
@@ -28,6 +30,7 @@ import type { ManifestTable } from "./manifest-table.ts";
 import type { Placed } from "./placed.ts";
 import { planFiles } from "./download-files.ts";
 import { planUpload } from "./upload.ts";
+import { probeStorage } from "./probe.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import type { Verifier } from "./verifier.ts";
@@ -58,6 +61,9 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
       planDownload(deps, request.checkpoint),
+    ),
+    ProbeStorage: command(ProbeStorageSchema, StorageProbeSchema, (request) =>
+      probeStorage(deps, request),
     ),
     PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request) =>
       planUpload(deps, request),

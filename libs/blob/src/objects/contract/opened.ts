@@ -43,7 +43,6 @@ export function digestsOf(content: Buffer, partBytes: number): FileDigests {
     })),
     md5: createHash("md5").update(content).digest("base64"),
     crc32c: crc32cOf(content),
-    md5: createHash("md5").update(content).digest("base64"),
   };
 }
 
