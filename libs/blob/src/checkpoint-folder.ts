@@ -42,6 +42,20 @@ function rootOf(storage: CheckpointStorageSection): string | null {
   return isAbsolute(below) ? below : join(host, below);
 }
 
+/** The address of an object store, as `s3://bucket/prefix`; null for a storage that is a directory. */
+export function storeAddress(storage: CheckpointStorageSection): string | null {
+  const scheme = { s3: "s3", gcs: "gs" }[String(storage["type"])];
+  const bucket = text(storage["bucket"]);
+  if (scheme === undefined || bucket === null) return null;
+  const prefix = (text(storage["prefix"]) ?? "").replace(/^\/+|\/+$/g, "");
+  const endpoint = text(storage["endpoint_url"]);
+  // One bucket name may be another bucket at another endpoint.
+  return (
+    [`${scheme}://${bucket}`, ...(prefix === "" ? [] : [`/${prefix}`])].join("") +
+    (endpoint === null ? "" : ` at ${endpoint}`)
+  );
+}
+
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }

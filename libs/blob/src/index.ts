@@ -5,6 +5,7 @@ export {
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFolder,
+  storeAddress,
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
@@ -12,9 +13,23 @@ export { openDirectoryBlobStore } from "./directory-store.ts";
 export { FolderOfOthers, NotInside } from "./folder-of-others.ts";
 export { globMatcher, problemOfGlob } from "./glob.ts";
 export { createMemoryBlobStore } from "./memory-store.ts";
+export {
+  checkpointKey,
+  markStore,
+  problemOfStore,
+  removeCheckpointObjects,
+  removeMatchingObjects,
+} from "./objects/checkpoint-objects.ts";
+export { compareWithFile } from "./objects/files.ts";
+export type {
+  FileDigests,
+  ObjectStore,
+  PlannedRequest,
+} from "./objects/port.ts";
+export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
-export { directoryDisk, type StorageDisk } from "./storage-disk.ts";
+export { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
 export {
   isStorageId,
   markStorage,

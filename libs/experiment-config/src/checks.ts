@@ -80,12 +80,24 @@ function checkSlots(resources: JsonObject, note: Note): void {
 
 function checkStorage(storage: Json | undefined, note: Note): void {
   const type = isMapping(storage) ? valueAt(storage, "type") : undefined;
+  checkNoCredentials(isMapping(storage) ? storage : {}, note);
   if (typeof type !== "string" || !Object.hasOwn(storages, type)) return;
   if (runningStorages.some((running) => running === type)) return;
   note(
     "checkpoint_storage.type",
-    `is ${type}, to which this version does not write checkpoints; ${runningStorages.join(" and ")} work`,
+    `is ${type}, to which this version does not write checkpoints; ${runningStorages.join(", ")} work`,
   );
+}
+
+/** A configuration is written into the log, which everybody reads and nobody changes. */
+function checkNoCredentials(storage: JsonObject, note: Note): void {
+  for (const key of ["access_key", "secret_key"]) {
+    if (valueAt(storage, key) === undefined) continue;
+    note(
+      `checkpoint_storage.${key}`,
+      "does not belong into a configuration: the platform reads credentials of object stores from its own environment, the role of its instance, or a file of mode 0600",
+    );
+  }
 }
 
 /** Beyond these a double loses precision or ends. */

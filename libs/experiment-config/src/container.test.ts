@@ -43,6 +43,7 @@ checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b}`),
     addCapabilities: ["SYS_PTRACE"],
     dropCapabilities: ["NET_RAW"],
     storageMount: { hostPath: "/mnt/a", containerPath: "/b" },
+    proxyPorts: [],
   });
 });
 

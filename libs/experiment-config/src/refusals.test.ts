@@ -256,12 +256,16 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     /^checkpoint_storage\.storage_path must be/,
   ],
   [
-    "checkpoint_storage: {type: s3, bucket: b}",
-    "checkpoint_storage.type is s3, to which this version does not write checkpoints; directory and shared_fs work",
+    "checkpoint_storage: {type: gcs, bucket: b}",
+    "checkpoint_storage.type is gcs, to which this version does not write checkpoints; directory, shared_fs, s3 work",
+  ],
+  [
+    "checkpoint_storage: {type: s3, bucket: b, endpoint_url: 'https://key:secret@store'}",
+    "checkpoint_storage.endpoint_url must be an address that begins with http:// or https://, without credentials",
   ],
   [
     "checkpoint_storage: {type: hdfs}",
-    'checkpoint_storage.type must be one of directory, shared_fs, not "hdfs"',
+    'checkpoint_storage.type must be one of directory, shared_fs, s3, not "hdfs"',
   ],
   [
     "checkpoint_storage: {save_trial_best: -1}",
@@ -326,7 +330,7 @@ describe("parseExperiment refuses", () => {
   it("a type that is a mapping with the names of methods", () => {
     const text = yaml("checkpoint_storage: {type: {toString: 1, valueOf: 1}}");
     expect(problems(text)).toEqual([
-      "checkpoint_storage.type must be one of directory, shared_fs, not a mapping",
+      "checkpoint_storage.type must be one of directory, shared_fs, s3, not a mapping",
     ]);
   });
 
@@ -336,6 +340,20 @@ describe("parseExperiment refuses", () => {
       'checkpoint_storage.prefix must not contain ".." as a folder',
       expect.stringMatching(/^checkpoint_storage\.type is gcs/),
     ]);
+  });
+
+  it("credentials of an object store, without their value", () => {
+    const text = yaml(
+      "checkpoint_storage: {type: s3, bucket: b, access_key: hidden1, secret_key: hidden2}",
+    );
+    const found = problems(text);
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^checkpoint_storage\.access_key does not belong into a configuration: the platform reads credentials of object stores from its own environment, the role of its instance, or a file of mode 0600$/,
+      ),
+      expect.stringMatching(/^checkpoint_storage\.secret_key does not belong/),
+    ]);
+    expect(found.join()).not.toContain("hidden");
   });
 
   it("a document without checkpoint_storage where the cluster has no default", () => {

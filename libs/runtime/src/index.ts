@@ -25,6 +25,7 @@ export {
   processOf,
   processVariables,
 } from "./service/connections.ts";
+export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";

@@ -35,7 +35,7 @@ class CheckpointCase(SenderCase):
         self.storage = self.folder / "storage"
         self.storage.mkdir()
         self.platform.storage = self.storage
-        self.remote = _store.RemoteStore(self.platform.url, RUN, TOKEN)
+        self.remote = _store.RemoteStore(self.platform.url, RUN, TOKEN, self.folder / "restored")
         self.checkpoint_spool = CheckpointSpool(self.folder / "spool")
         self.checkpoint = CheckpointContext(self.open_store() if self.spooled else self.remote)
 

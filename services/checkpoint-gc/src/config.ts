@@ -4,16 +4,20 @@ import {
   connectionVariables,
   parseEnvironment,
   readEnvironment,
+  type StoresConfig,
+  storesOf,
+  storesVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import { gcLimits } from "./limits.ts";
 
 const schema = z.object({
   ...connectionVariables,
+  ...storesVariables,
   TRAINYARD_CHECKPOINT_GRACE_SECONDS: z.coerce.number().min(0).default(gcLimits.graceSeconds),
 });
 
-export type CheckpointGcConfig = ConnectionsConfig & { readonly graceMs: number };
+export type CheckpointGcConfig = ConnectionsConfig & StoresConfig & { readonly graceMs: number };
 
 export function readEnv(): Readonly<Record<string, string>> {
   return readEnvironment();
@@ -21,5 +25,9 @@ export function readEnv(): Readonly<Record<string, string>> {
 
 export function parseConfig(environment: Readonly<Record<string, string>>): CheckpointGcConfig {
   const env = parseEnvironment(schema, environment);
-  return { ...connectionsOf(env), graceMs: env.TRAINYARD_CHECKPOINT_GRACE_SECONDS * 1000 };
+  return {
+    ...connectionsOf(env),
+    stores: storesOf(env),
+    graceMs: env.TRAINYARD_CHECKPOINT_GRACE_SECONDS * 1000,
+  };
 }

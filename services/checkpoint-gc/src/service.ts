@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { directoryDisk, type StorageDisk } from "@trainyard/blob";
+import { directoryDisk, type StorageDisk, Stores } from "@trainyard/blob";
 import {
   EventFeed,
   openParts,
@@ -27,17 +27,18 @@ export async function createService(
   overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<Service> {
   const parts = await openParts("checkpoint-gc", config, overrides);
-  const { name, log, bus, clock, logger, registry } = parts;
+  const { name, stack, log, bus, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const telemetry = createTelemetry(logger, registry);
   const disk = overrides.disk ?? directoryDisk;
+  const stores = stack.use(new Stores({ clock, ...config.stores }));
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const wake = (adopted: boolean): void => deletion.wake(adopted);
     const changed = (experiment: string): void => sweeper.changed(experiment);
     const index = new CheckpointIndex(pool, clock, logger, wake, changed);
     const judging = { index, clock, graceMs: config.graceMs };
     const sweeper = new Sweeper({ ...judging, executor, logger });
-    const deletion = new Deletion({ executor, log, clock, logger, disk }, index);
+    const deletion = new Deletion({ executor, log, clock, logger, disk, stores }, index);
     const handlers = reactionHandlers(judging);
     return {
       reactions: { consumer: name, handlers, after: telemetry.count },

@@ -5,12 +5,16 @@ import {
   connectionVariables,
   parseEnvironment,
   readEnvironment,
+  type StoresConfig,
+  storesOf,
+  storesVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import { registryLimits } from "./limits.ts";
 
 const schema = z.object({
   ...connectionVariables,
+  ...storesVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** Where checkpoints go whose experiment names no place. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
@@ -24,14 +28,15 @@ const schema = z.object({
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-export type RegistryConfig = ConnectionsConfig & {
-  readonly blobDir: string;
-  readonly checkpointDir: string;
-  readonly abandonedGraceMs: number;
-  readonly publicUrl: string | null;
-  /** Signs the addresses of contexts; the same in every replica. */
-  readonly urlKey: Buffer;
-};
+export type RegistryConfig = ConnectionsConfig &
+  StoresConfig & {
+    readonly blobDir: string;
+    readonly checkpointDir: string;
+    readonly abandonedGraceMs: number;
+    readonly publicUrl: string | null;
+    /** Signs the addresses of contexts; the same in every replica. */
+    readonly urlKey: Buffer;
+  };
 
 export function readEnv(): Readonly<Record<string, string>> {
   return readEnvironment();
@@ -42,6 +47,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Regi
   const key = Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
   return {
     ...connectionsOf(env),
+    stores: storesOf(env),
     blobDir: env.TRAINYARD_BLOB_DIR,
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     abandonedGraceMs: env.TRAINYARD_ABANDONED_GRACE_SECONDS * 1000,

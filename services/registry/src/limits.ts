@@ -18,6 +18,10 @@ export const registryLimits = {
   /** Files that are hashed at one time: what keeps one disk busy without seeking. */
   filesHashedAtOnce: 4,
   hashChunkBytes: 1024 * 1024,
+  /** Files whose upload or download is planned in one request: their addresses fit into one message. */
+  filesPlannedMax: 100,
+  /** Requests to an object store at one time. */
+  objectsAtOnce: 16,
   /** An agent that was told an address begins to fetch at once. */
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */

@@ -147,7 +147,14 @@ test("a condemned checkpoint becomes a version once it is spared", async () => {
   const { checkpoint } = await storedCheckpoint();
   const condemned: AnyEvent = {
     type: "CheckpointCondemned",
-    data: { competitors: [], referencesChecked: [], graceEndMs: 1, experiment: "1" },
+    data: {
+      competitors: [],
+      referencesChecked: [],
+      graceEndMs: 1,
+      experiment: "1",
+      by: "",
+      reason: "",
+    },
   };
   const spared: AnyEvent = { type: "CheckpointSpared", data: { reason: "a person" } };
   await registry.stage.tell(`retention-${checkpoint}`, condemned);

@@ -46,6 +46,7 @@ describe("a checkpoint", () => {
       reply: {
         checkpoint,
         path,
+        store: "",
         manifest,
         metadata: { steps_completed: 10 },
         storageId: registry.storageId,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDirectoryBlobStore } from "@trainyard/blob";
+import { openDirectoryBlobStore, Stores } from "@trainyard/blob";
 import {
   EventFeed,
   type ListeningService,
@@ -24,7 +24,9 @@ import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
-import type { Place, Verdict } from "./shell/verify-files.ts";
+import { inspectObjects } from "./shell/inspect-objects.ts";
+import { type Place, verify } from "./shell/verify.ts";
+import type { FolderPlace, Verdict } from "./shell/verify-files.ts";
 import type { VerifyQuestion } from "./shell/verify-worker.ts";
 
 const verifyWorker = new URL("./shell/verify-worker.ts", import.meta.url);
@@ -43,20 +45,24 @@ export async function createService(
   const hashing = stack.use(
     new WorkerCall<VerifyQuestion, Verdict>(verifyWorker, "verifies files"),
   );
-  const verify = (place: Place, manifest: Manifest) => hashing.ask({ place, manifest });
-  const verifier = new Verifier(verify, clock, events);
+  const hash = (place: FolderPlace, manifest: Manifest) => hashing.ask({ place, manifest });
+  const look = (place: Place, manifest: Manifest) => verify(place, manifest, hash);
+  const verifier = new Verifier(look, clock, events);
+  const stores = stack.use(new Stores({ clock, ...config.stores }));
   const reading = stack.use(
     new WorkerCall<VerifyQuestion, Inspection>(inspectWorker, "reads checkpoints again"),
   );
-  const inspector = new Inspector((place, manifest) => reading.ask({ place, manifest }), clock);
+  const inspect = (place: Place, manifest: Manifest) =>
+    "folder" in place ? reading.ask({ place, manifest }) : inspectObjects(place, manifest);
+  const inspector = new Inspector(inspect, clock);
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
   const shared = { clock, events, checkpointDir };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
-    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
+    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs, stores });
     const placed = new Placed({ log, pool, clock, logger });
-    const decided = { log, executor, manifests, verifier, inspector, placed, blobs };
+    const decided = { log, executor, manifests, verifier, inspector, placed, blobs, stores };
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),

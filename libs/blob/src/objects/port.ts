@@ -2,10 +2,12 @@
  * A bucket of S3 or Google Cloud Storage, or what speaks their protocol, below a prefix. Keys are relative to the prefix.
  *
  * - A write is acknowledged when the store has the whole object; a reader never sees a part of one.
- * - `head`, `open` and `copy` return null or "absent" only where the store says that the object does not exist. A refusal
- *   (403) is a Fault `storage_refused`, which is never absence. A store that is away, throttles or fails is a Fault
- *   `storage_away` with retry "later". A bucket that does not exist is a Fault `bucket_not_found`.
- * - Large files go in parts of `partBytes`; each part is at most that large and all but the last are exactly that large.
+ * - `head`, `open` and `copy` return null or "absent" only where the store says that the object does not
+ *   exist. A refusal (403) is a Fault `storage_refused`, which is never absence. A store that is away, throttles or fails is
+ *   a Fault `storage_away` with retry "later"; the adapter has tried again several times before. A bucket that does not
+ *   exist is a Fault `bucket_not_found`. Without credentials every call is a Fault `credentials_missing`.
+ * - A key that is not one (see `checkObjectKey`) is a Fault `invalid_key`, a file beyond the store's limits `file_too_large`.
+ * - Files go in parts of `partBytes`; each part is at most that large and all but the last are exactly that large.
  * - Content passes through as a stream; an adapter never holds a file in memory.
  */
 export type ObjectHead = {
@@ -31,25 +33,32 @@ export type ListedObject = {
 export type FileDigests = {
   readonly bytes: number;
   readonly sha256: string;
-  /** Of each part, in order; one entry for a file of at most `partBytes`, also for an empty one. */
+  /** Of each part, in order; one entry for a file of one part, also for an empty one. */
   readonly parts: readonly PartDigests[];
-  /** Base64; for stores that keep it of a whole object. */
+  /** Base64; empty if unknown. For stores that keep one of a whole object. */
+  readonly md5: string;
   readonly crc32c: string;
 };
 
 export type PartDigests = { readonly sha256: string };
 
-/** One HTTP request that a client without credentials may send until `expiresAtMs`, with exactly these headers. */
+/**
+ * One HTTP request that a client without credentials may send until `expiresAtMs`, with exactly these headers. The URL is a
+ * secret until then: it belongs in no log.
+ */
 export type PlannedRequest = {
   readonly method: "PUT" | "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Answers that mean that the request was carried out; any other is a failure of the part. */
+  readonly accepted: readonly number[];
   readonly expiresAtMs: number;
 };
 
 /**
  * What is left to send of a file. `parts` holds only what the store does not have yet; a part covers the bytes from
- * `offset`, `bytes` of them. Empty: all is there, and `finishUpload` makes the object.
+ * `offset`, `bytes` of them. Parts of a "resumable" plan are sent one after the other, those of the others in any order.
+ * Empty: all is there, and `finishUpload` makes the object.
  */
 export type UploadPlan = {
   readonly kind: "single" | "multipart" | "resumable";
@@ -62,6 +71,7 @@ export type PlannedPart = {
   readonly request: PlannedRequest;
 };
 
+/** The stream must be read to its end or left by `return`. It throws a Fault where the store breaks off. */
 export type ObjectContent = { readonly bytes: number; readonly stream: AsyncIterable<Uint8Array> };
 
 export interface ObjectStore extends AsyncDisposable {
@@ -71,23 +81,34 @@ export interface ObjectStore extends AsyncDisposable {
   readonly partBytes: number;
   head(key: string): Promise<ObjectHead | null>;
   open(key: string): Promise<ObjectContent | null>;
-  /** Stores small content (markers, probes). With `ifAbsent` an object that is there stays, and false is returned. */
+  /**
+   * Stores small content (markers, probes). With `ifAbsent` an object that is there stays, and false is returned: of several
+   * writers at the same time one gets true.
+   */
   put(
     key: string,
     content: Uint8Array,
     options?: { readonly ifAbsent?: boolean },
   ): Promise<boolean>;
-  /** In key order. `below` is a prefix of keys. */
+  /** In key order, a page at a time. `below` is a prefix of keys. */
   list(below: string): AsyncIterable<ListedObject>;
   /** Absent keys count as deleted. Each page of keys is one request. */
   delete(keys: readonly string[]): Promise<void>;
   /** Copies inside the store. "unsupported": the caller sends the bytes itself. */
   copy(from: string, to: string): Promise<"copied" | "absent" | "unsupported">;
-  /** What is left to send. A repeat after a crash resumes: parts that the store has are not planned again. */
-  planUpload(key: string, file: FileDigests): Promise<UploadPlan>;
+  /**
+   * What is left to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
+   * caller knows from a listing that there is no such object, which saves a request.
+   */
+  planUpload(
+    key: string,
+    file: FileDigests,
+    options?: { readonly absent?: boolean },
+  ): Promise<UploadPlan>;
   /** Makes one object of the parts that were sent. Repeats harm nothing. A Fault `upload_incomplete` if parts are missing. */
   finishUpload(key: string, file: FileDigests): Promise<ObjectHead>;
   /** Gives back what unfinished uploads below a prefix of keys occupy. */
   abortUploads(below: string): Promise<void>;
+  /** Does not look whether the object is there: the answer to the request says so. */
   planDownload(key: string): Promise<PlannedRequest>;
 }

@@ -21,6 +21,11 @@ const prefix = z.string().refine((value) => !value.split("/").includes(".."), {
   error: 'must not contain ".." as a folder',
 });
 
+/** What it holds is recorded, and shown to all. */
+const endpoint = z.string().regex(/^https?:\/\/[^\s/@?#]+(\/[^\s@?#]*)?$/, {
+  error: "must be an address that begins with http:// or https://, without credentials",
+});
+
 function storageOf<Type extends string, Keys extends Readonly<Record<string, z.ZodType>>>(
   type: Type,
   keys: Keys,
@@ -45,7 +50,7 @@ export const storages = {
     bucket: text,
     access_key: anyText,
     secret_key: anyText,
-    endpoint_url: anyText,
+    endpoint_url: endpoint,
     prefix,
   }),
   gcs: storageOf("gcs", { bucket: text, prefix }),
@@ -59,7 +64,7 @@ export const storages = {
 type StorageType = keyof typeof storages;
 
 /** The storages that checkpoints can be written to. */
-export const runningStorages: readonly StorageType[] = ["directory", "shared_fs"];
+export const runningStorages: readonly StorageType[] = ["directory", "shared_fs", "s3"];
 
 const typed = oneOfKinds("type", Object.values(storages), runningStorages);
 

@@ -104,11 +104,12 @@ def _open_in_task(
 def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
     """Where checkpoints are recorded: behind the spool wherever the storage's root is known."""
     url, run, token = connection.url, info.run_id, connection.token
-    remote = RemoteStore(url, run, token)
+    remote = RemoteStore(url, run, token, info.run_dir / "restored")
     if connection.checkpoint_root is None:
         return remote
     spool = CheckpointSpool(info.run_dir / "spool")
-    sender = CheckpointSender(spool, connection.checkpoint_root, url, run, token)
+    root, uploads = connection.checkpoint_root, connection.checkpoint_uploads
+    sender = CheckpointSender(spool, root, url, run, token, uploads)
     return SpooledStore(remote, spool, sender)
 
 

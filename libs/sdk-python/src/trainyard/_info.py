@@ -56,16 +56,23 @@ class Info(NamedTuple):
 class Connection:
     """Where the platform is, and what this run shows there. No tuple: the token is never printed."""
 
-    __slots__ = ("checkpoint_root", "metrics_url", "token", "url")
+    __slots__ = ("checkpoint_root", "checkpoint_uploads", "metrics_url", "token", "url")
 
     def __init__(
-        self, url: str, metrics_url: str, token: str, checkpoint_root: Path | None
+        self,
+        url: str,
+        metrics_url: str,
+        token: str,
+        checkpoint_root: Path | None,
+        checkpoint_uploads: bool,
     ) -> None:
         self.url = url
         self.metrics_url = metrics_url
         self.token = token
         # Under which checkpoints lie on this host; None where only the platform knows.
         self.checkpoint_root = checkpoint_root
+        # Whether they go from there to an object store.
+        self.checkpoint_uploads = checkpoint_uploads
 
 
 def in_task(env: Mapping[str, str]) -> bool:
@@ -100,6 +107,7 @@ def connection_of(env: Mapping[str, str]) -> Connection:
     root = env.get("TRAINYARD_CHECKPOINT_ROOT")
     return Connection(
         checkpoint_root=Path(root) if root else None,
+        checkpoint_uploads=env.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1",
         url=_required(env, "URL"),
         metrics_url=_required(env, "METRICS_URL"),
         token=_required(env, "TOKEN"),

@@ -113,3 +113,18 @@ LAUNCH_TAIL_LINES = 400
 # what the scheduler gives to runs.
 LAUNCH_PORT_FIRST = 30_000
 LAUNCH_PORTS = 2_700
+
+# Files are sent to an object store in parts of this size.
+UPLOAD_PART_BYTES = 64 << 20
+# Files that the platform plans in one request.
+UPLOAD_FILES_PER_PLAN = 100
+# Parts that are sent, or files that are read, at one time.
+UPLOAD_CONNECTIONS = 8
+# A store that takes or gives nothing for this long has gone.
+STORE_TIMEOUT_S = 60.0
+# Of an object store's refusal this much is shown.
+STORE_ANSWER_BYTES_MAX = 2_000
+# Rounds without any progress after which an upload is left to the next attempt.
+UPLOAD_ROUNDS_MAX = 5
+# A transfer that takes longer says how far it is, this often.
+TRANSFER_NOTICE_S = 5.0

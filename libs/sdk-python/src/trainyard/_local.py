@@ -104,6 +104,9 @@ class LocalStore:
         manifest = [entry_of(uuid, entry) for entry in line["manifest"]]
         return Plan(self._folder / uuid, manifest, self._metadata(uuid))
 
+    def fetch(self, uuid: str, plan: Plan) -> None:
+        """The files are there."""
+
     def latest(self) -> tuple[str | None, float]:
         """The checkpoint that was completed last and is still there, and its steps."""
         for uuid in reversed(list(self._complete())):

@@ -47,6 +47,8 @@ class Plan(NamedTuple):
     metadata: dict[str, Any]
     # The storage that it lies in; empty where nobody knows.
     storage_id: str = ""
+    # The address of the object store that has the files; empty for a folder.
+    store: str = ""
 
 
 def files_of(folder: Path) -> list[str]:
@@ -208,7 +210,7 @@ def copy_out(uuid: str, plan: Plan, target: Path, selector: Selector | None) -> 
     for entry in plan.manifest:
         if entry.path != METADATA and selector is not None and not selector(entry.path):
             continue
-        destination = target / _inside(uuid, entry.path)
+        destination = target / inside(uuid, entry.path)
         destination.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(plan.path / entry.path, "rb") as source, open(destination, "wb") as copy:
@@ -224,7 +226,7 @@ def check_sizes(uuid: str, plan: Plan) -> None:
     """Checks that each file of a checkpoint is there in its size; does not read the contents."""
     for entry in plan.manifest:
         try:
-            status = os.stat(plan.path / _inside(uuid, entry.path))
+            status = os.stat(plan.path / inside(uuid, entry.path))
         except FileNotFoundError as error:
             raise _damaged(uuid, entry, "is missing") from error
         if not stat.S_ISREG(status.st_mode) or status.st_size != entry.bytes:
@@ -234,7 +236,7 @@ def check_sizes(uuid: str, plan: Plan) -> None:
 def check_contents(uuid: str, plan: Plan) -> None:
     """Compares each file of a checkpoint with its SHA-256."""
     for entry in plan.manifest:
-        with open(plan.path / _inside(uuid, entry.path), "rb") as file:
+        with open(plan.path / inside(uuid, entry.path), "rb") as file:
             digest, size = _digest(file)
         if size != entry.bytes or digest != entry.sha256:
             raise _changed(uuid, entry, size)
@@ -256,7 +258,8 @@ def check_visible(uuid: str, plan: Plan) -> None:
         )
 
 
-def _inside(uuid: str, path: str) -> str:
+def inside(uuid: str, path: str) -> str:
+    """The relative path of a manifest's file. Raises CheckpointError for one outside of the folder."""
     parts = PurePosixPath(path).parts
     if not parts or parts[0] == "/" or ".." in parts:
         raise CheckpointError(

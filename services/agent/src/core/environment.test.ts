@@ -8,6 +8,7 @@ const surroundings: Surroundings = {
   sdkPath: "/sdk",
   runDir: "/runs/1",
   checkpointRoot: null,
+  checkpointUploads: false,
   slots: [],
   inherited: { PATH: "/bin", PYTHONPATH: "/mine", TRAINYARD_SDK_PATH: "/sdk", PGPASSWORD: "x" },
 };

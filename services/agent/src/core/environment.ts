@@ -15,6 +15,8 @@ export type Surroundings = {
   readonly runDir: string;
   /** Under which the run's checkpoints lie; null where only the registry knows. */
   readonly checkpointRoot: string | null;
+  /** They go to an object store: the run seals them in its own folder. */
+  readonly checkpointUploads: boolean;
   /** The run's on this agent. */
   readonly slots: readonly Plain<Slot>[];
   /** The agent's own variables. */
@@ -51,11 +53,26 @@ function configured(variables: readonly string[]): readonly (readonly [string, s
   });
 }
 
+function checkpointVariables({ checkpointRoot, checkpointUploads, runDir }: Surroundings) {
+  if (checkpointUploads) {
+    return {
+      TRAINYARD_CHECKPOINT_ROOT: stagingFolder(runDir),
+      TRAINYARD_CHECKPOINT_UPLOADS: "1",
+    };
+  }
+  return checkpointRoot === null ? {} : { TRAINYARD_CHECKPOINT_ROOT: checkpointRoot };
+}
+
+/** In which a run seals checkpoints that go to an object store. */
+export function stagingFolder(runDir: string): string {
+  return `${runDir}/checkpoints`;
+}
+
 function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
-  const { apiUrl, metricsUrl, runDir, checkpointRoot, slots } = surroundings;
+  const { apiUrl, metricsUrl, runDir, slots } = surroundings;
   return {
     ...visibleDevices(slots),
-    ...(checkpointRoot === null ? {} : { TRAINYARD_CHECKPOINT_ROOT: checkpointRoot }),
+    ...checkpointVariables(surroundings),
     TRAINYARD_URL: apiUrl,
     TRAINYARD_METRICS_URL: metricsUrl,
     TRAINYARD_TOKEN: launch.token,

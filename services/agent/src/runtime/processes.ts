@@ -20,10 +20,11 @@ export type ProcessSettings = Pick<
 export function processRuntime(settings: ProcessSettings): Runtime {
   return {
     mechanism: settings.mechanism,
-    async order({ folder, work, slots, checkpointRoot }) {
+    async order({ folder, work, slots, checkpointRoot, checkpointUploads }) {
       const { launch, runDir } = folder;
       const inherited = settings.users.variables(folder, settings.inherited);
-      const surroundings = { ...settings, inherited, runDir, checkpointRoot, slots };
+      const checkpoints = { checkpointRoot, checkpointUploads };
+      const surroundings = { ...settings, inherited, runDir, ...checkpoints, slots };
       const environment = environmentOf(launch, surroundings);
       return {
         argv: commandIn(work, argvOf(launch)),

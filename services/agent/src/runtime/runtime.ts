@@ -16,6 +16,8 @@ export type Launching = {
   readonly slots: readonly Plain<Slot>[];
   /** Under which the run's checkpoints lie; null where only the registry knows. */
   readonly checkpointRoot: string | null;
+  /** They go to an object store: the run seals them in its own folder. */
+  readonly checkpointUploads: boolean;
   /** Called while it takes long: the launch moves. */
   readonly onProgress: () => void;
 };

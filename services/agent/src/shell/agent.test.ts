@@ -46,6 +46,8 @@ function newAgent(folder: string) {
     ...urls,
     checkpointDir: "",
     supervisors: supervisorsOf(processGroups, folder, {}),
+    sdkPath: null,
+    inherited: {},
     users: new RunUsers(null),
     runtime: processRuntime({
       ...urls,

@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import {
   type CheckpointStorageSection,
   checkpointFolder,
@@ -13,6 +13,7 @@ import {
   checkpointStorage,
   markStorage,
   readStorageMarker,
+  storeAddress,
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -22,6 +23,8 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../users/remove-as.ts";
+import { stagingFolder } from "../core/environment.ts";
+import { uploadCheckpoint } from "./checkpoint-upload.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 
 export type CheckpointDeps = {
@@ -30,12 +33,17 @@ export type CheckpointDeps = {
   readonly apiUrl: string;
   /** The registry's own default; empty where this host does not know it. */
   readonly checkpointDir: string;
+  /** Where the package trainyard is; null where it is installed. */
+  readonly sdkPath: string | null;
+  /** The agent's own variables. */
+  readonly inherited: Readonly<Record<string, string>>;
   readonly events: Telemetry;
   readonly clock: Clock;
 };
 
 type Answer =
-  | { readonly kind: "taken" }
+  /** With the object store that takes the files; empty for a directory. */
+  | { readonly kind: "taken"; readonly store: string }
   /** For good. */
   | { readonly kind: "refused"; readonly why: string }
   /** Not yet: this one alone, or whoever asks now. */
@@ -57,6 +65,11 @@ export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): 
 function storageOf({ config }: Plain<Launch>, checkpointDir: string): CheckpointStorageSection {
   const configured = recordedConfig(config).checkpoint_storage;
   return checkpointDir === "" ? configured : checkpointStorage(configured, checkpointDir);
+}
+
+/** Whether the run's checkpoints go to an object store, and so are sealed in its own folder. */
+export function areStaged(launch: Plain<Launch>): boolean {
+  return storeAddress(recordedConfig(launch.config).checkpoint_storage) !== null;
 }
 
 /** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is tried again. */
@@ -94,6 +107,8 @@ async function deliverRound(
       return waitMs;
     }
     settle(deps, sealed, answer);
+    // What is in the store, or never will be, is needed here no more.
+    if (areStaged(deps.folder.launch)) await removeFiles(deps, sealed.checkpoint);
     backoff.reset();
   }
   return waitMs;
@@ -111,7 +126,9 @@ async function removeFiles(
   { folder, checkpointDir, events }: CheckpointDeps,
   checkpoint: string,
 ): Promise<void> {
-  const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
+  const path = areStaged(folder.launch)
+    ? join(stagingFolder(folder.runDir), checkpoint)
+    : checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
     if (path === null) return;
     // The place and the id are the run's words: as its user, nothing goes that the run could not remove itself.
@@ -141,14 +158,41 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
   const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
   const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
   const declared = await call(deps, signal, checkpoints, declaration);
+  const sent =
+    declared.kind === "taken" && declared.store !== ""
+      ? await send(deps, sealed, signal)
+      : { ...declared, manifest };
   const answer =
-    declared.kind === "taken"
-      ? await call(deps, signal, `${checkpoints}/${checkpoint}/complete`, { manifest })
-      : declared;
+    sent.kind === "taken"
+      ? await call(deps, signal, `${checkpoints}/${checkpoint}/complete`, {
+          manifest: sent.manifest,
+        })
+      : sent;
   if (answer.kind !== "refused") return answer;
   // An earlier attempt whose answer was lost may have completed it, before the run was over.
   const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
   return plan.kind === "refused" ? answer : plan;
+}
+
+/** Has the files in the object store. The manifest then tells what it compares. */
+async function send(
+  { folder, apiUrl, sdkPath, inherited }: CheckpointDeps,
+  { checkpoint, manifest }: Sealed,
+  signal: AbortSignal,
+) {
+  const { trial, run, token } = folder.launch;
+  const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint, manifest };
+  const staged = join(stagingFolder(folder.runDir), checkpoint);
+  const host = { sdkPath, owner: folder.owner, inherited };
+  const end = await uploadCheckpoint({ ...order, folder: staged }, host, signal);
+  switch (end.kind) {
+    case "sent":
+      return { kind: "taken", store: "", manifest: end.manifest } as const;
+    case "refused":
+      return { kind: "refused", why: end.why } as const;
+    case "later":
+      return { kind: "later", alone: false, retryAfterMs: 0, why: end.why } as const;
+  }
 }
 
 /** Of an SDK that told of none: the storage is this host's own only where the folder is that the process wrote. */
@@ -196,7 +240,7 @@ async function call(
 }
 
 function answerOf({ status, headers }: Response, text: string): Answer {
-  if (status >= 200 && status < 300) return { kind: "taken" };
+  if (status >= 200 && status < 300) return { kind: "taken", store: storeIn(text) };
   const why = problemOf(text) ?? `the platform answered ${status}`;
   const alone = status === tooEarly;
   if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };
@@ -205,6 +249,15 @@ function answerOf({ status, headers }: Response, text: string): Answer {
     ? Math.min(seconds * 1_000, limits.retry.lastMs)
     : 0;
   return { kind: "later", alone, retryAfterMs, why };
+}
+
+function storeIn(text: string): string {
+  try {
+    const { store } = JSON.parse(text) as { store?: unknown };
+    return typeof store === "string" ? store : "";
+  } catch {
+    return "";
+  }
 }
 
 function problemOf(text: string): string | null {

@@ -24,7 +24,7 @@ import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import { checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
+import { areStaged, checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
@@ -45,6 +45,9 @@ export type RunDeps = {
   readonly metricsUrl: string;
   readonly checkpointDir: string;
   readonly supervisors: Supervisors;
+  readonly sdkPath: string | null;
+  /** The agent's own variables. */
+  readonly inherited: Readonly<Record<string, string>>;
   /** What runs launch in. */
   readonly runtime: Runtime;
   readonly onChange: () => void;
@@ -221,7 +224,8 @@ export class Run implements AsyncDisposable {
       // A device that has left since the place was given: without it the run would train on the CPU and not say so.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
-      const launching = { folder: this.folder, work, slots, checkpointRoot, onProgress };
+      const checkpoints = { checkpointRoot, checkpointUploads: areStaged(launch) };
+      const launching = { folder: this.folder, work, slots, ...checkpoints, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
       if (preparing.aborted) throw new Error("killed before its start");
       supervisor.order(order);

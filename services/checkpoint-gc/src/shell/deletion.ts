@@ -10,10 +10,15 @@ import {
   checkpointRoot,
   globMatcher,
   problemOfStorage,
+  problemOfStore,
   removeCheckpointFolder,
+  removeCheckpointObjects,
+  type Removed,
+  removeMatchingObjects,
   type StorageDisk,
   storageOfCheckpoint,
   storageStreamId,
+  type Stores,
 } from "@trainyard/blob";
 import { type EventLog, newEventId } from "@trainyard/event-log";
 import {
@@ -46,6 +51,7 @@ export type DeletionDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly disk: StorageDisk;
+  readonly stores: Pick<Stores, "of">;
 };
 
 const meta = serviceMeta("checkpoint-gc");
@@ -147,17 +153,29 @@ export class Deletion {
 
   /** From the start of its deletion on a checkpoint is not restored from: that begins only where its files can be removed. */
   async #lookForStorage(facts: CheckpointFacts): Promise<void> {
-    const root = checkpointRoot(facts.storage) ?? "";
-    const seen = await this.#deps.disk.seen(root);
-    const problem = problemOfStorage(root, await this.#storageOf(facts), seen);
+    const problem = await this.#problemOf(facts);
     if (problem !== null) throw new Fault("storage_away", problem, { retry: "later" });
+  }
+
+  async #problemOf(facts: CheckpointFacts): Promise<string | null> {
+    const { disk, stores } = this.#deps;
+    const store = await stores.of(facts.storage);
+    if (store !== null) return problemOfStore(store, facts.storageId ?? "");
+    const root = checkpointRoot(facts.storage) ?? "";
+    return problemOfStorage(root, await this.#storageOf(facts), await disk.seen(root));
+  }
+
+  async #remove(checkpoint: string, facts: CheckpointFacts): Promise<void> {
+    const { disk, stores } = this.#deps;
+    const store = await stores.of(facts.storage);
+    if (store !== null) return removeCheckpointObjects(store, checkpoint, facts.storageId ?? "");
+    await removeCheckpointFolder(facts.storage, checkpoint, await this.#storageOf(facts), disk);
   }
 
   async #delete(checkpoint: string): Promise<void> {
     const { executor } = this.#deps;
     const { state } = await executor.cache.load(checkpoints, checkpoint);
-    const { disk } = this.#deps;
-    await removeCheckpointFolder(state.storage, checkpoint, await this.#storageOf(state), disk);
+    await this.#remove(checkpoint, state);
     const { files, bytes } = state;
     await this.#execute(async (work) => {
       const command = { kind: "record_deletion", files, bytes } as const;
@@ -167,14 +185,25 @@ export class Deletion {
   }
 
   /** Only the files that match what a person named. Repeats delete nothing more, and record it once. */
+  async #removeFiles(
+    checkpoint: string,
+    { storage }: CheckpointFacts,
+    matches: (path: string) => boolean,
+  ): Promise<Removed> {
+    const { disk, stores } = this.#deps;
+    const store = await stores.of(storage);
+    if (store !== null) return removeMatchingObjects(store, checkpoint, matches);
+    const folder = checkpointFolder(storage, checkpoint);
+    assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
+    return disk.removeFiles(folder, matches);
+  }
+
   async #deleteFiles(checkpoint: string): Promise<void> {
-    const { executor, disk } = this.#deps;
+    const { executor } = this.#deps;
     const { state } = await executor.cache.load(checkpoints, checkpoint);
     const { globs } = (await executor.cache.load(foldOf(retentions), checkpoint)).state;
     await this.#lookForStorage(state);
-    const folder = checkpointFolder(state.storage, checkpoint);
-    assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
-    const removed = await disk.removeFiles(folder, globMatcher(globs));
+    const removed = await this.#removeFiles(checkpoint, state, globMatcher(globs));
     // A share that went away meanwhile has kept its files.
     await this.#lookForStorage(state);
     await this.#execute(async (work) => {

@@ -13,14 +13,18 @@ import {
   CompleteCheckpointSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  FileDownloadsSchema,
+  FileUploadsSchema,
   PlanCheckpointDownloadSchema,
+  PlanFilesSchema,
+  PlanUploadSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
-import { isCheckpointId, parseRunId } from "@trainyard/kernel";
+import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
 import type { CheckpointDocument } from "../core/views/documents.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
-import { archiveOf } from "../shell/archive.ts";
+import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
 import { listPage } from "./paging.ts";
 import { requireOwnRun } from "./runs.ts";
@@ -33,6 +37,8 @@ export function checkpointHandlers(backend: Backend) {
       declareCheckpoint: (request, context) => declare(backend, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
+      planUpload: (request, context) => planUpload(backend, request, context),
+      planFiles: (request, context) => planFiles(backend, request, context),
     },
     raw: {
       downloadCheckpoint: (request, context) => download(backend, request, context),
@@ -114,7 +120,21 @@ async function declare(
     UploadPlanSchema,
     context,
   );
-  return { checkpoint: planned.checkpoint, path: planned.path };
+  return { checkpoint: planned.checkpoint, path: planned.path, store: planned.store };
+}
+
+async function planUpload(
+  backend: Backend,
+  { run: ownId, checkpoint, files }: RequestOf<"planUpload">,
+  context: RequestContext,
+) {
+  const { trial, run } = ownRun(ownId, context);
+  const message = { checkpoint, trial, run, files };
+  return backend.command("registry", PlanUploadSchema, message, FileUploadsSchema, context);
+}
+
+function planFiles(backend: Backend, request: RequestOf<"planFiles">, context: RequestContext) {
+  return backend.command("registry", PlanFilesSchema, request, FileDownloadsSchema, context);
 }
 
 async function complete(
@@ -166,7 +186,8 @@ async function download(
 ) {
   const planned = await plan(backend, checkpoint, context);
   const manifest = matching(planned.manifest, globs);
-  const { path, storageId } = planned;
+  const { path, store, storageId } = planned;
+  if (store !== "") return downloadObjects(backend, checkpoint, manifest, context);
   await requireStorage(path, storageId);
   const damaged = (what: string): Problem =>
     new Problem(409, "checkpoint_damaged", `the checkpoint's ${what}`);
@@ -181,6 +202,31 @@ async function download(
     throw damaged(`file ${file.path} differs from its manifest`);
   }
   const body = archiveOf(folder, manifest, (error) =>
+    backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
+  );
+  return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
+}
+
+/** The files of an object store, each read when its turn comes by an address that is planned then. */
+function downloadObjects(
+  backend: Backend,
+  checkpoint: string,
+  manifest: readonly { readonly path: string; readonly bytes: number }[],
+  context: RequestContext,
+) {
+  const open = async (path: string) => {
+    const { files } = await planFiles(backend, { checkpoint, paths: [path] }, context);
+    const planned = files[0]?.request;
+    assert(planned !== undefined, `a download of ${path} was planned`);
+    const { url, method, headers } = planned;
+    const response = await fetch(url, { method, headers });
+    if (!response.ok || response.body === null) {
+      throw new Error(`the object store answered ${response.status} for ${path}`);
+    }
+    return response.body;
+  };
+  const files = manifest.map(({ path, bytes }) => ({ path, bytes, open: () => open(path) }));
+  const body = archiveOfStreams(files, (error) =>
     backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
   );
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };

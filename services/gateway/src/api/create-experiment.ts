@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
+import { storeAddress } from "@trainyard/blob";
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   CheckPlaceSchema,
   CreateExperimentSchema,
   PlaceCheckSchema,
+  ProbeStorageSchema,
+  StorageProbeSchema,
 } from "@trainyard/contracts/commands";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import { type RequestedResources, requestedResources } from "@trainyard/experiment-config/recorded";
@@ -29,6 +32,7 @@ export async function createExperiment(
   const { config: read, warnings } = readConfig(request, checkpointDir, context.commitId);
   const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
+  await refuseStorage(backend, config, context);
   await refuseForeignExperiments(backend, config);
   const packed = request.context.length === 0 ? null : await checkContext(request.context);
   if (request.validateOnly) return { warnings, position: backend.position };
@@ -98,6 +102,28 @@ async function refuseImpossible(
   const path = key === undefined ? "resources" : `resources.${key}`;
   const code = key === "slots_per_trial" ? "too_many_slots" : "no_place";
   throw new Problem(400, code, `${path} ${detail}`, { problems: [{ path, detail }] });
+}
+
+/** An object store is tried by the registry, which has its credentials. While either is away the user is told to repeat. */
+async function refuseStorage(
+  backend: Backend,
+  { checkpoint_storage: storage }: NormalisedConfig,
+  context: RequestContext,
+): Promise<void> {
+  if (storeAddress(storage) === null) return;
+  const message = { storage: { ...storage } };
+  const { problems } = await backend.command(
+    "registry",
+    ProbeStorageSchema,
+    message,
+    StorageProbeSchema,
+    context,
+  );
+  const [detail] = problems;
+  if (detail === undefined) return;
+  const path = "checkpoint_storage";
+  const told = problems.map((problem) => ({ path, detail: problem }));
+  throw new Problem(400, "storage_unusable", `${path}: ${detail}`, { problems: told });
 }
 
 async function hasSlotsFor(

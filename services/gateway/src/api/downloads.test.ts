@@ -44,7 +44,8 @@ beforeAll(async () => {
       async ({ checkpoint: id }) => ({
         checkpoint: id,
         path: join(gateway.checkpointDir, id),
-        manifest,
+        store: "",
+        manifest: manifest.map((file) => ({ ...file, partSha256: [], md5: "" })),
       }),
     ),
   });

@@ -20,7 +20,9 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "getSignals",
   "declareCheckpoint",
   "completeCheckpoint",
+  "planUpload",
   "planDownload",
+  "planFiles",
   "getCheckpoint",
   "registerModelVersion",
 ]);
@@ -35,6 +37,7 @@ const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
   "watchEvents",
   "getSignals",
   "planDownload",
+  "planFiles",
   "listViews",
   "listPools",
   "getPool",

@@ -24,7 +24,26 @@ export function archiveOf(
   files: readonly ArchiveFile[],
   onFailed: (error: Error) => void,
 ): Readable {
-  return pipeline(Readable.from(tarOf(folder, files)), createGzip(), (error) => {
+  return compressed(tarOf(folder, files), onFailed);
+}
+
+/** A file whose bytes come from elsewhere. */
+export type ArchivedStream = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+};
+
+/** The same of files that are opened one after the other. */
+export function archiveOfStreams(
+  files: readonly ArchivedStream[],
+  onFailed: (error: Error) => void,
+): Readable {
+  return compressed(tarOfStreams(files), onFailed);
+}
+
+function compressed(tar: AsyncIterable<Uint8Array>, onFailed: (error: Error) => void): Readable {
+  return pipeline(Readable.from(tar), createGzip(), (error) => {
     if (error && error.code !== "ERR_STREAM_PREMATURE_CLOSE") onFailed(error);
   });
 }
@@ -39,6 +58,22 @@ async function* tarOf(
     if (bytes !== undefined && stats.size !== bytes) throw shrunk(path, stats.size, bytes);
     yield headerOf(path, stats);
     yield* contentOf(handle, path, stats.size);
+  }
+  yield Buffer.alloc(2 * blockBytes);
+}
+
+async function* tarOfStreams(files: readonly ArchivedStream[]): AsyncGenerator<Uint8Array> {
+  for (const { path, bytes, open } of files) {
+    const content = await open();
+    yield headerOf(path, { size: bytes, mode: 0o644, mtime: new Date(0) });
+    let found = 0;
+    for await (const chunk of content) {
+      found += chunk.byteLength;
+      if (found > bytes) break;
+      yield chunk;
+    }
+    if (found !== bytes) throw shrunk(path, found, bytes);
+    yield paddingOf(bytes);
   }
   yield Buffer.alloc(2 * blockBytes);
 }
@@ -65,8 +100,12 @@ async function* contentOf(handle: FileHandle, path: string, size: number): Async
     left -= bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
-  const padding = (blockBytes - (size % blockBytes)) % blockBytes;
-  if (padding > 0) yield Buffer.alloc(padding);
+  yield paddingOf(size);
+}
+
+/** To the end of a block. */
+function paddingOf(size: number): Buffer {
+  return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
 }
 
 function shrunk(path: string, found: number, expected: number): Error {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await gateway.append("experiment-1", created({}));
   grant = await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
   await gateway.call("GET", `/api/v1/experiments/1?minPosition=${grant}`);
-  const plan = { checkpoint: "", path: "/somewhere", position: 1 };
+  const plan = { checkpoint: "", path: "/somewhere", store: "", position: 1 };
   registry = await gateway.serving("registry", {
     DeclareCheckpoint: command(DeclareCheckpointSchema, UploadPlanSchema, async () => plan),
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, async () => ({

@@ -1,5 +1,5 @@
 /** The commands of the registry: checkpoints of runs, carried here by the gateway, and model code for agents. */
-import type { BlobStore } from "@trainyard/blob";
+import type { BlobStore, Stores } from "@trainyard/blob";
 import {
   AdoptStorageSchema,
   AuditStorageSchema,
@@ -7,13 +7,19 @@ import {
   ContextPlanSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  FileDownloadsSchema,
+  FileUploadsSchema,
   ListStoragesSchema,
   PinCheckpointSchema,
   PlanCheckpointDownloadSchema,
   PlanContextDownloadSchema,
+  PlanFilesSchema,
+  PlanUploadSchema,
+  ProbeStorageSchema,
   StorageAdoptionSchema,
   StorageListSchema,
   StorageAuditSchema,
+  StorageProbeSchema,
   UnpinCheckpointSchema,
   UploadPlanSchema,
   VerificationSchema,
@@ -31,6 +37,9 @@ import type { ManifestTable } from "./manifest-table.ts";
 import { type ModelDeps, modelCommands } from "./models.ts";
 import { pinCheckpoint, unpinCheckpoint } from "./pins.ts";
 import type { Placed } from "./placed.ts";
+import { planFiles } from "./download-files.ts";
+import { planUpload } from "./upload.ts";
+import { probeStorage } from "./probe.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import type { Verifier } from "./verifier.ts";
@@ -39,6 +48,7 @@ export type CommandDeps = ModelDeps & {
   readonly manifests: Pick<ManifestTable, "put" | "get">;
   readonly verifier: Verifier;
   readonly inspector: Inspector;
+  readonly stores: Pick<Stores, "of" | "idOf">;
   readonly placed: Pick<Placed, "groups" | "statesAt">;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -73,6 +83,13 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     AuditStorage: command(AuditStorageSchema, StorageAuditSchema, (request, context) =>
       auditStorage(deps, request, context),
     ),
+    ProbeStorage: command(ProbeStorageSchema, StorageProbeSchema, (request) =>
+      probeStorage(deps, request),
+    ),
+    PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request) =>
+      planUpload(deps, request),
+    ),
+    PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) => planFiles(deps, request)),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),
     ),

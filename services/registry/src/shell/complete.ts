@@ -6,24 +6,17 @@ import { createHash } from "node:crypto";
 import { checkpointFolder } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Accepted, CompleteCheckpoint } from "@trainyard/contracts/commands";
-import {
-  assert,
-  isCheckpointId,
-  isRejection,
-  type Rejection,
-  reject,
-  streamName,
-} from "@trainyard/kernel";
-import { accepted, type CommandContext, foldOf } from "@trainyard/runtime";
+import { assert, isRejection, type Rejection, reject, streamName } from "@trainyard/kernel";
+import { accepted, type CommandContext } from "@trainyard/runtime";
 import type { ManifestSummary } from "../core/checkpoint/commands.ts";
 import { checkpointDecider } from "../core/checkpoint/decide.ts";
-import type { CheckpointState } from "../core/checkpoint/state.ts";
 import { refusalOf } from "../core/foreign/trial.ts";
 import { bytesOf, canonicalText, type Manifest, readManifest } from "../core/manifest.ts";
 import type { CommandDeps } from "./commands.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
-import type { Place } from "./verify-files.ts";
+import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
+import type { Place } from "./verify.ts";
 
 export async function completeCheckpoint(
   deps: CommandDeps,
@@ -68,38 +61,26 @@ function summaryOf(manifest: Manifest): ManifestSummary {
 
 /** Whether it may be completed at all, before anything is read from the storage. */
 async function look(
-  { executor }: CommandDeps,
-  { checkpoint, trial, run }: Plain<CompleteCheckpoint>,
+  deps: CommandDeps,
+  request: Plain<CompleteCheckpoint>,
   manifest: ManifestSummary,
 ): Promise<Rejection | "complete" | Place> {
-  if (!isCheckpointId(checkpoint)) return notFound(checkpoint);
-  const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
-  const refusal = refusalOfState(state, checkpoint, trial, run);
-  if (refusal !== null) return refusal;
+  const { checkpoint } = request;
+  const own = await ownCheckpoint(deps, request);
+  if (isRejection(own)) return own;
+  const { state, declared } = own;
   const decided = checkpointDecider.decide(state, { kind: "complete", manifest });
   if (isRejection(decided)) return decided;
   if (decided.length === 0) return "complete";
-  // What is known of another's stream may be a moment old, and nothing guards a refusal.
-  executor.cache.forget(streamName("trial", trial));
-  const runs = (await executor.cache.load(trialRuns, trial)).state;
-  const folder = checkpointFolder(state.declared?.storage ?? {}, checkpoint);
-  assert(state.declared !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
-  const storageId = await storageOf(executor, state.declared);
-  return refusalOf(runs, trial, run, checkpoint) ?? { folder, storageId };
-}
-
-function refusalOfState(
-  { declared }: CheckpointState,
-  checkpoint: string,
-  trial: string,
-  run: number,
-): Rejection | null {
-  if (declared === null) return notFound(checkpoint);
-  if (declared.trial === trial && declared.run === run) return null;
-  const owner = `${declared.trial}#${declared.run}`;
-  return reject("not_your_run", `checkpoint ${checkpoint} is run ${owner}'s`);
-}
-
-function notFound(checkpoint: string): Rejection {
-  return reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
+  const refusal = await refusalOfRun(deps, request);
+  if (refusal !== null) return refusal;
+  const storage = declared.storage ?? {};
+  const store = await deps.stores.of(storage);
+  if (store !== null) {
+    const { manifest: entries } = request;
+    return { store, checkpoint, entries, storageId: declared.storageId ?? "" };
+  }
+  const folder = checkpointFolder(storage, checkpoint);
+  assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
+  return { folder, storageId: await storageOf(deps.executor, declared) };
 }

@@ -1,8 +1,12 @@
-import { checkpointFolder, checkpointStorage, isStorageId } from "@trainyard/blob";
+import {
+  checkpointFolder,
+  checkpointStorage,
+  isStorageId,
+  type ObjectStore,
+} from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/commands";
 import {
-  assert,
   isCheckpointId,
   isRejection,
   parseTrialId,
@@ -28,7 +32,7 @@ export async function declareCheckpoint(
   request: Plain<DeclareCheckpoint>,
   { identity }: CommandContext,
 ): Promise<Plain<UploadPlan> | Rejection> {
-  const { checkpoint, trial, run, step, format, metadata, storageId } = request;
+  const { checkpoint, trial, run, step, format, metadata } = request;
   const parts = parseTrialId(trial);
   if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
   const problem = problemOf(request);
@@ -36,6 +40,9 @@ export async function declareCheckpoint(
   const { executor } = deps;
   // A refusal is not checked by a guard, so it must not rest on what was read a while ago.
   executor.cache.forget(streamName("trial", trial));
+  const store = await storeOf(deps, parts.experiment);
+  // Whoever sees a directory tells its id; of an object store only the platform knows it.
+  const storageId = store === null ? request.storageId : await deps.stores.idOf(store);
   let path: string | null = null;
   const found: { refusal: Rejection | null } = { refusal: null };
   const result = await executor.execute(identity, async (work) => {
@@ -44,8 +51,8 @@ export async function declareCheckpoint(
     if (refusal !== null && !isOver(refusal)) return refusal;
     const storage = await storageSection(work, parts.experiment, deps.checkpointDir);
     path = checkpointFolder(storage, checkpoint);
-    if (path === null) {
-      const detail = `checkpoints of experiment ${parts.experiment} are not stored in a directory`;
+    if (path === null && store === null) {
+      const detail = `checkpoints of experiment ${parts.experiment} are stored neither in a directory nor in S3 or Google Cloud Storage`;
       return reject("storage_unsupported", detail);
     }
     const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
@@ -58,9 +65,18 @@ export async function declareCheckpoint(
   });
   if (isRejection(result)) return result;
   if (found.refusal !== null) return found.refusal;
-  assert(path !== null, "an accepted declaration has a folder");
   deps.events.declared(checkpoint);
-  return { checkpoint, path, position: result.position };
+  const { position } = result;
+  return { checkpoint, path: path ?? "", position, store: store?.address ?? "" };
+}
+
+/** The object store of an experiment's new checkpoints; null for a directory. */
+async function storeOf(
+  { executor, stores, checkpointDir }: CommandDeps,
+  experiment: string,
+): Promise<ObjectStore | null> {
+  const { storage } = (await executor.cache.load(experimentStorage, experiment)).state;
+  return await stores.of(checkpointStorage(storage, checkpointDir));
 }
 
 /** Where new checkpoints of an experiment go. */

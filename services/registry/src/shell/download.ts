@@ -1,18 +1,54 @@
 import { checkpointFolder, globMatcher } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DownloadPlan } from "@trainyard/contracts/commands";
-import { assert, isCheckpointId, type Rejection, reject, streamName } from "@trainyard/kernel";
+import {
+  assert,
+  isCheckpointId,
+  isRejection,
+  type Rejection,
+  reject,
+  streamName,
+} from "@trainyard/kernel";
 import { foldOf } from "@trainyard/runtime";
-import type { Damage } from "../core/checkpoint/state.ts";
+import type { CheckpointState, Damage, Declared } from "../core/checkpoint/state.ts";
 import type { CommandDeps } from "./commands.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, retentions } from "../streams.ts";
 
 /** Where a complete checkpoint is, and what it holds. */
 export async function planDownload(
-  { executor, manifests }: CommandDeps,
+  deps: CommandDeps,
   checkpoint: string,
 ): Promise<Plain<DownloadPlan> | Rejection> {
+  const complete = await completeCheckpointOf(deps, checkpoint);
+  if (isRejection(complete)) return complete;
+  const { state, declared, isGone } = complete;
+  const storage = declared.storage ?? {};
+  const whole = await deps.manifests.get(state.manifestDigest);
+  const manifest = whole.filter((file) => !isGone(file.path));
+  const entries = manifest.map((file) => ({ ...file, partSha256: [], md5: "" }));
+  const store = await deps.stores.of(storage);
+  const path = checkpointFolder(storage, checkpoint);
+  assert(store !== null || path !== null, `checkpoint ${checkpoint} was declared with a storage`);
+  const { metadata } = declared;
+  const storageId =
+    store === null ? await storageOf(deps.executor, declared) : (declared.storageId ?? "");
+  const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
+  return { checkpoint, path: path ?? "", store: store?.address ?? "", manifest: entries, ...more };
+}
+
+type Complete = {
+  readonly state: CheckpointState;
+  readonly declared: Declared;
+  /** Whether a person had the file deleted. */
+  readonly isGone: (path: string) => boolean;
+};
+
+/** A checkpoint that can be read, or why it cannot. */
+export async function completeCheckpointOf(
+  { executor }: Pick<CommandDeps, "executor">,
+  checkpoint: string,
+): Promise<Complete | Rejection> {
   const unknown = reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
   if (!isCheckpointId(checkpoint)) return unknown;
   const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
@@ -26,14 +62,7 @@ export async function planDownload(
   executor.cache.forget(streamName("retention", checkpoint));
   const { deleted, globs } = (await executor.cache.load(retentions, checkpoint)).state;
   if (deleted) return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
-  const isGone = globMatcher(globs);
-  const manifest = (await manifests.get(state.manifestDigest)).filter(({ path }) => !isGone(path));
-  const path = checkpointFolder(declared.storage ?? {}, checkpoint);
-  assert(path !== null, `checkpoint ${checkpoint} was declared with a directory`);
-  const { metadata } = declared;
-  const storageId = await storageOf(executor, declared);
-  const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
-  return { checkpoint, path, manifest, ...more };
+  return { state, declared, isGone: globMatcher(globs) };
 }
 
 function damaged(checkpoint: string, { problems, count }: Damage): Rejection {

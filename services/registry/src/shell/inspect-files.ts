@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { directoryDisk, problemOfStorage } from "@trainyard/blob";
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
-import { type Place, verifyFile } from "./verify-files.ts";
+import { type FolderPlace, verifyFile } from "./verify-files.ts";
 
 export type Finding = { readonly path: string; readonly kind: string; readonly detail: string };
 
@@ -16,7 +16,7 @@ export type Inspection =
   | { readonly kind: "inspected"; readonly problems: readonly Finding[]; readonly count: number }
   | { readonly kind: "unreadable"; readonly detail: string };
 
-export async function inspectFiles(place: Place, manifest: Manifest): Promise<Inspection> {
+export async function inspectFiles(place: FolderPlace, manifest: Manifest): Promise<Inspection> {
   const before = await problemOf(place);
   if (before !== null) return { kind: "unreadable", detail: before };
   const problems: Finding[] = [];
@@ -49,7 +49,7 @@ export async function inspectFiles(place: Place, manifest: Manifest): Promise<In
   };
 }
 
-async function problemOf({ folder, storageId }: Place): Promise<string | null> {
+async function problemOf({ folder, storageId }: FolderPlace): Promise<string | null> {
   const root = dirname(folder);
   return problemOfStorage(root, storageId, await directoryDisk.seen(root));
 }

@@ -17,9 +17,10 @@ import { bytesOf, type Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import type { Inspection } from "./inspect-files.ts";
+import type { Declared } from "../core/checkpoint/state.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, retentions } from "../streams.ts";
-import type { Place } from "./verify-files.ts";
+import type { Place } from "./verify.ts";
 
 /** Inspections that run, each once however often it is asked for. */
 export class Inspector {
@@ -50,7 +51,7 @@ export class Inspector {
 }
 
 export async function verifyCheckpoint(
-  { executor, manifests, inspector }: CommandDeps,
+  { executor, manifests, inspector, stores }: CommandDeps,
   checkpoint: string,
   { identity }: CommandContext,
 ): Promise<Plain<Verification> | Rejection> {
@@ -67,10 +68,8 @@ export async function verifyCheckpoint(
   if (deleted) return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
   const isGone = globMatcher(globs);
   const manifest = (await manifests.get(manifestDigest)).filter(({ path }) => !isGone(path));
-  const folder = checkpointFolder(declared.storage ?? {}, checkpoint);
-  assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
-  const storageId = await storageOf(executor, declared);
-  const found = await inspector.inspect(checkpoint, { folder, storageId }, manifest);
+  const place = await placeOf({ executor, stores }, checkpoint, declared);
+  const found = await inspector.inspect(checkpoint, place, manifest);
   const files = manifest.length;
   const answer = { checkpoint, files, bytes: bytesOf(manifest), problems: [], count: 0 };
   if (found === null) return { ...answer, done: false };
@@ -91,4 +90,19 @@ export async function verifyCheckpoint(
   });
   if (isRejection(result)) return result;
   return { ...answer, done: true, problems: [...problems], count };
+}
+
+async function placeOf(
+  { executor, stores }: Pick<CommandDeps, "executor" | "stores">,
+  checkpoint: string,
+  declared: Declared,
+): Promise<Place> {
+  const storage = declared.storage ?? {};
+  const store = await stores.of(storage);
+  if (store !== null) {
+    return { store, checkpoint, entries: [], storageId: declared.storageId ?? "" };
+  }
+  const folder = checkpointFolder(storage, checkpoint);
+  assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
+  return { folder, storageId: await storageOf(executor, declared) };
 }

@@ -4,7 +4,7 @@
  * both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a thing
  * again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
  */
-import { removeCheckpointFolder } from "@trainyard/blob";
+import { removeCheckpointFolder, removeCheckpointObjects, type Stores } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
 import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
@@ -43,6 +43,7 @@ export type UnfinishedDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Telemetry;
+  readonly stores: Pick<Stores, "of" | "idOf">;
   readonly checkpointDir: string;
   /** How long the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;
@@ -196,7 +197,14 @@ export class Unfinished {
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
     assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
-    await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
+    const store = await this.#deps.stores.of(storage);
+    if (store === null) {
+      await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
+    } else {
+      // One that was declared for the run by the registry has no id: nothing else has written to its prefix.
+      const id = declared.storageId ?? (await this.#deps.stores.idOf(store));
+      await removeCheckpointObjects(store, row.checkpoint, id);
+    }
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
   }

@@ -6,7 +6,8 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
-import type { Place, Verdict } from "./verify-files.ts";
+import { nameOf, type Place } from "./verify.ts";
+import type { Verdict } from "./verify-files.ts";
 
 type Read = (place: Place, manifest: Manifest) => Promise<Verdict>;
 
@@ -29,13 +30,14 @@ export class Verifier {
 
   /** What the folder holds; a Fault after a while, when it takes longer: the same call will then find it further. */
   async verify(place: Place, manifest: Manifest, digest: string): Promise<Settled> {
-    const key = `${digest} ${place.storageId} ${place.folder}`;
+    const name = nameOf(place);
+    const key = `${digest} ${place.storageId} ${name}`;
     const running = this.#running.get(key) ?? this.#begin(key, place, manifest);
     const verdict = await this.#atMost(running, registryLimits.verifyWaitMs);
     // Told: whoever asks from now on wants to know how it is by then.
     if (this.#running.get(key) === running) this.#running.delete(key);
-    if (verdict.kind === "absent") return this.#absent(place.folder, verdict);
-    this.#absentSinceMs.delete(place.folder);
+    if (verdict.kind === "absent") return this.#absent(name, verdict);
+    this.#absentSinceMs.delete(name);
     if (verdict.kind === "unreadable") throw unreadable(verdict.detail);
     return verdict;
   }

@@ -13,7 +13,7 @@ import type { Manifest, ManifestFile } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 
 /** A checkpoint's folder, and the id of the storage that it was written to; empty where nobody knows it. */
-export type Place = { readonly folder: string; readonly storageId: string };
+export type FolderPlace = { readonly folder: string; readonly storageId: string };
 
 export type Verdict =
   | { readonly kind: "verified" }
@@ -26,7 +26,7 @@ export type Verdict =
 /** What a name gets that no file has, or can have. */
 const absentCodes = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP"]);
 
-export async function verifyFiles(place: Place, manifest: Manifest): Promise<Verdict> {
+export async function verifyFiles(place: FolderPlace, manifest: Manifest): Promise<Verdict> {
   const before = place.storageId === "" ? null : await problemOf(place);
   if (before !== null) return { kind: "unreadable", detail: before };
   const verdict = await compareAll(place.folder, manifest);
@@ -38,7 +38,7 @@ export async function verifyFiles(place: Place, manifest: Manifest): Promise<Ver
 }
 
 /** Why nothing that differs counts now; null where this host sees the storage that the checkpoint was written to. */
-async function problemOf({ folder, storageId }: Place): Promise<string | null> {
+async function problemOf({ folder, storageId }: FolderPlace): Promise<string | null> {
   const root = dirname(folder);
   return problemOfStorage(root, storageId, await directoryDisk.seen(root));
 }

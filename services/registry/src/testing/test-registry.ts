@@ -183,7 +183,7 @@ async function startService(
 
 export function entry(path: string, content: string) {
   const sha256 = createHash("sha256").update(content).digest("hex");
-  return { path, bytes: Buffer.byteLength(content), sha256 };
+  return { path, bytes: Buffer.byteLength(content), sha256, partSha256: [], md5: "" };
 }
 
 export function experimentCreated(root: string): AnyEvent {

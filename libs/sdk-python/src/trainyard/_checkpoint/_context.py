@@ -218,6 +218,7 @@ class CheckpointContext:
 
     def _plan(self, uuid: str) -> Plan:
         plan = self._store.plan(uuid)
+        self._store.fetch(uuid, plan)
         _storage.check_visible(uuid, plan)
         return plan
 

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 from urllib.parse import quote
 
 from .. import _log as log
@@ -30,6 +30,7 @@ from .._limits import (
 from ..errors import CheckpointError
 from ._spool import CheckpointSpool, Record
 from ._store import folder_of, is_defect, is_final, refusal_of
+from ._upload_process import UploadProcess
 
 
 class Undecided(NamedTuple):
@@ -46,9 +47,20 @@ Answer = Union[None, CheckpointError, Undecided]
 class CheckpointSender:
     """The background delivery of one process's checkpoints."""
 
-    def __init__(self, spool: CheckpointSpool, root: Path, url: str, run: str, token: str) -> None:
+    def __init__(
+        self,
+        spool: CheckpointSpool,
+        root: Path,
+        url: str,
+        run: str,
+        token: str,
+        uploads: bool = False,
+    ) -> None:
         self._spool = spool
         self.root = root
+        # Whether the root is a folder of this host, whose checkpoints go from there to an object store.
+        self.uploads = uploads
+        self._run_id = run
         self._url = url
         self._token = token
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
@@ -69,6 +81,7 @@ class CheckpointSender:
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
+        self._upload_process = UploadProcess()
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
 
     def check_open(self) -> None:
@@ -135,6 +148,7 @@ class CheckpointSender:
             self._stopping = True
             self._changed.notify_all()
         self._connection.abort()
+        self._upload_process.end()
         if self._thread is not None:
             self._thread.join(1.0)
 
@@ -190,6 +204,8 @@ class CheckpointSender:
         """Declares and completes."""
         failing = f"checkpoint {record.uuid} could not be declared"
         reply = self._post(self._run_path, record.declaration())
+        if 200 <= reply.status < 300 and reply.json().get("store"):
+            return self._upload(record)
         if 200 <= reply.status < 300:
             try:
                 folder = folder_of(record.uuid, reply.json())
@@ -199,14 +215,40 @@ class CheckpointSender:
                 why = f"the platform stores it in {folder}, but the agent named {self.root}"
                 # Which of them is mounted wrongly is for people to find: nothing is lost by waiting.
                 return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
-            failing = f"checkpoint {record.uuid} could not be completed"
-            path = f"{self._run_path}/{quote(record.uuid, safe='')}/complete"
-            reply = self._post(path, record.completion())
-            if 200 <= reply.status < 300:
-                return None
+            return self._complete(record, record.completion())
+        return self._undone(record, failing, reply)
+
+    def _complete(self, record: Record, completion: dict[str, Any]) -> Answer:
+        path = f"{self._run_path}/{quote(record.uuid, safe='')}/complete"
+        reply = self._post(path, completion)
+        if 200 <= reply.status < 300:
+            return None
+        return self._undone(record, f"checkpoint {record.uuid} could not be completed", reply)
+
+    def _undone(self, record: Record, failing: str, reply: Reply) -> Answer:
         if not is_final(reply.status):
             return Undecided(reply, reply.problem())
         return self._refused(record, refusal_of(failing, reply))
+
+    def _upload(self, record: Record) -> Answer:
+        """Sends the files by a process of its own, and completes the checkpoint."""
+        sent = self._upload_process.run(
+            {
+                "url": self._url,
+                "token": self._token,
+                "run": self._run_id,
+                "checkpoint": record.uuid,
+                "folder": str(self.root / record.uuid),
+                **record.completion(),
+            }
+        )
+        if sent.manifest is not None:
+            return self._complete(record, {"manifest": sent.manifest})
+        if sent.refused:
+            return self._refused(
+                record, CheckpointError(f"checkpoint {record.uuid} could not be sent: {sent.why}")
+            )
+        return Undecided(None, sent.why)
 
     def _refused(self, record: Record, refusal: CheckpointError) -> Answer:
         """An earlier attempt whose answer was lost may have completed it, before the run was over."""
@@ -218,6 +260,8 @@ class CheckpointSender:
         if plan.status in (404, 409):
             # It is not complete, and the refusal says that it never will be. All of it was stored, so that is for
             # the platform to remove, which keeps it for a while: this host may not be the one that is right.
+            if self.uploads:
+                return refusal
             folder = self.root / record.uuid
             return type(refusal)(
                 f"{refusal}; its files stay in {folder} until the platform removes them"
@@ -230,6 +274,8 @@ class CheckpointSender:
     def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
         self._spool.settle(record.uuid)
+        if self.uploads:
+            _remove(self.root / record.uuid)
         with self._changed:
             del self._pending[record.uuid]
             away_since = None
@@ -281,3 +327,9 @@ class CheckpointSender:
                 if left_s <= 0:
                     break
                 self._changed.wait(left_s)
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -55,8 +55,15 @@ class SpooledStore:
             return self._remote.plan(uuid)
         return Plan(self._sender.root / uuid, waiting.manifest, waiting.metadata)
 
+    def fetch(self, uuid: str, plan: Plan) -> None:
+        """Has the files of a plan in its folder."""
+        self._remote.fetch(uuid, plan)
+
     def _mark(self) -> str:
         """The id of the storage, as this host sees it; empty where it cannot tell, which stops no training."""
+        if self._sender.uploads:
+            # The files are sealed on this host; the platform knows the store.
+            return ""
         try:
             return _storage_marker.mark(self._sender.root)
         except _storage_marker.MarkerError as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from .. import _log as log
@@ -26,6 +26,9 @@ from .._limits import (
 )
 from .._storage import FileEntry, Plan
 from ..errors import CheckpointError, RunSupersededError
+
+if TYPE_CHECKING:
+    from ._transfer import Planned
 
 
 class CheckpointStore(Protocol):
@@ -45,6 +48,9 @@ class CheckpointStore(Protocol):
         """Where a complete checkpoint is."""
         raise NotImplementedError
 
+    def fetch(self, uuid: str, plan: Plan) -> None:
+        """Has the files of a plan in its folder."""
+
     def close(self, timeout_s: float) -> None:
         """Ends the storing, waiting that long for what the platform has not decided on."""
 
@@ -52,9 +58,11 @@ class CheckpointStore(Protocol):
 class RemoteStore:
     """The platform's registry, through the gateway."""
 
-    def __init__(self, url: str, run: str, token: str) -> None:
+    def __init__(self, url: str, run: str, token: str, fetched: Path) -> None:
         self._url = url
         self._token = token
+        # What is read from an object store goes there.
+        self._fetched = fetched
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
         # As the last answer told.
         self._root: Path | None = None
@@ -94,7 +102,26 @@ class RemoteStore:
         answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None)
         manifest = [entry_of(uuid, entry) for entry in answer.get("manifest") or []]
         metadata = answer.get("metadata") or {}
-        return Plan(folder_of(uuid, answer), manifest, metadata, answer.get("storageId") or "")
+        storage_id, store = answer.get("storageId") or "", answer.get("store") or ""
+        folder = self._fetched / uuid if store else folder_of(uuid, answer)
+        return Plan(folder, manifest, metadata, storage_id, store)
+
+    def fetch(self, uuid: str, plan: Plan) -> None:
+        """Reads the files of a plan into its folder, where an object store has them."""
+        if not plan.store:
+            return
+        # Loaded here: threads and HTTP are needed by few scripts.
+        from ._fetch import fetch
+
+        fetch(uuid, plan.manifest, plan.path.parent, lambda paths: self._plan_files(uuid, paths))
+
+    def _plan_files(self, uuid: str, paths: list[str]) -> dict[str, Planned]:
+        from ._transfer import Planned
+
+        path = f"/api/v1/checkpoints/{quote(uuid, safe='')}/files"
+        answer = self._call(f"checkpoint {uuid} cannot be read", "POST", path, {"paths": paths})
+        files = answer.get("files") or []
+        return {str(file["path"]): Planned.of(file.get("request")) for file in files}
 
     def _call(self, failing: str, method: str, path: str, message: Any | None) -> dict[str, Any]:
         """Sends one request until it is answered. Other threads of the script run on meanwhile."""

@@ -59,7 +59,9 @@ def plan_of(
     test_mode: bool,
 ) -> Plan:
     """Raises TypeError or ValueError in one sentence that names the argument."""
-    policy = config.get("checkpoint_policy", "best") if checkpoint_policy is None else checkpoint_policy
+    policy = (
+        config.get("checkpoint_policy", "best") if checkpoint_policy is None else checkpoint_policy
+    )
     if policy not in POLICIES:
         raise ValueError(f"Trainer.fit(checkpoint_policy={policy!r}) takes 'best', 'all' or 'none'")
     length = checked(max_length, "max_length") or length_of(config)

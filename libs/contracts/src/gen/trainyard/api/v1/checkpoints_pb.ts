@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/checkpoints.proto.
  */
 export const file_trainyard_api_v1_checkpoints: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIngKFkxpc3RDaGVja3BvaW50c1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIUCgxtaW5fcG9zaXRpb24YBSABKAkicQoXTGlzdENoZWNrcG9pbnRzUmVzcG9uc2USKwoFaXRlbXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIioKFEdldENoZWNrcG9pbnRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiPgoZRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBWdsb2JzGBQgAygJIqUECgpDaGVja3BvaW50EgwKBHV1aWQYASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFwoPc3RlcHNfY29tcGxldGVkGAUgASgBEg0KBXN0YXRlGAYgASgJEg0KBWZpbGVzGAcgASgNEg0KBWJ5dGVzGAggASgBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5kZWNsYXJlZF9hdF9tcxgKIAEoARIcCg9jb21wbGV0ZWRfYXRfbXMYCyABKAFIAIgBARItCghtYW5pZmVzdBgMIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EhcKD21hbmlmZXN0X2RpZ2VzdBgNIAEoCRIOCgZyZWFzb24YDiABKAkSFwoKc3RvcmFnZV9pZBgRIAEoCUgBiAEBEi0KBHBpbnMYHiADKAsyHy50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRQaW4SMAoPaHlwZXJwYXJhbWV0ZXJzGB8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtjb2RlX2RpZ2VzdBggIAEoCRIoCgdtZXRyaWNzGCEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEISChBfY29tcGxldGVkX2F0X21zQg0KC19zdG9yYWdlX2lkIlEKDUNoZWNrcG9pbnRQaW4SDgoGaG9sZGVyGAEgASgJEgoKAmJ5GAIgASgJEg4KBnJlYXNvbhgDIAEoCRIUCgxwaW5uZWRfYXRfbXMYBCABKAEiOAoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJIqcBChhEZWNsYXJlQ2hlY2twb2ludFJlcXVlc3QSCwoDcnVuGAEgASgJEhIKCmNoZWNrcG9pbnQYAiABKAkSFwoPc3RlcHNfY29tcGxldGVkGAMgASgBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiPQoZRGVjbGFyZUNoZWNrcG9pbnRSZXNwb25zZRISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkiawoZQ29tcGxldGVDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRItCghtYW5pZmVzdBgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5Ii4KGkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIikKE1BsYW5Eb3dubG9hZFJlcXVlc3QSEgoKY2hlY2twb2ludBgBIAEoCSK6AQoUUGxhbkRvd25sb2FkUmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEi0KCG1hbmlmZXN0GAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBAUINCgtfc3RvcmFnZV9pZDLBBwoRQ2hlY2twb2ludFNlcnZpY2USwgEKD0xpc3RDaGVja3BvaW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVzcG9uc2UiWoLT5JMCVFokEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2NoZWNrcG9pbnRzEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jaGVja3BvaW50cxJ/Cg1HZXRDaGVja3BvaW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRDaGVja3BvaW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuQ2hlY2twb2ludCIogtPkkwIiEiAvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fRKJAQoSRG93bmxvYWRDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Eb3dubG9hZENoZWNrcG9pbnRSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIwgtPkkwIqEigvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS9hcmNoaXZlEpcBChFEZWNsYXJlQ2hlY2twb2ludBIqLnRyYWlueWFyZC5hcGkudjEuRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0GisudHJhaW55YXJkLmFwaS52MS5EZWNsYXJlQ2hlY2twb2ludFJlc3BvbnNlIimC0+STAiM6ASoiHi9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cxKwAQoSQ29tcGxldGVDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0GiwudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXNwb25zZSI/gtPkkwI5OgEqIjQvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2NvbXBsZXRlEowBCgxQbGFuRG93bmxvYWQSJS50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3BsYW5iBnByb3RvMw", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIngKFkxpc3RDaGVja3BvaW50c1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIUCgxtaW5fcG9zaXRpb24YBSABKAkicQoXTGlzdENoZWNrcG9pbnRzUmVzcG9uc2USKwoFaXRlbXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIioKFEdldENoZWNrcG9pbnRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiPgoZRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBWdsb2JzGBQgAygJIqUECgpDaGVja3BvaW50EgwKBHV1aWQYASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFwoPc3RlcHNfY29tcGxldGVkGAUgASgBEg0KBXN0YXRlGAYgASgJEg0KBWZpbGVzGAcgASgNEg0KBWJ5dGVzGAggASgBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5kZWNsYXJlZF9hdF9tcxgKIAEoARIcCg9jb21wbGV0ZWRfYXRfbXMYCyABKAFIAIgBARItCghtYW5pZmVzdBgMIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EhcKD21hbmlmZXN0X2RpZ2VzdBgNIAEoCRIOCgZyZWFzb24YDiABKAkSFwoKc3RvcmFnZV9pZBgRIAEoCUgBiAEBEi0KBHBpbnMYHiADKAsyHy50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRQaW4SMAoPaHlwZXJwYXJhbWV0ZXJzGB8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtjb2RlX2RpZ2VzdBggIAEoCRIoCgdtZXRyaWNzGCEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEISChBfY29tcGxldGVkX2F0X21zQg0KC19zdG9yYWdlX2lkIlEKDUNoZWNrcG9pbnRQaW4SDgoGaG9sZGVyGAEgASgJEgoKAmJ5GAIgASgJEg4KBnJlYXNvbhgDIAEoCRIUCgxwaW5uZWRfYXRfbXMYBCABKAEiWgoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSKnAQoYRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgHIAEoCUgAiAEBQg0KC19zdG9yYWdlX2lkIkwKGURlY2xhcmVDaGVja3BvaW50UmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEg0KBXN0b3JlGAMgASgJImAKEVBsYW5VcGxvYWRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEioKBWZpbGVzGAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiQQoSUGxhblVwbG9hZFJlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwudHJhaW55YXJkLmFwaS52MS5GaWxlVXBsb2FkIkcKCkZpbGVVcGxvYWQSDAoEcGF0aBgBIAEoCRIrCgVwYXJ0cxgCIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuUGFydFVwbG9hZCJeCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARIxCgdyZXF1ZXN0GAMgASgLMiAudHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdCKvAQoOUGxhbm5lZFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRI+CgdoZWFkZXJzGAMgAygLMi0udHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiNQoQUGxhbkZpbGVzUmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBXBhdGhzGAIgAygJIkIKEVBsYW5GaWxlc1Jlc3BvbnNlEi0KBWZpbGVzGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5GaWxlRG93bmxvYWQiTwoMRmlsZURvd25sb2FkEgwKBHBhdGgYASABKAkSMQoHcmVxdWVzdBgCIAEoCzIgLnRyYWlueWFyZC5hcGkudjEuUGxhbm5lZFJlcXVlc3QiawoZQ29tcGxldGVDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRItCghtYW5pZmVzdBgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5Ii4KGkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIikKE1BsYW5Eb3dubG9hZFJlcXVlc3QSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoUUGxhbkRvd25sb2FkUmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEi0KCG1hbmlmZXN0GAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZDLkCQoRQ2hlY2twb2ludFNlcnZpY2USwgEKD0xpc3RDaGVja3BvaW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVzcG9uc2UiWoLT5JMCVFokEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2NoZWNrcG9pbnRzEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jaGVja3BvaW50cxJ/Cg1HZXRDaGVja3BvaW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRDaGVja3BvaW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuQ2hlY2twb2ludCIogtPkkwIiEiAvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fRKJAQoSRG93bmxvYWRDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Eb3dubG9hZENoZWNrcG9pbnRSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIwgtPkkwIqEigvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS9hcmNoaXZlEpcBChFEZWNsYXJlQ2hlY2twb2ludBIqLnRyYWlueWFyZC5hcGkudjEuRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0GisudHJhaW55YXJkLmFwaS52MS5EZWNsYXJlQ2hlY2twb2ludFJlc3BvbnNlIimC0+STAiM6ASoiHi9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cxKwAQoSQ29tcGxldGVDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0GiwudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXNwb25zZSI/gtPkkwI5OgEqIjQvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2NvbXBsZXRlEowBCgxQbGFuRG93bmxvYWQSJS50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3BsYW4SlgEKClBsYW5VcGxvYWQSIy50cmFpbnlhcmQuYXBpLnYxLlBsYW5VcGxvYWRSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5QbGFuVXBsb2FkUmVzcG9uc2UiPYLT5JMCNzoBKiIyL2FwaS92MS9ydW5zL3tydW59L2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS91cGxvYWQShwEKCVBsYW5GaWxlcxIiLnRyYWlueWFyZC5hcGkudjEuUGxhbkZpbGVzUmVxdWVzdBojLnRyYWlueWFyZC5hcGkudjEuUGxhbkZpbGVzUmVzcG9uc2UiMYLT5JMCKzoBKiImL2FwaS92MS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vZmlsZXNiBnByb3RvMw", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.ListCheckpointsRequest
@@ -292,6 +292,20 @@ export type FileEntry = Message<"trainyard.api.v1.FileEntry"> & {
    * @generated from field: string sha256 = 3;
    */
   sha256: string;
+
+  /**
+   * SHA-256, hex, of each part, for a file that is sent to an object store in several parts. Only in requests.
+   *
+   * @generated from field: repeated string part_sha256 = 4;
+   */
+  partSha256: string[];
+
+  /**
+   * Base64; for stores that keep an MD5. Only in requests.
+   *
+   * @generated from field: string md5 = 5;
+   */
+  md5: string;
 };
 
 /**
@@ -352,11 +366,18 @@ export type DeclareCheckpointResponse = Message<"trainyard.api.v1.DeclareCheckpo
   checkpoint: string;
 
   /**
-   * The folder to write the files to.
+   * The folder to write the files to. Empty for an object store.
    *
    * @generated from field: string path = 2;
    */
   path: string;
+
+  /**
+   * The object store that takes the files (see PlanUpload), as s3://bucket/prefix; empty for a directory.
+   *
+   * @generated from field: string store = 3;
+   */
+  store: string;
 };
 
 /**
@@ -365,6 +386,204 @@ export type DeclareCheckpointResponse = Message<"trainyard.api.v1.DeclareCheckpo
  */
 export const DeclareCheckpointResponseSchema: GenMessage<DeclareCheckpointResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_checkpoints, 8);
+
+/**
+ * @generated from message trainyard.api.v1.PlanUploadRequest
+ */
+export type PlanUploadRequest = Message<"trainyard.api.v1.PlanUploadRequest"> & {
+  /**
+   * @generated from field: string run = 1;
+   */
+  run: string;
+
+  /**
+   * @generated from field: string checkpoint = 2;
+   */
+  checkpoint: string;
+
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated trainyard.api.v1.FileEntry files = 3;
+   */
+  files: FileEntry[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.PlanUploadRequest.
+ * Use `create(PlanUploadRequestSchema)` to create a new message.
+ */
+export const PlanUploadRequestSchema: GenMessage<PlanUploadRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 9);
+
+/**
+ * @generated from message trainyard.api.v1.PlanUploadResponse
+ */
+export type PlanUploadResponse = Message<"trainyard.api.v1.PlanUploadResponse"> & {
+  /**
+   * @generated from field: repeated trainyard.api.v1.FileUpload files = 1;
+   */
+  files: FileUpload[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.PlanUploadResponse.
+ * Use `create(PlanUploadResponseSchema)` to create a new message.
+ */
+export const PlanUploadResponseSchema: GenMessage<PlanUploadResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 10);
+
+/**
+ * @generated from message trainyard.api.v1.FileUpload
+ */
+export type FileUpload = Message<"trainyard.api.v1.FileUpload"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * What the store does not have yet; empty if it has all.
+   *
+   * @generated from field: repeated trainyard.api.v1.PartUpload parts = 2;
+   */
+  parts: PartUpload[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.FileUpload.
+ * Use `create(FileUploadSchema)` to create a new message.
+ */
+export const FileUploadSchema: GenMessage<FileUpload> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 11);
+
+/**
+ * @generated from message trainyard.api.v1.PartUpload
+ */
+export type PartUpload = Message<"trainyard.api.v1.PartUpload"> & {
+  /**
+   * Bytes from the beginning of the file.
+   *
+   * @generated from field: double offset = 1;
+   */
+  offset: number;
+
+  /**
+   * @generated from field: double bytes = 2;
+   */
+  bytes: number;
+
+  /**
+   * @generated from field: trainyard.api.v1.PlannedRequest request = 3;
+   */
+  request?: PlannedRequest | undefined;
+};
+
+/**
+ * Describes the message trainyard.api.v1.PartUpload.
+ * Use `create(PartUploadSchema)` to create a new message.
+ */
+export const PartUploadSchema: GenMessage<PartUpload> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 12);
+
+/**
+ * An HTTP request that anyone may send until it expires, with exactly these headers.
+ *
+ * @generated from message trainyard.api.v1.PlannedRequest
+ */
+export type PlannedRequest = Message<"trainyard.api.v1.PlannedRequest"> & {
+  /**
+   * @generated from field: string method = 1;
+   */
+  method: string;
+
+  /**
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * @generated from field: map<string, string> headers = 3;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * Milliseconds from the answer on.
+   *
+   * @generated from field: double valid_ms = 4;
+   */
+  validMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.PlannedRequest.
+ * Use `create(PlannedRequestSchema)` to create a new message.
+ */
+export const PlannedRequestSchema: GenMessage<PlannedRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 13);
+
+/**
+ * @generated from message trainyard.api.v1.PlanFilesRequest
+ */
+export type PlanFilesRequest = Message<"trainyard.api.v1.PlanFilesRequest"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.PlanFilesRequest.
+ * Use `create(PlanFilesRequestSchema)` to create a new message.
+ */
+export const PlanFilesRequestSchema: GenMessage<PlanFilesRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 14);
+
+/**
+ * @generated from message trainyard.api.v1.PlanFilesResponse
+ */
+export type PlanFilesResponse = Message<"trainyard.api.v1.PlanFilesResponse"> & {
+  /**
+   * @generated from field: repeated trainyard.api.v1.FileDownload files = 1;
+   */
+  files: FileDownload[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.PlanFilesResponse.
+ * Use `create(PlanFilesResponseSchema)` to create a new message.
+ */
+export const PlanFilesResponseSchema: GenMessage<PlanFilesResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 15);
+
+/**
+ * @generated from message trainyard.api.v1.FileDownload
+ */
+export type FileDownload = Message<"trainyard.api.v1.FileDownload"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: trainyard.api.v1.PlannedRequest request = 2;
+   */
+  request?: PlannedRequest | undefined;
+};
+
+/**
+ * Describes the message trainyard.api.v1.FileDownload.
+ * Use `create(FileDownloadSchema)` to create a new message.
+ */
+export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 16);
 
 /**
  * @generated from message trainyard.api.v1.CompleteCheckpointRequest
@@ -391,7 +610,7 @@ export type CompleteCheckpointRequest = Message<"trainyard.api.v1.CompleteCheckp
  * Use `create(CompleteCheckpointRequestSchema)` to create a new message.
  */
 export const CompleteCheckpointRequestSchema: GenMessage<CompleteCheckpointRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 9);
+  messageDesc(file_trainyard_api_v1_checkpoints, 17);
 
 /**
  * @generated from message trainyard.api.v1.CompleteCheckpointResponse
@@ -408,7 +627,7 @@ export type CompleteCheckpointResponse = Message<"trainyard.api.v1.CompleteCheck
  * Use `create(CompleteCheckpointResponseSchema)` to create a new message.
  */
 export const CompleteCheckpointResponseSchema: GenMessage<CompleteCheckpointResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 10);
+  messageDesc(file_trainyard_api_v1_checkpoints, 18);
 
 /**
  * @generated from message trainyard.api.v1.PlanDownloadRequest
@@ -425,7 +644,7 @@ export type PlanDownloadRequest = Message<"trainyard.api.v1.PlanDownloadRequest"
  * Use `create(PlanDownloadRequestSchema)` to create a new message.
  */
 export const PlanDownloadRequestSchema: GenMessage<PlanDownloadRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 11);
+  messageDesc(file_trainyard_api_v1_checkpoints, 19);
 
 /**
  * @generated from message trainyard.api.v1.PlanDownloadResponse
@@ -457,6 +676,13 @@ export type PlanDownloadResponse = Message<"trainyard.api.v1.PlanDownloadRespons
    * @generated from field: optional string storage_id = 5;
    */
   storageId?: string | undefined;
+
+  /**
+   * The object store that has the files (see PlanFiles); then there is no path.
+   *
+   * @generated from field: string store = 6;
+   */
+  store: string;
 };
 
 /**
@@ -464,7 +690,7 @@ export type PlanDownloadResponse = Message<"trainyard.api.v1.PlanDownloadRespons
  * Use `create(PlanDownloadResponseSchema)` to create a new message.
  */
 export const PlanDownloadResponseSchema: GenMessage<PlanDownloadResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 12);
+  messageDesc(file_trainyard_api_v1_checkpoints, 20);
 
 /**
  * @generated from service trainyard.api.v1.CheckpointService
@@ -525,6 +751,26 @@ export const CheckpointService: GenService<{
     methodKind: "unary";
     input: typeof PlanDownloadRequestSchema;
     output: typeof PlanDownloadResponseSchema;
+  },
+  /**
+   * Plans what is left to send of some of a checkpoint's files to an object store. Takes a run's token.
+   *
+   * @generated from rpc trainyard.api.v1.CheckpointService.PlanUpload
+   */
+  planUpload: {
+    methodKind: "unary";
+    input: typeof PlanUploadRequestSchema;
+    output: typeof PlanUploadResponseSchema;
+  },
+  /**
+   * Plans how to read some files of a complete checkpoint from its object store. Takes a run's token or a user's.
+   *
+   * @generated from rpc trainyard.api.v1.CheckpointService.PlanFiles
+   */
+  planFiles: {
+    methodKind: "unary";
+    input: typeof PlanFilesRequestSchema;
+    output: typeof PlanFilesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_checkpoints, 0);

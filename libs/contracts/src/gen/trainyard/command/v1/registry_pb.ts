@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitAEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiQAoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI8Cg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSK6AQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBAUINCgtfc3RvcmFnZV9pZCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitAEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiSwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZCJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5Il4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Answers UploadPlan or Rejected.
@@ -76,7 +76,7 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
   checkpoint: string;
 
   /**
-   * For a directory storage: the folder to write to.
+   * For a directory storage: the folder to write to. Empty for an object store.
    *
    * @generated from field: string path = 2;
    */
@@ -86,6 +86,13 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
    * @generated from field: double position = 3;
    */
   position: number;
+
+  /**
+   * For an object store: the files are sealed on the run's host and sent by PlanUpload. Its address, as s3://bucket/prefix.
+   *
+   * @generated from field: string store = 4;
+   */
+  store: string;
 };
 
 /**
@@ -94,6 +101,188 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
  */
 export const UploadPlanSchema: GenMessage<UploadPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 1);
+
+/**
+ * Tries whether checkpoints can be kept in an object store. Answers StorageProbe or Rejected.
+ *
+ * @generated from message trainyard.command.v1.ProbeStorage
+ */
+export type ProbeStorage = Message<"trainyard.command.v1.ProbeStorage"> & {
+  /**
+   * A checkpoint_storage section.
+   *
+   * @generated from field: google.protobuf.Struct storage = 1;
+   */
+  storage?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ProbeStorage.
+ * Use `create(ProbeStorageSchema)` to create a new message.
+ */
+export const ProbeStorageSchema: GenMessage<ProbeStorage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 2);
+
+/**
+ * @generated from message trainyard.command.v1.StorageProbe
+ */
+export type StorageProbe = Message<"trainyard.command.v1.StorageProbe"> & {
+  /**
+   * What the platform may not do there, a sentence each; empty if checkpoints can be kept there.
+   *
+   * @generated from field: repeated string problems = 1;
+   */
+  problems: string[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.StorageProbe.
+ * Use `create(StorageProbeSchema)` to create a new message.
+ */
+export const StorageProbeSchema: GenMessage<StorageProbe> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 3);
+
+/**
+ * Plans what is left to send of some of a checkpoint's files. Answers FileUploads or Rejected.
+ *
+ * @generated from message trainyard.command.v1.PlanUpload
+ */
+export type PlanUpload = Message<"trainyard.command.v1.PlanUpload"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated trainyard.command.v1.ManifestEntry files = 4;
+   */
+  files: ManifestEntry[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.PlanUpload.
+ * Use `create(PlanUploadSchema)` to create a new message.
+ */
+export const PlanUploadSchema: GenMessage<PlanUpload> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 4);
+
+/**
+ * @generated from message trainyard.command.v1.FileUploads
+ */
+export type FileUploads = Message<"trainyard.command.v1.FileUploads"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.FileUpload files = 1;
+   */
+  files: FileUpload[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.FileUploads.
+ * Use `create(FileUploadsSchema)` to create a new message.
+ */
+export const FileUploadsSchema: GenMessage<FileUploads> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 5);
+
+/**
+ * @generated from message trainyard.command.v1.FileUpload
+ */
+export type FileUpload = Message<"trainyard.command.v1.FileUpload"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * What the store does not have yet; empty if it has all.
+   *
+   * @generated from field: repeated trainyard.command.v1.PartUpload parts = 2;
+   */
+  parts: PartUpload[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.FileUpload.
+ * Use `create(FileUploadSchema)` to create a new message.
+ */
+export const FileUploadSchema: GenMessage<FileUpload> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 6);
+
+/**
+ * @generated from message trainyard.command.v1.PartUpload
+ */
+export type PartUpload = Message<"trainyard.command.v1.PartUpload"> & {
+  /**
+   * Bytes from the beginning of the file.
+   *
+   * @generated from field: double offset = 1;
+   */
+  offset: number;
+
+  /**
+   * @generated from field: double bytes = 2;
+   */
+  bytes: number;
+
+  /**
+   * @generated from field: trainyard.command.v1.PlannedRequest request = 3;
+   */
+  request?: PlannedRequest | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.PartUpload.
+ * Use `create(PartUploadSchema)` to create a new message.
+ */
+export const PartUploadSchema: GenMessage<PartUpload> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 7);
+
+/**
+ * An HTTP request that anyone may send until it expires, with exactly these headers.
+ *
+ * @generated from message trainyard.command.v1.PlannedRequest
+ */
+export type PlannedRequest = Message<"trainyard.command.v1.PlannedRequest"> & {
+  /**
+   * @generated from field: string method = 1;
+   */
+  method: string;
+
+  /**
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * @generated from field: map<string, string> headers = 3;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * Milliseconds from the answer on.
+   *
+   * @generated from field: double valid_ms = 4;
+   */
+  validMs: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.PlannedRequest.
+ * Use `create(PlannedRequestSchema)` to create a new message.
+ */
+export const PlannedRequestSchema: GenMessage<PlannedRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 8);
 
 /**
  * Answers Accepted when every file was read with the right size and SHA-256, else Rejected.
@@ -127,7 +316,7 @@ export type CompleteCheckpoint = Message<"trainyard.command.v1.CompleteCheckpoin
  * Use `create(CompleteCheckpointSchema)` to create a new message.
  */
 export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 2);
+  messageDesc(file_trainyard_command_v1_registry, 9);
 
 /**
  * @generated from message trainyard.command.v1.ManifestEntry
@@ -151,6 +340,20 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
    * @generated from field: string sha256 = 3;
    */
   sha256: string;
+
+  /**
+   * SHA-256, hex, of each part, for a file that is sent to an object store in several parts.
+   *
+   * @generated from field: repeated string part_sha256 = 4;
+   */
+  partSha256: string[];
+
+  /**
+   * Base64; for stores that keep an MD5.
+   *
+   * @generated from field: string md5 = 5;
+   */
+  md5: string;
 };
 
 /**
@@ -158,7 +361,7 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
  * Use `create(ManifestEntrySchema)` to create a new message.
  */
 export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 3);
+  messageDesc(file_trainyard_command_v1_registry, 10);
 
 /**
  * Answers DownloadPlan or Rejected.
@@ -177,7 +380,7 @@ export type PlanCheckpointDownload = Message<"trainyard.command.v1.PlanCheckpoin
  * Use `create(PlanCheckpointDownloadSchema)` to create a new message.
  */
 export const PlanCheckpointDownloadSchema: GenMessage<PlanCheckpointDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 4);
+  messageDesc(file_trainyard_command_v1_registry, 11);
 
 /**
  * @generated from message trainyard.command.v1.DownloadPlan
@@ -209,6 +412,13 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
    * @generated from field: optional string storage_id = 5;
    */
   storageId?: string | undefined;
+
+  /**
+   * For an object store, whose files are read by PlanFiles. Its address; then there is no path.
+   *
+   * @generated from field: string store = 6;
+   */
+  store: string;
 };
 
 /**
@@ -216,7 +426,72 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
  * Use `create(DownloadPlanSchema)` to create a new message.
  */
 export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 5);
+  messageDesc(file_trainyard_command_v1_registry, 12);
+
+/**
+ * Plans how to read some files of a complete checkpoint from its object store. Answers FileDownloads or Rejected.
+ *
+ * @generated from message trainyard.command.v1.PlanFiles
+ */
+export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.PlanFiles.
+ * Use `create(PlanFilesSchema)` to create a new message.
+ */
+export const PlanFilesSchema: GenMessage<PlanFiles> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 13);
+
+/**
+ * @generated from message trainyard.command.v1.FileDownloads
+ */
+export type FileDownloads = Message<"trainyard.command.v1.FileDownloads"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.FileDownload files = 1;
+   */
+  files: FileDownload[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.FileDownloads.
+ * Use `create(FileDownloadsSchema)` to create a new message.
+ */
+export const FileDownloadsSchema: GenMessage<FileDownloads> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 14);
+
+/**
+ * @generated from message trainyard.command.v1.FileDownload
+ */
+export type FileDownload = Message<"trainyard.command.v1.FileDownload"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: trainyard.command.v1.PlannedRequest request = 2;
+   */
+  request?: PlannedRequest | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.FileDownload.
+ * Use `create(FileDownloadSchema)` to create a new message.
+ */
+export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 15);
 
 /**
  * Answers ContextPlan or Rejected.
@@ -235,7 +510,7 @@ export type PlanContextDownload = Message<"trainyard.command.v1.PlanContextDownl
  * Use `create(PlanContextDownloadSchema)` to create a new message.
  */
 export const PlanContextDownloadSchema: GenMessage<PlanContextDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 6);
+  messageDesc(file_trainyard_command_v1_registry, 16);
 
 /**
  * @generated from message trainyard.command.v1.ContextPlan
@@ -259,7 +534,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  * Use `create(ContextPlanSchema)` to create a new message.
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 7);
+  messageDesc(file_trainyard_command_v1_registry, 17);
 
 /**
  * Answers StorageList.
@@ -274,7 +549,7 @@ export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
  * Use `create(ListStoragesSchema)` to create a new message.
  */
 export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 8);
+  messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
  * @generated from message trainyard.command.v1.StorageList
@@ -291,7 +566,7 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  * Use `create(StorageListSchema)` to create a new message.
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 9);
+  messageDesc(file_trainyard_command_v1_registry, 19);
 
 /**
  * The checkpoints that were declared under a root with the same id, and are not deleted.
@@ -350,7 +625,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 10);
+  messageDesc(file_trainyard_command_v1_registry, 20);
 
 /**
  * Assigns a storage to a root. Answers StorageAdoption or Rejected.
@@ -381,7 +656,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 11);
+  messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -405,5 +680,5 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 12);
+  messageDesc(file_trainyard_command_v1_registry, 22);
 

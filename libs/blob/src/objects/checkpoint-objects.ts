@@ -1,0 +1,99 @@
+/**
+ * Checkpoints in an object store: `<uuid>/<path>` below its prefix, and a marker object with the id of the storage. The
+ * platform alone reaches the store, so it also makes the marker: no two hosts can see different buckets under one address.
+ */
+import { randomUUID } from "node:crypto";
+import { Fault } from "@trainyard/kernel";
+import { isStorageId, type SeenStorage, storageMarkerName } from "../storage-marker.ts";
+import type { Removed } from "../storage-disk.ts";
+import type { ObjectStore } from "./port.ts";
+
+/** The largest marker that is read. */
+const markerBytesMax = 4_096;
+/** Keys of one request to delete. */
+const deletePage = 1_000;
+
+export function checkpointKey(checkpoint: string, path: string): string {
+  return `${checkpoint}/${path}`;
+}
+
+/** Gives the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged one. */
+export async function markStore(store: ObjectStore): Promise<string> {
+  const seen = await seenStore(store);
+  if (seen.kind === "marked") return seen.id;
+  if (seen.kind === "unmarked") {
+    const text = `${randomUUID()}\n# Trainyard knows this storage of checkpoints by the line above. Leave this object where it is.\n`;
+    await store.put(storageMarkerName, Buffer.from(text), { ifAbsent: true });
+    const made = await seenStore(store);
+    if (made.kind === "marked") return made.id;
+  }
+  throw new Fault(
+    "storage_not_marked",
+    `the object ${storageMarkerName} of ${store.address} contains no storage id`,
+    { retry: "later" },
+  );
+}
+
+export async function seenStore(store: ObjectStore): Promise<SeenStorage> {
+  const content = await store.open(storageMarkerName);
+  if (content === null) return { kind: "unmarked" };
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of content.stream) {
+    bytes += chunk.byteLength;
+    if (bytes > markerBytesMax) return { kind: "damaged" };
+    chunks.push(chunk);
+  }
+  const id = Buffer.concat(chunks).toString("utf8").split("\n")[0] ?? "";
+  return isStorageId(id) ? { kind: "marked", id } : { kind: "damaged" };
+}
+
+/** Why nothing of the storage may be judged now; null where the store has the id that checkpoints were declared with. */
+export async function problemOfStore(
+  store: ObjectStore,
+  storageId: string,
+): Promise<string | null> {
+  const seen = await seenStore(store);
+  if (seen.kind === "marked" && seen.id === storageId) return null;
+  if (seen.kind === "marked") {
+    return `${store.address} is not the same storage: it has the id ${seen.id}, and the checkpoint was stored in ${storageId}`;
+  }
+  return `${store.address} has no readable ${storageMarkerName}: is it the bucket that the checkpoint was stored in?`;
+}
+
+/** Removes a checkpoint's objects and what is left of its uploads. Absent ones count as removed, but only in its own storage. */
+export async function removeCheckpointObjects(
+  store: ObjectStore,
+  checkpoint: string,
+  storageId: string,
+): Promise<void> {
+  const problem = await problemOfStore(store, storageId);
+  if (problem !== null) {
+    const detail = `the objects of checkpoint ${checkpoint} cannot be removed: ${problem}`;
+    throw new Fault("checkpoint_not_removed", detail, { retry: "later" });
+  }
+  await store.abortUploads(checkpointKey(checkpoint, ""));
+  await removeMatchingObjects(store, checkpoint, () => true);
+}
+
+/** Removes those files of a checkpoint whose paths match, and counts them. */
+export async function removeMatchingObjects(
+  store: ObjectStore,
+  checkpoint: string,
+  matches: (path: string) => boolean,
+): Promise<Removed> {
+  const below = checkpointKey(checkpoint, "");
+  const removed = { files: 0, bytes: 0 };
+  let keys: string[] = [];
+  for await (const { key, bytes } of store.list(below)) {
+    if (!matches(key.slice(below.length))) continue;
+    removed.files += 1;
+    removed.bytes += bytes;
+    keys.push(key);
+    if (keys.length < deletePage) continue;
+    await store.delete(keys);
+    keys = [];
+  }
+  if (keys.length > 0) await store.delete(keys);
+  return removed;
+}

@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { contentOf, digestsOf, listAll, type Open, readAll, upload } from "./opened.ts";
+
+export function contentContract(open: Open): void {
+  test("an object that was put is read back, and replaced by the next", async () => {
+    await using opened = await open();
+    const { store, another } = opened;
+    expect(await store.put("a/marker", Buffer.from("first"))).toBe(true);
+    expect(String(await readAll(another, "a/marker"))).toBe("first");
+    expect(await store.put("a/marker", Buffer.from("second"))).toBe(true);
+    expect(String(await readAll(another, "a/marker"))).toBe("second");
+    expect(await another.head("a/marker")).toMatchObject({ bytes: 6 });
+  });
+
+  test("an absent object is null, and its deletion is no error", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    expect(await store.head("absent")).toBeNull();
+    expect(await store.open("absent")).toBeNull();
+    expect(await store.copy("absent", "b")).toBe("absent");
+    await store.delete(["absent"]);
+    expect(await listAll(store, "")).toEqual([]);
+  });
+
+  test("a write that must not replace leaves the object that is there", async () => {
+    await using opened = await open();
+    const { store, another } = opened;
+    expect(await store.put("m", Buffer.from("mine"), { ifAbsent: true })).toBe(true);
+    expect(await another.put("m", Buffer.from("theirs"), { ifAbsent: true })).toBe(false);
+    expect(String(await readAll(store, "m"))).toBe("mine");
+  });
+
+  test("of several writes at the same time that must not replace, one succeeds", async () => {
+    await using opened = await open();
+    const { store, another } = opened;
+    const writes = Array.from({ length: 8 }, (_, index) =>
+      (index % 2 === 0 ? store : another).put("m", Buffer.from(String(index)), { ifAbsent: true }),
+    );
+    const results = await Promise.all(writes);
+    expect(results.filter(Boolean)).toHaveLength(1);
+    expect(String(await readAll(store, "m"))).toBe(String(results.indexOf(true)));
+  });
+
+  test("a copy has the bytes and a checksum of the whole or of the same parts", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const content = contentOf(2 * store.partBytes + 5);
+    const file = await upload(opened, "a/big", content);
+    await store.finishUpload("a/big", file);
+    expect(await store.copy("a/big", "b/big copy+é")).toBe("copied");
+    expect(await readAll(store, "b/big copy+é")).toEqual(content);
+    // A copy counts as uploaded: its checksum is that of the file.
+    expect((await store.planUpload("b/big copy+é", file)).parts).toEqual([]);
+    expect(await readAll(store, "a/big")).toEqual(content);
+  });
+}
+
+/** In the order of their UTF-8. */
+const names = [
+  "#",
+  "%41",
+  "+",
+  "a b",
+  "a&b",
+  "a'b\"",
+  "a?b=c",
+  "dir/x",
+  "dir/y",
+  "tab\there",
+  "é",
+  "\u{fffd}",
+  "🚂",
+];
+
+export function listingContract(open: Open): void {
+  test("names of any characters are listed in order as they were given, read and deleted", async () => {
+    await using opened = await open();
+    const { store, another } = opened;
+    for (const name of names) await store.put(`n/${name}`, Buffer.from(name));
+    const listed = await listAll(another, "n/");
+    expect(listed.map(({ key }) => key)).toEqual(names.map((name) => `n/${name}`));
+    for (const name of names) expect(String(await readAll(another, `n/${name}`))).toBe(name);
+    await another.delete(names.map((name) => `n/${name}`));
+    expect(await listAll(store, "")).toEqual([]);
+  });
+
+  test("a listing of several pages is whole, and holds what begins with the prefix alone", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const keys = Array.from({ length: 25 }, (_, index) => `p/${String(index).padStart(2, "0")}`);
+    for (const key of [...keys, "other", "p"]) await store.put(key, Buffer.from(key));
+    const listed = await listAll(store, "p/");
+    expect(listed.map(({ key }) => key)).toEqual(keys);
+    expect(listed[3]).toMatchObject({ key: "p/03", bytes: 4 });
+    expect(listed[3]?.writtenAtMs).toBeGreaterThan(Date.UTC(2020, 1, 1));
+    await store.delete(keys);
+    expect((await listAll(store, "")).map(({ key }) => key)).toEqual(["other", "p"]);
+  });
+
+  test("a store opened below a prefix sees nothing beside it", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    await store.put("a", Buffer.from("x"));
+    expect(store.address).toMatch(/\/some\/prefix$/);
+    expect((await listAll(store, "")).map(({ key }) => key)).toEqual(["a"]);
+  });
+
+  test.each([
+    "",
+    "/a",
+    "a/",
+    "a//b",
+    "../a",
+    "a/../b",
+    "a/.",
+    "a\0b",
+    "a\nb",
+    `a/${"x".repeat(1_024)}`,
+  ])("%j is no key", async (key) => {
+    await using opened = await open();
+    const { store } = opened;
+    const fault = { code: "invalid_key", retry: "never" };
+    await expect(store.head(key)).rejects.toMatchObject(fault);
+    await expect(store.open(key)).rejects.toMatchObject(fault);
+    await expect(store.put(key, Buffer.from("x"))).rejects.toMatchObject(fault);
+    await expect(store.delete([key])).rejects.toMatchObject(fault);
+    await expect(store.copy("a", key)).rejects.toMatchObject(fault);
+    await expect(store.planDownload(key)).rejects.toMatchObject(fault);
+    const file = digestsOf(Buffer.from("x"), store.partBytes);
+    await expect(store.planUpload(key, file)).rejects.toMatchObject(fault);
+  });
+}

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { expect } from "vitest";
+import { crc32cOf } from "../crc32c.ts";
+import { partsOf } from "../files.ts";
+import type { FileDigests, ListedObject, ObjectStore, PlannedRequest } from "../port.ts";
+
+export type Sent = { readonly status: number; readonly content: Uint8Array };
+
+export type OpenedObjects = AsyncDisposable & {
+  readonly store: ObjectStore;
+  /** What another process opens at the same place. */
+  readonly another: ObjectStore;
+  /** Of credentials that have no right. */
+  readonly refused: ObjectStore;
+  /** At an address where nothing answers. */
+  readonly away: ObjectStore;
+  /** In a bucket that does not exist. */
+  readonly nowhere: ObjectStore;
+  /** Sends a planned request as it is, without credentials. */
+  readonly send: (request: PlannedRequest, content: Uint8Array) => Promise<Sent>;
+  /** Puts the clock of the store forward. */
+  readonly wait: (ms: number) => void;
+};
+
+/** Bytes that differ from place to place, so that parts that were exchanged are noticed. */
+export function contentOf(bytes: number, seed = 1): Buffer {
+  const content = Buffer.alloc(bytes);
+  for (let at = 0, value = seed; at < bytes; at += 1) {
+    value = (Math.imul(value, 1_103_515_245) + 12_345) >>> 0;
+    content[at] = value >>> 16;
+  }
+  return content;
+}
+
+const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
+
+export function digestsOf(content: Buffer, partBytes: number): FileDigests {
+  return {
+    bytes: content.length,
+    sha256: sha256(content),
+    parts: partsOf(content.length, partBytes).map(({ offset, bytes }) => ({
+      sha256: sha256(content.subarray(offset, offset + bytes)),
+    })),
+    md5: createHash("md5").update(content).digest("base64"),
+    crc32c: crc32cOf(content),
+  };
+}
+
+export async function readAll(store: ObjectStore, key: string): Promise<Buffer | null> {
+  const content = await store.open(key);
+  if (content === null) return null;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content.stream) chunks.push(chunk);
+  const all = Buffer.concat(chunks);
+  expect(all.length).toBe(content.bytes);
+  return all;
+}
+
+export async function listAll(store: ObjectStore, below: string): Promise<readonly ListedObject[]> {
+  const found: ListedObject[] = [];
+  for await (const object of store.list(below)) found.push(object);
+  return found;
+}
+
+/** Sends what a plan asks for, in order; `parts` of them. */
+export async function upload(
+  { store, send }: Pick<OpenedObjects, "store" | "send">,
+  key: string,
+  content: Buffer,
+  parts = Number.POSITIVE_INFINITY,
+): Promise<FileDigests> {
+  const file = digestsOf(content, store.partBytes);
+  const plan = await store.planUpload(key, file);
+  for (const { offset, bytes, request } of plan.parts.slice(0, parts)) {
+    const { status } = await send(request, content.subarray(offset, offset + bytes));
+    expect(request.accepted).toContain(status);
+  }
+  return file;
+}
+
+export type Open = () => Promise<OpenedObjects>;

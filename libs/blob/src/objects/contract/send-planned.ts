@@ -1,0 +1,22 @@
+/** A client without credentials, for the tests of adapters that plan HTTP requests. */
+import { request as httpRequest } from "node:http";
+import type { Sent } from "./opened.ts";
+import type { PlannedRequest } from "../port.ts";
+
+/** Sends the method, the headers and nothing else that the plan does not name. */
+export function sendPlanned(planned: PlannedRequest, content: Uint8Array): Promise<Sent> {
+  const { promise, resolve, reject } = Promise.withResolvers<Sent>();
+  const { method, headers } = planned;
+  const options = { method, headers: { ...headers }, agent: false };
+  const sent = httpRequest(planned.url, options, (response) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => chunks.push(chunk));
+    response.on("error", reject);
+    response.on("end", () =>
+      resolve({ status: response.statusCode ?? 0, content: Buffer.concat(chunks) }),
+    );
+  });
+  sent.on("error", reject);
+  sent.end(method === "GET" ? undefined : content);
+  return promise;
+}

@@ -1,0 +1,167 @@
+import { expect, test } from "vitest";
+import { contentOf, digestsOf, type Open, readAll, upload } from "./opened.ts";
+
+export function uploadContract(open: Open): void {
+  test.each([0, 1, 1_000])("a file of %i bytes is uploaded in one request", async (bytes) => {
+    await using opened = await open();
+    const { store, another } = opened;
+    const content = contentOf(bytes);
+    const file = await upload(opened, "c/file", content);
+    const head = await another.finishUpload("c/file", file);
+    expect(head.bytes).toBe(bytes);
+    expect(head.checksum).not.toBeNull();
+    expect(await readAll(store, "c/file")).toEqual(content);
+  });
+
+  test("a file that is there is not planned again, and finished again without harm", async () => {
+    await using opened = await open();
+    const { store, another } = opened;
+    const file = await upload(opened, "c/file", contentOf(1_000));
+    const head = await store.finishUpload("c/file", file);
+    expect((await another.planUpload("c/file", file)).parts).toEqual([]);
+    expect(await another.finishUpload("c/file", file)).toEqual(head);
+  });
+
+  test("a file of the same size with other content is planned, and replaces what is there", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    await store.finishUpload("c/file", await upload(opened, "c/file", contentOf(1_000)));
+    const other = contentOf(1_000, 2);
+    const file = digestsOf(other, store.partBytes);
+    await expect(store.finishUpload("c/file", file)).rejects.toMatchObject({
+      code: "upload_incomplete",
+    });
+    await upload(opened, "c/file", other);
+    await store.finishUpload("c/file", file);
+    expect(await readAll(store, "c/file")).toEqual(other);
+  });
+
+  test("content that is not as it was announced is refused, and nothing is there", async () => {
+    await using opened = await open();
+    const { store, send } = opened;
+    const file = digestsOf(contentOf(1_000), store.partBytes);
+    const { parts } = await store.planUpload("c/file", file);
+    const [part] = parts;
+    if (part === undefined) throw new Error("nothing was planned");
+    const { status } = await send(part.request, contentOf(1_000, 2));
+    expect(part.request.accepted).not.toContain(status);
+    expect(await store.head("c/file")).toBeNull();
+    await expect(store.finishUpload("c/file", file)).rejects.toMatchObject({
+      code: "upload_incomplete",
+    });
+  });
+
+  test("digests of another number of parts than the file has are refused", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const file = { ...digestsOf(contentOf(1_000), store.partBytes), parts: [] };
+    await expect(store.planUpload("c/file", file)).rejects.toMatchObject({ code: "wrong_digests" });
+    await expect(store.finishUpload("c/file", file)).rejects.toMatchObject({
+      code: "wrong_digests",
+    });
+  });
+}
+
+export function largeUploadContract(open: Open): void {
+  test("an upload in parts goes on where another process left it, and makes one object", async () => {
+    await using opened = await open();
+    const { store, another, send } = opened;
+    const content = contentOf(3 * store.partBytes + 17);
+    const file = await upload(opened, "c/big", content, 2);
+    expect(await store.head("c/big")).toBeNull();
+    await expect(another.finishUpload("c/big", file)).rejects.toMatchObject({
+      code: "upload_incomplete",
+    });
+    const rest = await another.planUpload("c/big", file);
+    expect(rest.parts.map(({ offset }) => offset)).toEqual([
+      2 * store.partBytes,
+      3 * store.partBytes,
+    ]);
+    await upload({ store: another, send }, "c/big", content);
+    const head = await another.finishUpload("c/big", file);
+    expect(head.bytes).toBe(content.length);
+    expect(head.checksum).not.toBeNull();
+    expect(await store.finishUpload("c/big", file)).toEqual(head);
+    expect(await readAll(store, "c/big")).toEqual(content);
+    expect((await store.planUpload("c/big", file)).parts).toEqual([]);
+  });
+
+  test("what is left to send when everything was sent is nothing, also before it is finished", async () => {
+    await using opened = await open();
+    const { store, another } = opened;
+    const content = contentOf(2 * store.partBytes);
+    const file = await upload(opened, "c/big", content);
+    expect((await another.planUpload("c/big", file)).parts).toEqual([]);
+    await another.finishUpload("c/big", file);
+    expect(await readAll(store, "c/big")).toEqual(content);
+  });
+
+  test("a file that changed after some of its parts were sent is stored as it is now", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const before = contentOf(2 * store.partBytes + 9);
+    await upload(opened, "c/big", before, 2);
+    const now = Buffer.from(before);
+    now[3] = (now[3] ?? 0) ^ 1;
+    const file = await upload(opened, "c/big", now);
+    await store.finishUpload("c/big", file);
+    expect(await readAll(store, "c/big")).toEqual(now);
+  });
+
+  test("uploads that were given up are sent from their beginning", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const content = contentOf(2 * store.partBytes);
+    const file = await upload(opened, "c/big", content, 1);
+    await upload(opened, "d/big", content, 1);
+    await store.abortUploads("c/");
+    expect((await store.planUpload("c/big", file)).parts).toHaveLength(2);
+    expect((await store.planUpload("d/big", file)).parts).toHaveLength(1);
+  });
+}
+
+export function planContract(open: Open): void {
+  test("a planned download gives the content, and of an absent object a refusal", async () => {
+    await using opened = await open();
+    const { store, send } = opened;
+    await store.put("a/file é", Buffer.from("content"));
+    const request = await store.planDownload("a/file é");
+    const { status, content } = await send(request, Buffer.alloc(0));
+    expect(request.accepted).toContain(status);
+    expect(Buffer.from(content).toString()).toBe("content");
+    const absent = await store.planDownload("absent");
+    expect(absent.accepted).not.toContain((await send(absent, Buffer.alloc(0))).status);
+  });
+
+  test("a plan holds until the time that it names, and no longer", async () => {
+    await using opened = await open();
+    const { store, send, wait } = opened;
+    const content = contentOf(100);
+    await store.put("there", content);
+    const download = await store.planDownload("there");
+    const [part] = (await store.planUpload("new", digestsOf(content, store.partBytes))).parts;
+    if (part === undefined) throw new Error("nothing was planned");
+    wait(part.request.expiresAtMs - Date.now() + 60_000);
+    expect(download.accepted).not.toContain((await send(download, Buffer.alloc(0))).status);
+    expect(part.request.accepted).not.toContain((await send(part.request, content)).status);
+    const [renewed] = (await store.planUpload("new", digestsOf(content, store.partBytes))).parts;
+    if (renewed === undefined) throw new Error("nothing was planned");
+    expect(renewed.request.accepted).toContain((await send(renewed.request, content)).status);
+  });
+
+  test("uploads of several keys that begin alike are kept apart", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const [one, two] = [contentOf(store.partBytes + 1), contentOf(store.partBytes + 1, 2)];
+    const [first, second] = [
+      await upload(opened, "c/big", one, 1),
+      await upload(opened, "c/big.1", two, 1),
+    ];
+    await upload(opened, "c/big", one);
+    await store.finishUpload("c/big", first);
+    await expect(store.finishUpload("c/big.1", second)).rejects.toMatchObject({
+      code: "upload_incomplete",
+    });
+    expect(await readAll(store, "c/big")).toEqual(one);
+  });
+}

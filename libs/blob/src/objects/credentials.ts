@@ -1,0 +1,73 @@
+/**
+ * Credentials of object stores in a file of the platform's own:
+ *
+ *     {"s3": {"access_key_id": "…", "secret_access_key": "…", "session_token": "…"}}
+ *
+ * Without a file the client looks where its vendor's tools do: environment, profile, role of the instance.
+ */
+import { open } from "node:fs/promises";
+import { Fault } from "@trainyard/kernel";
+import type { S3Credentials } from "./s3/options.ts";
+
+export type StorageCredentials = { readonly s3?: S3Credentials };
+
+/** Bits of a mode that let others than the owner in. */
+const othersMask = 0o077;
+
+/** Throws a Fault `credentials_missing` for a file that others can read, or that is not of this form; its text is in no message. */
+export async function readCredentialsFile(path: string): Promise<StorageCredentials> {
+  const text = await readOwnFile(path);
+  const s3 = mappingIn(mappingIn(parsed(path, text), path, ""), path, "s3");
+  if (s3 === null) return {};
+  const [accessKeyId, secretAccessKey, sessionToken] = [
+    textIn(s3["access_key_id"]),
+    textIn(s3["secret_access_key"]),
+    textIn(s3["session_token"]),
+  ];
+  if (accessKeyId === null || secretAccessKey === null) {
+    throw unusable(path, "s3 has no access_key_id or no secret_access_key");
+  }
+  return {
+    s3: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
+  };
+}
+
+async function readOwnFile(path: string): Promise<string> {
+  try {
+    await using file = await open(path);
+    const { mode } = await file.stat();
+    if ((mode & othersMask) === 0) return await file.readFile("utf8");
+    const bits = (mode & 0o777).toString(8).padStart(4, "0");
+    throw unusable(path, `its mode is ${bits}, so that others can read it: run chmod 600 on it`);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw unusable(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function parsed(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text.
+    throw unusable(path, "it is not JSON");
+  }
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** What a mapping has at a key, which must be a mapping if it is there; the value itself for the key "". */
+function mappingIn(value: unknown, path: string, key: string): Mapping | null {
+  const found = key === "" ? value : (value as Mapping | null)?.[key];
+  if (found === undefined) return null;
+  if (typeof found === "object" && found !== null && !Array.isArray(found)) return found as Mapping;
+  throw unusable(path, key === "" ? "it is not a mapping" : `${key} is not a mapping`);
+}
+
+const textIn = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" ? value : null;
+
+function unusable(path: string, why: string): Fault {
+  const detail = `the file of credentials ${path} cannot be used: ${why}`;
+  return new Fault("credentials_missing", detail, { retry: "never", fields: { path } });
+}

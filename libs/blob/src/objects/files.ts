@@ -1,0 +1,64 @@
+/** Files against what a store keeps of them. */
+import { createHash } from "node:crypto";
+import { Fault } from "@trainyard/kernel";
+import type { FileDigests, ObjectHead } from "./port.ts";
+
+export type PartRange = { readonly offset: number; readonly bytes: number };
+
+/** The ranges of a file's parts; one for an empty file. */
+export function partsOf(bytes: number, partBytes: number): readonly PartRange[] {
+  return Array.from({ length: Math.max(Math.ceil(bytes / partBytes), 1) }, (_, index) => {
+    const offset = index * partBytes;
+    return { offset, bytes: Math.min(partBytes, bytes - offset) };
+  });
+}
+
+/** Throws a Fault `wrong_digests` for a list of parts that is not of this file, `file_too_large` for too many parts. */
+export function checkFile(
+  key: string,
+  file: FileDigests,
+  partBytes: number,
+  partsMax: number,
+): void {
+  const parts = Math.max(Math.ceil(file.bytes / partBytes), 1);
+  if (parts > partsMax) {
+    const most = `${partsMax} parts of ${partBytes} bytes`;
+    throw new Fault("file_too_large", `${key} has ${file.bytes} bytes, more than ${most}`, {
+      retry: "never",
+      fields: { key, bytes: file.bytes },
+    });
+  }
+  if (file.parts.length === parts) return;
+  const detail = `${key} of ${file.bytes} bytes has ${parts} parts, and digests of ${file.parts.length}`;
+  throw new Fault("wrong_digests", detail, { retry: "never", fields: { key } });
+}
+
+export const base64OfHex = (hex: string): string => Buffer.from(hex, "hex").toString("base64");
+
+/** Base64: the SHA-256 of the parts' SHA-256. */
+export function compositeSha256({ parts }: FileDigests): string {
+  const hash = createHash("sha256");
+  for (const { sha256 } of parts) hash.update(Buffer.from(sha256, "hex"));
+  return hash.digest("base64");
+}
+
+/**
+ * "same": the store verified this very content. "differs": it is another. "unknown": the size is that of the file, and the store keeps no
+ * checksum that could be compared; then only the bytes themselves can tell.
+ */
+export function compareWithFile(
+  { bytes, checksum }: ObjectHead,
+  file: FileDigests,
+): "same" | "differs" | "unknown" {
+  if (bytes !== file.bytes) return "differs";
+  if (checksum === null) return "unknown";
+  if (checksum.kind === "sha256-parts" && checksum.parts !== file.parts.length) return "unknown";
+  const expected = {
+    sha256: base64OfHex(file.sha256),
+    "sha256-parts": compositeSha256(file),
+    md5: file.md5,
+    crc32c: file.crc32c,
+  }[checksum.kind];
+  if (expected === "") return "unknown";
+  return checksum.value === expected ? "same" : "differs";
+}

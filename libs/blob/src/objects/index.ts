@@ -1,0 +1,16 @@
+export { readCredentialsFile, type StorageCredentials } from "./credentials.ts";
+export { compareWithFile } from "./files.ts";
+export { MemoryBucket, type MemoryStoreOptions, openMemoryStore } from "./memory.ts";
+export type {
+  FileDigests,
+  ListedObject,
+  ObjectChecksum,
+  ObjectContent,
+  ObjectHead,
+  ObjectStore,
+  PartDigests,
+  PlannedPart,
+  PlannedRequest,
+  UploadPlan,
+} from "./port.ts";
+export { type ObjectStoreProbe, type ProbedAction, probeObjectStore } from "./probe.ts";

@@ -1,0 +1,95 @@
+/** Tries on a probe object what checkpoints need of a store, and says what it may not do. */
+import { createHash, randomUUID } from "node:crypto";
+import { type Fault, isFault } from "@trainyard/kernel";
+import { compareWithFile, partsOf } from "./files.ts";
+import type { FileDigests, ObjectStore } from "./port.ts";
+
+export type ProbedAction = "write" | "write once" | "read" | "list" | "upload in parts" | "delete";
+
+export type ObjectStoreProbe = {
+  /** Empty: checkpoints can be kept there. */
+  readonly problems: readonly { readonly action: ProbedAction; readonly detail: string }[];
+  /**
+   * Whether the store computes a checksum of what it is given and keeps it. Where it does not, only reading the bytes again
+   * says what is there. Null where the probe could not find out.
+   */
+  readonly keepsChecksums: boolean | null;
+};
+
+/**
+ * A refusal is a problem of its action; what keeps the probe from finding out (a store that is away, a bucket that does not
+ * exist, no credentials) is thrown as the Fault that it is. The probe object is deleted unless just that is refused.
+ */
+export async function probeObjectStore(store: ObjectStore): Promise<ObjectStoreProbe> {
+  const key = `.trainyard-probe-${randomUUID()}`;
+  const content = Buffer.from(`A probe of Trainyard: it may be deleted.\n${key}\n`);
+  const problems: { action: ProbedAction; detail: string }[] = [];
+  const attempt = async <T>(action: ProbedAction, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      problems.push({ action, detail: error.message });
+      return null;
+    }
+  };
+  const isWritten = await attempt("write", () => store.put(key, content));
+  if (isWritten === true) {
+    const again = await attempt("write once", () => store.put(key, content, { ifAbsent: true }));
+    if (again === true) {
+      const detail = `${store.address} replaces an object although it was asked not to: hosts that mark a storage at the same time could not agree`;
+      problems.push({ action: "write once", detail });
+    }
+  }
+  const isRead = isWritten === true && (await attempt("read", () => reads(store, key, content)));
+  if (isRead === false && isWritten === true) {
+    const detail = `${store.address} does not give back what was written there`;
+    problems.push({ action: "read", detail });
+  }
+  await attempt("list", () => exhaust(store, key));
+  await attempt("upload in parts", () => beginUpload(store, `${key}-parts`));
+  const keepsChecksums = isRead === true ? await hasChecksum(store, key, content) : null;
+  if (isWritten === true) await attempt("delete", () => store.delete([key]));
+  return { problems, keepsChecksums };
+}
+
+function isRefusal(error: unknown): error is Fault {
+  return isFault(error) && error.code === "storage_refused";
+}
+
+async function reads(store: ObjectStore, key: string, content: Buffer): Promise<boolean> {
+  const found = await store.open(key);
+  if (found === null) return false;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of found.stream) chunks.push(chunk);
+  return Buffer.concat(chunks).equals(content);
+}
+
+async function exhaust(store: ObjectStore, below: string): Promise<void> {
+  for await (const { key } of store.list(below)) if (key === below) return;
+}
+
+/** Needs the rights of an upload that goes on after a crash: to begin one, to list it and to give it up. */
+async function beginUpload(store: ObjectStore, key: string): Promise<void> {
+  const bytes = store.partBytes + 1;
+  const file = {
+    bytes,
+    sha256: digestOf(""),
+    parts: partsOf(bytes, store.partBytes).map(() => ({ sha256: digestOf("") })),
+    crc32c: "",
+    md5: "",
+  };
+  await store.planUpload(key, file, { absent: true });
+  await store.abortUploads(key);
+}
+
+async function hasChecksum(store: ObjectStore, key: string, content: Buffer): Promise<boolean> {
+  const head = await store.head(key);
+  const sha256 = digestOf(content);
+  const digests = { crc32c: "", md5: "" };
+  const file: FileDigests = { bytes: content.length, sha256, parts: [{ sha256 }], ...digests };
+  return head !== null && compareWithFile(head, file) === "same";
+}
+
+const digestOf = (content: string | Uint8Array): string =>
+  createHash("sha256").update(content).digest("hex");

@@ -1,0 +1,117 @@
+/** The client of S3, and what each request of it needs: the bucket, full keys, the headers of encryption, Faults. */
+import { createHash } from "node:crypto";
+import { S3Client } from "@aws-sdk/client-s3";
+import type { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { isFault } from "@trainyard/kernel";
+import { checkObjectKey, keyPrefix } from "../keys.ts";
+import type { PlannedRequest } from "../port.ts";
+import { type Failing, faultOf } from "./errors.ts";
+import type { S3Settings } from "./options.ts";
+
+type SigningOptions = NonNullable<Parameters<typeof getSignedUrl>[2]>;
+
+export class S3Connection {
+  readonly client: S3Client;
+  readonly settings: S3Settings;
+  readonly address: string;
+  readonly prefix: string;
+
+  constructor(settings: S3Settings) {
+    this.settings = settings;
+    this.prefix = keyPrefix(settings.prefix);
+    this.address = `s3://${settings.bucket}/${this.prefix}`.replace(/\/$/, "");
+    this.client = clientOf(settings);
+  }
+
+  /** The bucket and the key in it. */
+  at(key: string): { readonly Bucket: string; readonly Key: string } {
+    checkObjectKey(key, this.prefix);
+    return { Bucket: this.settings.bucket, Key: this.prefix + key };
+  }
+
+  /** Of requests that make an object. */
+  get encryption(): {
+    readonly ServerSideEncryption?: "AES256" | "aws:kms";
+    readonly SSEKMSKeyId?: string;
+  } {
+    const { encryption } = this.settings;
+    if (encryption === undefined) return {};
+    if (encryption.kind === "s3") return { ServerSideEncryption: "AES256" };
+    const { keyId } = encryption;
+    return {
+      ServerSideEncryption: "aws:kms",
+      ...(keyId === undefined ? {} : { SSEKMSKeyId: keyId }),
+    };
+  }
+
+  /** Makes Faults of what a request throws. `handle` may give an answer to an error instead. */
+  async attempt<T>(
+    doing: string,
+    right: string,
+    request: () => Promise<T>,
+    handle: (error: unknown) => T | undefined = () => undefined,
+  ): Promise<T> {
+    try {
+      return await request();
+    } catch (error) {
+      const handled = handle(error);
+      if (handled !== undefined) return handled;
+      throw this.fault(error, doing, right);
+    }
+  }
+
+  /** Exactly these headers are signed besides the host. Credentials that end before the plan does end the plan. */
+  async signedUrl(
+    sign: (options: SigningOptions) => Promise<string>,
+    headers: PlannedRequest["headers"],
+  ): Promise<Pick<PlannedRequest, "url" | "expiresAtMs">> {
+    const { client, settings } = this;
+    const nowMs = settings.clock.nowMs();
+    return this.attempt("sign a request", "credentials", async () => {
+      const url = await sign({
+        expiresIn: settings.planSeconds,
+        signingDate: new Date(nowMs + client.config.systemClockOffset),
+        unhoistableHeaders: new Set(Object.keys(headers)),
+      });
+      const { expiration } = await client.config.credentials();
+      const endsMs = expiration?.getTime() ?? Number.POSITIVE_INFINITY;
+      return { url, expiresAtMs: Math.min(nowMs + settings.planSeconds * 1_000, endsMs) };
+    });
+  }
+
+  fault(error: unknown, doing: string, right: string): Error {
+    if (isFault(error)) return error;
+    const failing: Failing = { address: this.address, bucket: this.settings.bucket, doing, right };
+    return faultOf(error, failing);
+  }
+}
+
+function clientOf(settings: S3Settings): S3Client {
+  const { endpoint, credentials } = settings;
+  const client = new S3Client({
+    region: settings.region,
+    forcePathStyle: settings.pathStyle,
+    maxAttempts: settings.attemptsMax,
+    // The checksums of uploads are ours: SHA-256, which the writer computed from the file itself.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    requestHandler: { connectionTimeout: 10_000, socketTimeout: settings.silenceMs },
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+  });
+  // Stores that are not Amazon's ask for it at DeleteObjects, whatever other checksum there is.
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const { request } = args as {
+          request?: { body?: unknown; headers: Record<string, string> };
+        };
+        if (commandName === "DeleteObjectsCommand" && typeof request?.body === "string") {
+          request.headers["content-md5"] = createHash("md5").update(request.body).digest("base64");
+        }
+        return next(args);
+      },
+    { step: "build", name: "contentMd5" },
+  );
+  return client;
+}

@@ -1,0 +1,83 @@
+/** Copies inside S3: one request up to its limit, ranges as the parts of an upload above it. */
+import { CopyObjectCommand, type Part, UploadPartCopyCommand } from "@aws-sdk/client-s3";
+import { type PartRange, partsOf } from "../files.ts";
+import type { S3Connection } from "./connection.ts";
+import { isUnsupported, saysAbsent } from "./errors.ts";
+import type { S3Uploads } from "./uploads.ts";
+
+export type Copied = "copied" | "absent" | "unsupported";
+/** Ranges that are copied at the same time: the work is the store's. */
+const atOnce = 8;
+
+export class S3Copies {
+  readonly #connection: S3Connection;
+  readonly #uploads: S3Uploads;
+
+  constructor(connection: S3Connection, uploads: S3Uploads) {
+    this.#connection = connection;
+    this.#uploads = uploads;
+  }
+
+  async copy(from: string, to: string, bytes: number): Promise<Copied> {
+    const whole = bytes <= this.#connection.settings.copyBytesMax;
+    return this.#connection.attempt<Copied>(
+      `copy ${from} to ${to}`,
+      "s3:GetObject, s3:PutObject",
+      () => (whole ? this.#copyWhole(from, to) : this.#copyParts(from, to, bytes)),
+      (error) => {
+        if (saysAbsent(error)) return "absent";
+        return isUnsupported(error) ? "unsupported" : undefined;
+      },
+    );
+  }
+
+  #source(key: string): string {
+    const { Bucket, Key } = this.#connection.at(key);
+    return `${Bucket}/${Key.split("/").map(encodeURIComponent).join("/")}`;
+  }
+
+  async #copyWhole(from: string, to: string): Promise<Copied> {
+    await this.#connection.client.send(
+      new CopyObjectCommand({
+        ...this.#connection.at(to),
+        ...this.#connection.encryption,
+        CopySource: this.#source(from),
+        ChecksumAlgorithm: "SHA256",
+      }),
+    );
+    return "copied";
+  }
+
+  /** Parts of the size of an upload's, so that the checksum is that of an upload. */
+  async #copyParts(from: string, to: string, bytes: number): Promise<Copied> {
+    const id = await this.#uploads.begin(to);
+    const ranges = partsOf(bytes, this.#connection.settings.partBytes).entries();
+    const copied: Part[] = [];
+    const lane = async (): Promise<void> => {
+      for (const [index, range] of ranges)
+        copied[index] = await this.#copyPart(from, to, id, index + 1, range);
+    };
+    await Promise.all(Array.from({ length: atOnce }, lane));
+    await this.#uploads.complete(to, id, copied);
+    return "copied";
+  }
+
+  async #copyPart(
+    from: string,
+    to: string,
+    id: string,
+    number: number,
+    { offset, bytes }: PartRange,
+  ): Promise<Part> {
+    const { CopyPartResult: result } = await this.#connection.client.send(
+      new UploadPartCopyCommand({
+        ...this.#connection.at(to),
+        UploadId: id,
+        PartNumber: number,
+        CopySource: this.#source(from),
+        CopySourceRange: `bytes=${offset}-${offset + bytes - 1}`,
+      }),
+    );
+    return { PartNumber: number, ETag: result?.ETag, ChecksumSHA256: result?.ChecksumSHA256 };
+  }
+}

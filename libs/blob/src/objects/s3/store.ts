@@ -1,0 +1,279 @@
+/** The port of object stores over S3 and what speaks its protocol, with the AWS SDK. */
+import {
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { away, bucketNotFound, refused, uploadIncomplete } from "../faults.ts";
+import { checkFile, compareWithFile } from "../files.ts";
+import type {
+  FileDigests,
+  ListedObject,
+  ObjectChecksum,
+  ObjectContent,
+  ObjectHead,
+  ObjectStore,
+  PlannedRequest,
+  UploadPlan,
+} from "../port.ts";
+import { S3Connection } from "./connection.ts";
+import { type Copied, S3Copies } from "./copies.ts";
+import { codeOf, saysAbsent } from "./errors.ts";
+import { partsMax, type S3StoreOptions, settingsOf } from "./options.ts";
+import { S3Uploads } from "./uploads.ts";
+
+/** Keys that one request deletes. */
+const deletedMax = 1_000;
+/** XML has no place for these: such a key is deleted by a request of its own. */
+const unwritable = /[\x01-\x1f\ufffe\uffff]/;
+
+export function openS3Store(options: S3StoreOptions): ObjectStore {
+  return new S3Store(new S3Connection(settingsOf(options)));
+}
+
+class S3Store implements ObjectStore {
+  readonly address: string;
+  readonly partBytes: number;
+  readonly #connection: S3Connection;
+  readonly #uploads: S3Uploads;
+  readonly #copies: S3Copies;
+
+  constructor(connection: S3Connection) {
+    this.#connection = connection;
+    this.#uploads = new S3Uploads(connection);
+    this.#copies = new S3Copies(connection, this.#uploads);
+    this.address = connection.address;
+    this.partBytes = connection.settings.partBytes;
+  }
+
+  async head(key: string): Promise<ObjectHead | null> {
+    const command = new HeadObjectCommand({ ...this.#connection.at(key), ChecksumMode: "ENABLED" });
+    const answer = await this.#connection.attempt<HeadObjectCommandOutput | null>(
+      `look at ${key}`,
+      "s3:GetObject; of an absent object also s3:ListBucket",
+      () => this.#connection.client.send(command),
+      (error) => (saysAbsent(error) ? null : undefined),
+    );
+    if (answer !== null) return { bytes: answer.ContentLength ?? 0, checksum: checksumOf(answer) };
+    await this.#checkBucket();
+    return null;
+  }
+
+  /** A HEAD says the same of an absent object and of an absent bucket. */
+  async #checkBucket(): Promise<void> {
+    const { bucket } = this.#connection.settings;
+    const command = new HeadBucketCommand({ Bucket: bucket });
+    const isThere = await this.#connection.attempt(
+      `look at the bucket ${bucket}`,
+      "s3:ListBucket",
+      async () => {
+        await this.#connection.client.send(command);
+        return true;
+      },
+      (error) => (saysAbsent(error) ? false : undefined),
+    );
+    if (!isThere) throw bucketNotFound(this.address, bucket);
+  }
+
+  async open(key: string): Promise<ObjectContent | null> {
+    const command = new GetObjectCommand(this.#connection.at(key));
+    const doing = `read ${key}`;
+    const right = "s3:GetObject; of an absent object also s3:ListBucket";
+    const answer = await this.#connection.attempt<GetObjectCommandOutput | null>(
+      doing,
+      right,
+      () => this.#connection.client.send(command),
+      (error) => (codeOf(error) === "NoSuchKey" ? null : undefined),
+    );
+    if (answer === null) return null;
+    const bytes = answer.ContentLength ?? 0;
+    const body = answer.Body as AsyncIterable<Uint8Array>;
+    return { bytes, stream: this.#whole(body, bytes, doing, right) };
+  }
+
+  async *#whole(
+    body: AsyncIterable<Uint8Array>,
+    bytes: number,
+    doing: string,
+    right: string,
+  ): AsyncGenerator<Uint8Array> {
+    let seen = 0;
+    try {
+      for await (const chunk of body) {
+        seen += chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      throw this.#connection.fault(error, doing, right);
+    }
+    if (seen !== bytes)
+      throw away(this.address, doing, `it broke off after ${seen} of ${bytes} bytes`);
+  }
+
+  async put(
+    key: string,
+    content: Uint8Array,
+    { ifAbsent = false }: { readonly ifAbsent?: boolean } = {},
+  ): Promise<boolean> {
+    const command = new PutObjectCommand({
+      ...this.#connection.at(key),
+      ...this.#connection.encryption,
+      Body: content,
+      ContentLength: content.length,
+      ChecksumAlgorithm: "SHA256",
+      ...(ifAbsent ? { IfNoneMatch: "*" } : {}),
+    });
+    return this.#connection.attempt(
+      `write ${key}`,
+      "s3:PutObject",
+      async () => {
+        await this.#connection.client.send(command);
+        return true;
+      },
+      (error) => (codeOf(error) === "PreconditionFailed" ? false : undefined),
+    );
+  }
+
+  async *list(below: string): AsyncGenerator<ListedObject> {
+    const { client, settings, prefix } = this.#connection;
+    let token: string | undefined;
+    do {
+      const command = new ListObjectsV2Command({
+        Bucket: settings.bucket,
+        Prefix: prefix + below,
+        EncodingType: "url",
+        ...(token === undefined ? {} : { ContinuationToken: token }),
+      });
+      const page = await this.#connection.attempt(`list ${below}`, "s3:ListBucket", () =>
+        client.send(command),
+      );
+      for (const { Key = "", Size = 0, LastModified } of page.Contents ?? []) {
+        const key =
+          page.EncodingType === "url" ? decodeURIComponent(Key.replaceAll("+", " ")) : Key;
+        yield {
+          key: key.slice(prefix.length),
+          bytes: Size,
+          writtenAtMs: LastModified?.getTime() ?? 0,
+        };
+      }
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    const alone = keys.filter((key) => unwritable.test(key));
+    const together = keys.filter((key) => !unwritable.test(key));
+    for (let at = 0; at < together.length; at += deletedMax) {
+      await this.#deletePage(together.slice(at, at + deletedMax));
+    }
+    for (const key of alone) {
+      const command = new DeleteObjectCommand(this.#connection.at(key));
+      await this.#connection.attempt(`delete ${key}`, "s3:DeleteObject", () =>
+        this.#connection.client.send(command),
+      );
+    }
+  }
+
+  async #deletePage(keys: readonly string[]): Promise<void> {
+    const { client, settings } = this.#connection;
+    const command = new DeleteObjectsCommand({
+      Bucket: settings.bucket,
+      Delete: { Objects: keys.map((key) => ({ Key: this.#connection.at(key).Key })), Quiet: true },
+    });
+    const { Errors = [] } = await this.#connection.attempt(
+      `delete ${keys.length} objects`,
+      "s3:DeleteObject",
+      () => client.send(command),
+    );
+    const failed = Errors.filter(({ Code }) => Code !== "NoSuchKey");
+    const [first] = failed;
+    if (first === undefined) return;
+    const doing = `delete ${failed.length} of ${keys.length} objects, first ${first.Key ?? ""}`;
+    if (failed.some(({ Code }) => Code === "AccessDenied")) {
+      throw refused(
+        this.address,
+        doing,
+        "the credentials have no right to do so (s3:DeleteObject)",
+      );
+    }
+    throw away(this.address, doing, `${first.Code ?? ""} ${first.Message ?? ""}`);
+  }
+
+  async copy(from: string, to: string): Promise<Copied> {
+    this.#connection.at(to);
+    const source = await this.head(from);
+    return source === null ? "absent" : this.#copies.copy(from, to, source.bytes);
+  }
+
+  async planUpload(
+    key: string,
+    file: FileDigests,
+    { absent = false }: { readonly absent?: boolean } = {},
+  ): Promise<UploadPlan> {
+    this.#check(key, file);
+    const kind = file.parts.length === 1 ? "single" : "multipart";
+    const head = absent ? null : await this.head(key);
+    if (head !== null && compareWithFile(head, file) === "same") return { kind, parts: [] };
+    const parts =
+      kind === "single"
+        ? [await this.#uploads.planSingle(key, file)]
+        : await this.#uploads.planParts(key, file);
+    return { kind, parts };
+  }
+
+  async finishUpload(key: string, file: FileDigests): Promise<ObjectHead> {
+    this.#check(key, file);
+    const completed = file.parts.length > 1 && (await this.#uploads.finish(key, file));
+    const head = await this.head(key);
+    if (head === null) throw uploadIncomplete(key, "nothing of it is there");
+    if (compareWithFile(head, file) === "differs") {
+      throw uploadIncomplete(key, "the object that is there has other content");
+    }
+    if (completed) await this.#uploads.abortAllOf(key);
+    return head;
+  }
+
+  #check(key: string, file: FileDigests): void {
+    checkFile(key, file, this.partBytes, partsMax);
+  }
+
+  async abortUploads(below: string): Promise<void> {
+    await this.#uploads.abortAll(this.#connection.prefix + below);
+  }
+
+  async planDownload(key: string): Promise<PlannedRequest> {
+    const command = new GetObjectCommand(this.#connection.at(key));
+    const { client } = this.#connection;
+    const signed = await this.#connection.signedUrl(
+      (options) => getSignedUrl(client, command, options),
+      {},
+    );
+    return { method: "GET", headers: {}, accepted: [200], ...signed };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#connection.client.destroy();
+  }
+}
+
+/** The checksum over parts is written with their number behind it, or with the number in the ETag alone. */
+function checksumOf(answer: HeadObjectCommandOutput): ObjectChecksum | null {
+  const { ChecksumSHA256: sha256, ChecksumCRC32C: crc32c, ETag, ChecksumType } = answer;
+  if (sha256 !== undefined) {
+    const [value = "", suffix] = sha256.split("-");
+    const parts =
+      suffix ?? (ChecksumType === "COMPOSITE" ? /-(\d+)"?$/.exec(ETag ?? "")?.[1] : undefined);
+    if (parts === undefined) return { kind: "sha256", value };
+    return { kind: "sha256-parts", value, parts: Number(parts) };
+  }
+  if (crc32c !== undefined && ChecksumType === "FULL_OBJECT")
+    return { kind: "crc32c", value: crc32c };
+  return null;
+}

@@ -1,0 +1,67 @@
+/** The object stores that checkpoints go to, each opened once. Only the platform has their credentials. */
+import type { Clock } from "@trainyard/kernel";
+import { type CheckpointStorageSection, storeAddress } from "../checkpoint-folder.ts";
+import { markStore } from "./checkpoint-objects.ts";
+import { readCredentialsFile } from "./credentials.ts";
+import { openObjectStore } from "./open-object-store.ts";
+import type { ObjectStore } from "./port.ts";
+
+export type StoresSettings = {
+  readonly clock: Clock;
+  /** A file of credentials (see `readCredentialsFile`); without one the client looks where its vendor's tools do. */
+  readonly credentialsFile?: string | undefined;
+  readonly region?: string | undefined;
+};
+
+export class Stores implements AsyncDisposable {
+  readonly #settings: StoresSettings;
+  readonly #opened = new Map<string, Promise<ObjectStore | null>>();
+  /** The ids of markers that were made or seen by this process. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(settings: StoresSettings) {
+    this.#settings = settings;
+  }
+
+  /** The store of a section of an experiment's configuration; null where that is a directory. */
+  async of(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
+    const address = storeAddress(storage);
+    if (address === null) return null;
+    return await (this.#opened.get(address) ?? this.#begin(address, storage));
+  }
+
+  /** The id in the store's marker, which is made where there is none. */
+  async idOf(store: ObjectStore): Promise<string> {
+    const known = this.#ids.get(store.address);
+    if (known !== undefined) return known;
+    const id = await markStore(store);
+    this.#ids.set(store.address, id);
+    return id;
+  }
+
+  #begin(address: string, storage: CheckpointStorageSection): Promise<ObjectStore | null> {
+    const opening = this.#open(storage);
+    this.#opened.set(address, opening);
+    // The file of credentials may be mended meanwhile.
+    opening.catch(() => this.#opened.delete(address));
+    return opening;
+  }
+
+  async #open(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
+    const { clock, credentialsFile, region } = this.#settings;
+    const credentials =
+      credentialsFile === undefined ? undefined : await readCredentialsFile(credentialsFile);
+    return openObjectStore(storage, {
+      clock,
+      ...(credentials && { credentials }),
+      ...(region && { region }),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const opened = await Promise.allSettled(this.#opened.values());
+    for (const store of opened) {
+      if (store.status === "fulfilled") await store.value?.[Symbol.asyncDispose]();
+    }
+  }
+}

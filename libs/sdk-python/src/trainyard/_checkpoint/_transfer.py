@@ -1,0 +1,182 @@
+"""Sends and reads files by the requests that the platform has planned, without any credentials.
+
+A planned request is sent exactly as it is: its headers are signed. What fails is a TransferError, and the
+platform is asked for a new plan: addresses expire, and parts that the store already has are not planned again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+from urllib.parse import urlsplit
+
+from .._limits import COPY_BYTES, STORE_ANSWER_BYTES_MAX, STORE_TIMEOUT_S
+from .._storage import FileEntry
+
+
+class TransferError(Exception):
+    """The object store did not take or give a file; a repeat may succeed."""
+
+
+class WrongContentError(Exception):
+    """The object store found that the bytes are not those of the digest: sending them again changes nothing."""
+
+
+class Planned(NamedTuple):
+    """One request of a plan."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+
+    @staticmethod
+    def of(message: Any) -> Planned:
+        """Of its proto JSON. Raises TransferError for anything else."""
+        try:
+            headers = {
+                str(name): str(value) for name, value in (message.get("headers") or {}).items()
+            }
+            return Planned(str(message["method"]), str(message["url"]), headers)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise TransferError(f"the platform's plan cannot be read: {message!r}") from error
+
+
+class Part:
+    """Some bytes of a file, as the body of a request."""
+
+    def __init__(self, file: BinaryIO, count: int) -> None:
+        self._file = file
+        self._left = count
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most ``size``; empty at the end of the part."""
+        count = self._left if size < 0 else min(size, self._left)
+        piece = self._file.read(count)
+        self._left -= len(piece)
+        return piece
+
+
+class StoreConnections:
+    """One connection a thread to each host, kept for the next request."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._opened: set[http.client.HTTPConnection] = set()
+
+    def send(self, request: Planned, path: Path, offset: int, count: int) -> None:
+        """Sends ``count`` bytes of a file from ``offset`` on. Raises TransferError and WrongContentError."""
+        with open(path, "rb") as file:
+            file.seek(offset)
+            status, answer = self._ask(request, Part(file, count), count)
+        if 200 <= status < 300:
+            return
+        if status == 400 and any(code in answer for code in _WRONG_CONTENT):
+            raise WrongContentError(f"{path} is not what its digest says: {answer}")
+        raise TransferError(f"the object store answered {status}: {answer}")
+
+    def fetch(self, request: Planned, entry: FileEntry, target: Path) -> None:
+        """Writes a file and compares it with its manifest. Raises TransferError, WrongContentError, OSError."""
+        connection = self._connection(request)
+        try:
+            connection.request(
+                request.method, _target_of(request.url), headers=dict(request.headers)
+            )
+            response = connection.getresponse()
+            if response.status == 404:
+                response.read(STORE_ANSWER_BYTES_MAX)
+                raise WrongContentError("is missing")
+            if response.status != 200:
+                answer = response.read(STORE_ANSWER_BYTES_MAX).decode("utf-8", "replace")
+                raise TransferError(f"the object store answered {response.status}: {answer}")
+            digest, size = hashlib.sha256(), 0
+            with open(target, "wb") as file:
+                while piece := response.read(COPY_BYTES):
+                    digest.update(piece)
+                    file.write(piece)
+                    size += len(piece)
+        except (OSError, http.client.HTTPException) as error:
+            self._drop(request)
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
+            raise TransferError(str(error) or type(error).__name__) from error
+        except BaseException:
+            self._drop(request)
+            raise
+        if size < entry.bytes and not response.isclosed():
+            self._drop(request)
+        if size != entry.bytes or digest.hexdigest() != entry.sha256:
+            os.unlink(target)
+            if size < entry.bytes:
+                raise TransferError(f"{entry.path} broke off after {size} of {entry.bytes} bytes")
+            raise WrongContentError(f"has {size} bytes and another content than when it was stored")
+
+    def close(self) -> None:
+        """Closes all connections, when no thread uses them any more."""
+        with self._lock:
+            for connection in self._opened:
+                connection.close()
+            self._opened.clear()
+
+    def _ask(self, request: Planned, body: Part, count: int) -> tuple[int, str]:
+        headers = dict(request.headers)
+        # A signed one is among them already, in any case of letters.
+        if not any(name.lower() == "content-length" for name in headers):
+            headers["Content-Length"] = str(count)
+        try:
+            connection = self._connection(request)
+            connection.request(request.method, _target_of(request.url), body=body, headers=headers)
+            response = connection.getresponse()
+            answer = response.read(STORE_ANSWER_BYTES_MAX).decode("utf-8", "replace")
+        except (OSError, http.client.HTTPException) as error:
+            self._drop(request)
+            raise TransferError(str(error) or type(error).__name__) from error
+        if response.will_close or not response.isclosed():
+            self._drop(request)
+        return response.status, answer
+
+    def _connection(self, request: Planned) -> http.client.HTTPConnection:
+        by_host: dict[str, http.client.HTTPConnection]
+        by_host = self._local.__dict__.setdefault("by_host", {})
+        parts = urlsplit(request.url)
+        key = f"{parts.scheme}://{parts.netloc}"
+        if key not in by_host:
+            https = parts.scheme == "https"
+            kind = http.client.HTTPSConnection if https else http.client.HTTPConnection
+            connection = kind(
+                parts.hostname or "", parts.port, timeout=STORE_TIMEOUT_S, blocksize=COPY_BYTES
+            )
+            by_host[key] = connection
+            with self._lock:
+                self._opened.add(connection)
+        return by_host[key]
+
+    def _drop(self, request: Planned) -> None:
+        parts = urlsplit(request.url)
+        connection = self._local.__dict__.get("by_host", {}).pop(
+            f"{parts.scheme}://{parts.netloc}", None
+        )
+        if connection is not None:
+            connection.close()
+            with self._lock:
+                self._opened.discard(connection)
+
+
+# What S3 and Google Cloud Storage say of content that is not what its digest says.
+_WRONG_CONTENT = (
+    "BadDigest",
+    "XAmzContentChecksumMismatch",
+    "XAmzContentSHA256Mismatch",
+    "InvalidDigest",
+)
+
+
+def _target_of(url: str) -> str:
+    parts = urlsplit(url)
+    path = parts.path or "/"
+    return f"{path}?{parts.query}" if parts.query else path

@@ -1,0 +1,96 @@
+"""Starts the program that sends a checkpoint to its object store (see _uploader), and reads what became of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import _log as log
+from ._uploader_status import REFUSED
+
+
+class Sent(NamedTuple):
+    """How an upload ended: with the manifest to complete it by, or with the reason why not."""
+
+    manifest: list[dict[str, Any]] | None
+    refused: bool
+    why: str
+
+
+class UploadProcess:
+    """At most one upload at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+
+    def run(self, order: dict[str, Any]) -> Sent:
+        """Sends a checkpoint; returns when all is sent, or when the rest has to wait."""
+        command = [sys.executable, "-m", "trainyard._checkpoint._uploader"]
+        # The same package as here, also where a script found it by a path of its own.
+        package = Path(__file__).resolve().parents[2]
+        environment = {**os.environ, "PYTHONPATH": str(package)}
+        with self._lock:
+            if self._ended:
+                return Sent(None, False, "the run ends")
+            # From / so that no module of the script's folder stands for one of Python's.
+            self._process = subprocess.Popen(
+                command,
+                cwd="/",
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        process = self._process
+        lines = _Lines(process)
+        output = _exchange(process, json.dumps(order).encode("utf-8"))
+        lines.join()
+        if process.wait() == 0:
+            return Sent(json.loads(output), False, "")
+        return Sent(
+            None, process.returncode == REFUSED, lines.last or "the upload ended unexpectedly"
+        )
+
+    def end(self) -> None:
+        """Ends a running upload, and starts no other."""
+        with self._lock:
+            self._ended = True
+            if self._process is not None:
+                self._process.kill()
+
+
+def _exchange(process: subprocess.Popen[bytes], order: bytes) -> bytes:
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        with process.stdin:
+            process.stdin.write(order)
+    except BrokenPipeError:
+        pass
+    with process.stdout:
+        return process.stdout.read()
+
+
+class _Lines(threading.Thread):
+    """Logs what the program says as it says it; the last line may be the reason of a failure."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__(name="trainyard-upload-log", daemon=True)
+        self._stderr = process.stderr
+        self.last = ""
+        self.start()
+
+    def run(self) -> None:
+        """Reads until the program has ended."""
+        assert self._stderr is not None
+        with self._stderr:
+            for line in self._stderr:
+                if self.last:
+                    log.info("%s", self.last)
+                self.last = line.decode("utf-8", "replace").rstrip()

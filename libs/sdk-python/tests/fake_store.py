@@ -1,0 +1,155 @@
+"""A platform for tests whose checkpoints go to an object store: a second server that takes and gives bytes by planned
+requests only, compares them with the signed digest, and misbehaves as it is told.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Callable
+from urllib.parse import quote, unquote
+
+from fake_platform import Answer, FakePlatform, Request, problem
+
+PART_BYTES = 64 << 20
+
+
+class StorePlatform(FakePlatform):
+    """The gateway, and a store that keeps objects by key."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        # What the store answers instead of taking or giving an object; None to do it.
+        self.store_faults: Callable[[str, str], Any] = lambda method, key: None
+        self.sent: list[str] = []
+        # Addresses of earlier plans are refused.
+        self.expired = 0
+        super().__init__()
+        platform = self
+
+        class Handler(_StoreHandler):
+            owner = platform
+
+        self._store = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._store.daemon_threads = True
+        threading.Thread(target=self._store.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        super().stop()
+        self._store.shutdown()
+        self._store.server_close()
+
+    def handle(self, request: Request) -> Answer:
+        parts = [unquote(part) for part in request.path.split("/")[3:]]
+        if parts[0] == "runs" and parts[2:3] == ["checkpoints"] and parts[4:] == ["upload"]:
+            return self._plan_upload(parts[3], request.body["files"])
+        if parts[0] == "checkpoints" and parts[2:] == ["files"]:
+            files = [
+                {"path": path, "request": self._request("GET", parts[1], path)}
+                for path in request.body["paths"]
+            ]
+            return Answer(200, (), {"files": files})
+        return super().handle(request)
+
+    def _declare(self, body: Any) -> Answer:
+        if self.superseded:
+            return problem(409, "run_superseded", "run 3 was requested")
+        uuid = body["checkpoint"]
+        self.checkpoints.setdefault(uuid, {**body, "state": "ACTIVE", "store": "s3://b/p"})
+        return Answer(200, (), {"checkpoint": uuid, "store": "s3://b/p"})
+
+    def _plan_upload(self, uuid: str, files: list[Any]) -> Answer:
+        if len(files) > 100:
+            return problem(422, "invalid_manifest", "at most 100")
+        planned = []
+        for file in files:
+            parts = []
+            if f"{uuid}/{file['path']}" not in self.objects:
+                digest = base64.b64encode(bytes.fromhex(file["sha256"])).decode()
+                request = self._request("PUT", uuid, file["path"], digest)
+                # Zeros are left out, as in proto JSON.
+                parts = [
+                    {**({"bytes": file["bytes"]} if file["bytes"] else {}), "request": request}
+                ]
+            planned.append({"path": file["path"], "parts": parts})
+        return Answer(200, (), {"files": planned})
+
+    def _request(self, method: str, uuid: str, path: str, digest: str = "") -> Any:
+        port = self._store.server_address[1]
+        url = f"http://127.0.0.1:{port}/{quote(f'{uuid}/{path}')}?expires={self.expired}"
+        return {"method": method, "url": url, "headers": {"x-digest": digest} if digest else {}}
+
+    def _complete(self, uuid: str, manifest: list[Any]) -> Answer:
+        if self.superseded:
+            return problem(409, "run_superseded", "run 3 was requested")
+        for entry in manifest:
+            content = self.objects.get(f"{uuid}/{entry['path']}")
+            if content is None:
+                return problem(503, "storage_unreadable", f"{entry['path']} was not sent yet")
+            md5 = base64.b64encode(hashlib.md5(content).digest()).decode()
+            assert entry["md5"] == md5, entry
+            assert hashlib.sha256(content).hexdigest() == entry["sha256"], entry
+        self.checkpoints[uuid].update(state="COMPLETED", manifest=manifest)
+        return Answer(200, (), {"position": "7"})
+
+    def _plan(self, uuid: str) -> Answer:
+        checkpoint = self.checkpoints.get(uuid)
+        if checkpoint is None or checkpoint["state"] != "COMPLETED":
+            return problem(404, "checkpoint_not_found", f"there is no complete checkpoint {uuid}")
+        keys = ("checkpoint", "store", "manifest", "metadata")
+        return Answer(200, (), {key: checkpoint[key] for key in keys if key in checkpoint})
+
+
+class _StoreHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    owner: StorePlatform
+
+    def do_PUT(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        key = self._key()
+        if self._fails("PUT", key):
+            return
+        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        if digest != self.headers["x-digest"]:
+            self._say(400, b"<Code>BadDigest</Code>")
+            return
+        with self.owner.changed:
+            self.owner.objects[key] = content
+            self.owner.sent.append(key)
+            self.owner.changed.notify_all()
+        self._say(200, b"")
+
+    def do_GET(self) -> None:
+        key = self._key()
+        if self._fails("GET", key):
+            return
+        content = self.owner.objects.get(key)
+        self._say(404, b"<Code>NoSuchKey</Code>") if content is None else self._say(200, content)
+
+    def _key(self) -> str:
+        return unquote(self.path.split("?")[0][1:])
+
+    def _fails(self, method: str, key: str) -> bool:
+        if self.path.split("expires=")[1] != str(self.owner.expired):
+            self._say(403, b"<Code>AccessDenied</Code><Message>Request has expired</Message>")
+            return True
+        fault = self.owner.store_faults(method, key)
+        if fault is None:
+            return False
+        if isinstance(fault, int):
+            self._say(fault, b"<Code>SlowDown</Code>")
+        else:
+            self.close_connection = True
+            self.connection.close()
+        return True
+
+    def _say(self, status: int, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""

@@ -1,0 +1,162 @@
+"""Checkpoints that go to an object store: sealed in the run's folder, sent by a process of their own, read back."""
+
+import json
+import os
+import random
+import time
+
+from fake_platform import TOKEN
+from fake_store import StorePlatform
+from test_checkpoint import CheckpointCase, tree
+from test_sender import RUN
+
+from trainyard import errors
+from trainyard._checkpoint import CheckpointContext, _parts, _store
+from trainyard._checkpoint._sender import CheckpointSender
+from trainyard._checkpoint._spooled_store import SpooledStore
+from trainyard._storage import FileEntry
+
+
+class UploadCase(CheckpointCase):
+    def setUp(self):
+        super().setUp()
+        self.platform.stop()
+        self.platform = StorePlatform()
+        self.addCleanup(self.platform.stop)
+        self.remote = _store.RemoteStore(self.platform.url, RUN, TOKEN, self.folder / "restored")
+        self.checkpoint = CheckpointContext(self.open_store())
+
+    def open_store(self):
+        spool, root = self.checkpoint_spool, self.storage
+        sender = CheckpointSender(spool, root, self.platform.url, RUN, TOKEN, uploads=True)
+        store = SpooledStore(self.remote, spool, sender)
+        self.addCleanup(store.close, 0.0)
+        return store
+
+    def wait_until_complete(self, *uuids):
+        self.platform.wait_for(lambda: sorted(self.completed()) == sorted(uuids))
+        deadline = time.monotonic() + 120
+        while self.left() or self.folders():
+            self.assertLess(time.monotonic(), deadline)
+
+
+class Uploading(UploadCase):
+    def test_files_are_sent_and_read_back(self):
+        source = self.make_source()
+        uuid = self.checkpoint.upload(source, {"steps_completed": 7})
+        self.wait_until_complete(uuid)
+        self.assertEqual(len(self.platform.sent), 5)
+        self.checkpoint.download(uuid, self.folder / "copy")
+        self.assertEqual(tree(self.folder / "copy"), tree(source))
+        with self.checkpoint.restore_path(uuid) as path:
+            self.assertEqual(tree(path), tree(source))
+        self.assertEqual(self.checkpoint.get_metadata(uuid)["steps_completed"], 7)
+
+    def test_more_files_than_one_plan_has(self):
+        uuid = self.store(**{f"f{number}": str(number) for number in range(230)})
+        self.wait_until_complete(uuid)
+        self.assertEqual(len(self.platform.sent), 231)
+        with self.checkpoint.restore_path(uuid) as path:
+            self.assertEqual((path / "f229").read_text(), "229")
+
+    def test_what_the_store_refuses_for_now_is_sent_again_and_nothing_else(self):
+        draw = random.Random(3)
+        faults = [500, 503, 403, "reset"]
+        failed = []
+
+        def fault(method, key):
+            if method == "PUT" and faults and draw.random() < 0.7:
+                failed.append(key)
+                return faults.pop()
+            return None
+
+        self.platform.store_faults = fault
+        uuid = self.store(**{f"f{number}": str(number) for number in range(20)})
+        self.wait_until_complete(uuid)
+        self.assertEqual(len(failed), 4)
+        self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
+
+    def test_an_expired_plan_is_asked_for_anew(self):
+        def fault(method, key):
+            self.platform.expired = 1
+            self.platform.store_faults = lambda method, key: None
+            return 403
+
+        self.platform.store_faults = fault
+        self.wait_until_complete(self.store(a="1", b="2"))
+
+    def test_training_goes_on_while_the_store_is_away(self):
+        self.platform.store_faults = lambda method, key: 503
+        first = self.store(a="1")
+        second = self.store(a="2")
+        self.assertEqual(self.completed(), [])
+        self.assertEqual(len(self.left()), 2)
+        # What is sealed is read from where it was sealed.
+        with self.checkpoint.restore_path(first) as path:
+            self.assertEqual((path / "a").read_text(), "1")
+        self.platform.store_faults = lambda method, key: None
+        self.wait_until_complete(first, second)
+
+    def test_a_sealed_file_that_changed_is_refused_by_name(self):
+        self.platform.stop()
+        uuid = self.store(weights="good")
+        (self.storage / uuid / "weights").write_text("evil")
+        self.platform.start()
+        wanted = "has changed since the checkpoint was stored"
+        self.wait_for_log(wanted)
+        self.assertEqual(self.completed(), [])
+        self.assertIn("weights", " ".join(self.log))
+
+    def wait_for_log(self, text):
+        deadline = time.monotonic() + 120
+        while not any(text in line for line in self.log):
+            self.assertLess(time.monotonic(), deadline, self.log)
+            time.sleep(0.01)
+
+
+class Reading(UploadCase):
+    def stored(self):
+        uuid = self.store(weights="0123456789")
+        self.wait_until_complete(uuid)
+        return uuid
+
+    def test_a_changed_object_is_refused_by_name(self):
+        uuid = self.stored()
+        self.platform.objects[f"{uuid}/weights"] = b"0123456780"
+        with self.assertRaisesRegex(errors.CheckpointError, "is damaged: weights has 10 bytes"):
+            self.checkpoint.download(uuid, self.folder / "copy")
+
+    def test_a_missing_object_is_refused_by_name(self):
+        uuid = self.stored()
+        del self.platform.objects[f"{uuid}/weights"]
+        with self.assertRaisesRegex(errors.CheckpointError, "is damaged: weights is missing"):
+            self.checkpoint.download(uuid, self.folder / "copy")
+
+    def test_a_store_that_is_away_is_waited_for(self):
+        uuid = self.stored()
+        answers = [503, 403, "reset", 500]
+        self.platform.store_faults = lambda method, key: answers.pop() if answers else None
+        self.checkpoint.download(uuid, self.folder / "copy")
+        self.assertEqual((self.folder / "copy/weights").read_text(), "0123456789")
+
+    def test_a_manifest_that_leads_out_of_the_folder_is_refused(self):
+        uuid = self.stored()
+        self.platform.checkpoints[uuid]["manifest"][0]["path"] = "../../escape"
+        with self.assertRaisesRegex(errors.CheckpointError, "outside its folder"):
+            self.checkpoint.download(uuid, self.folder / "copy")
+        self.assertFalse((self.folder / "escape").exists())
+
+
+class Digesting(UploadCase):
+    def test_a_file_of_several_parts(self):
+        import hashlib
+        from unittest import mock
+
+        content = os.urandom(2_500_000)
+        (self.folder / "big").write_bytes(content)
+        entry = FileEntry("big", len(content), hashlib.sha256(content).hexdigest())
+        with mock.patch.object(_parts, "UPLOAD_PART_BYTES", 1_000_000):
+            digested = _parts.digest(self.folder, entry)
+        pieces = [content[start : start + 1_000_000] for start in range(0, len(content), 1_000_000)]
+        self.assertEqual(digested.parts, [hashlib.sha256(piece).hexdigest() for piece in pieces])
+        self.assertEqual(json.loads(json.dumps(digested.message()))["partSha256"], digested.parts)

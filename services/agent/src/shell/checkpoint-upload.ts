@@ -1,0 +1,70 @@
+/**
+ * Sends the rest of a sealed checkpoint to its object store after its process has ended, by the program that the SDK uses
+ * itself (`trainyard._checkpoint._uploader`): parts that the store has are not sent again. It runs as the run's user and
+ * reads nothing that the run could not.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Owner } from "../users/run-user.ts";
+
+export type UploadOrder = {
+  readonly url: string;
+  readonly token: string;
+  readonly run: string;
+  readonly checkpoint: string;
+  readonly folder: string;
+  readonly manifest: readonly object[];
+};
+
+export type UploadHost = {
+  readonly sdkPath: string | null;
+  readonly owner: Owner | null;
+  /** The agent's own variables, for where its Python is. */
+  readonly inherited: Readonly<Record<string, string>>;
+};
+
+export type UploadEnd =
+  | { readonly kind: "sent"; readonly manifest: readonly object[] }
+  | { readonly kind: "refused" | "later"; readonly why: string };
+
+/** The program's status for what is never taken, as in `_uploader_status.py`. */
+const refusedStatus = 65;
+/** Of what it says the end is kept. */
+const saidCharactersMax = 4_096;
+
+export async function uploadCheckpoint(
+  order: UploadOrder,
+  { sdkPath, owner, inherited }: UploadHost,
+  signal: AbortSignal,
+): Promise<UploadEnd> {
+  const program = ["-m", "trainyard._checkpoint._uploader"];
+  const child = spawn("python3", program, {
+    ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
+    cwd: "/",
+    env: {
+      PATH: inherited["PATH"] ?? "/usr/bin:/bin",
+      ...(sdkPath === null ? {} : { PYTHONPATH: sdkPath }),
+      PYTHONDONTWRITEBYTECODE: "1",
+    },
+    stdio: ["pipe", "pipe", "pipe"],
+    signal,
+    killSignal: "SIGKILL",
+  });
+  let manifest = "";
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (manifest += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-saidCharactersMax);
+  });
+  // A program that ends early does not read its order to the end.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(JSON.stringify(order));
+  try {
+    const [status] = (await once(child, "close")) as [number | null];
+    if (status === 0) return { kind: "sent", manifest: JSON.parse(manifest) as object[] };
+    const why = said.trim().split("\n").at(-1) || `the upload ended with status ${status}`;
+    return { kind: status === refusedStatus ? "refused" : "later", why };
+  } catch (error) {
+    return { kind: "later", why: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,41 @@
+/** Plans how to read files of a complete checkpoint from its object store. */
+import { checkpointKey } from "@trainyard/blob";
+import type { Plain } from "@trainyard/contracts";
+import type { FileDownload, FileDownloads, PlanFiles } from "@trainyard/contracts/commands";
+import { isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { registryLimits } from "../limits.ts";
+import type { CommandDeps } from "./commands.ts";
+import { completeCheckpointOf } from "./download.ts";
+import { messageOf } from "./upload.ts";
+
+export async function planFiles(
+  deps: CommandDeps,
+  { checkpoint, paths }: Plain<PlanFiles>,
+): Promise<Plain<FileDownloads> | Rejection> {
+  if (paths.length > registryLimits.filesPlannedMax) {
+    const detail = `${paths.length} files are planned at once, and at most ${registryLimits.filesPlannedMax} can be`;
+    return reject("invalid_request", detail);
+  }
+  const complete = await completeCheckpointOf(deps, checkpoint);
+  if (isRejection(complete)) return complete;
+  const store = await deps.stores.of(complete.declared.storage ?? {});
+  if (store === null) {
+    return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
+  }
+  const known = new Set(
+    (await deps.manifests.get(complete.state.manifestDigest)).map(({ path }) => path),
+  );
+  const files: Plain<FileDownload>[] = [];
+  for (const path of paths) {
+    if (!known.has(path)) {
+      const detail = `checkpoint ${checkpoint} has no file ${JSON.stringify(path)}`;
+      return reject("file_not_found", detail);
+    }
+    const request = messageOf(
+      await store.planDownload(checkpointKey(checkpoint, path)),
+      deps.clock,
+    );
+    files.push({ path, request });
+  }
+  return { files };
+}

@@ -1,0 +1,54 @@
+/** Reads every byte of a checkpoint in an object store again, and names all that differs from its manifest. */
+import { createHash } from "node:crypto";
+import { checkpointKey, problemOfStore } from "@trainyard/blob";
+import { isFault } from "@trainyard/kernel";
+import type { Manifest } from "../core/manifest.ts";
+import { registryLimits } from "../limits.ts";
+import type { Finding, Inspection } from "./inspect-files.ts";
+import { inLanes } from "./upload.ts";
+import type { ObjectsPlace } from "./verify.ts";
+
+export async function inspectObjects(place: ObjectsPlace, manifest: Manifest): Promise<Inspection> {
+  const { store, checkpoint, storageId } = place;
+  try {
+    const problem = await problemOfStore(store, storageId);
+    if (problem !== null) return { kind: "unreadable", detail: problem };
+    const look = (file: Manifest[number]) => inspectObject(place, file);
+    const found = await inLanes(manifest, registryLimits.filesHashedAtOnce, look);
+    const problems = found.filter((finding) => finding !== null);
+    const named = new Set(manifest.map(({ path }) => path));
+    const below = checkpointKey(checkpoint, "");
+    for await (const { key } of store.list(below)) {
+      const path = key.slice(below.length);
+      if (named.has(path)) continue;
+      problems.push({ path, kind: "extra", detail: "is not in the manifest" });
+    }
+    const told = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    return {
+      kind: "inspected",
+      problems: told.slice(0, registryLimits.findingsToldMax),
+      count: told.length,
+    };
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return { kind: "unreadable", detail: error.message };
+  }
+}
+
+async function inspectObject(
+  { store, checkpoint }: ObjectsPlace,
+  { path, bytes, sha256 }: Manifest[number],
+): Promise<Finding | null> {
+  const content = await store.open(checkpointKey(checkpoint, path));
+  if (content === null) return { path, kind: "missing", detail: "is missing" };
+  const digest = createHash("sha256");
+  for await (const chunk of content.stream) digest.update(chunk);
+  if (content.bytes !== bytes) {
+    const detail = `has ${content.bytes} bytes, and the manifest says ${bytes}`;
+    return { path, kind: "resized", detail };
+  }
+  const found = digest.digest("hex");
+  if (found === sha256) return null;
+  const detail = `has SHA-256 ${found}, and the manifest says ${sha256}`;
+  return { path, kind: "flipped", detail };
+}

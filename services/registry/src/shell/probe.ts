@@ -1,0 +1,22 @@
+/** Tries an object store before an experiment that would keep its checkpoints there is created. */
+import type { Plain } from "@trainyard/contracts";
+import type { ProbeStorage, StorageProbe } from "@trainyard/contracts/commands";
+import { isFault, type Rejection, reject } from "@trainyard/kernel";
+import { probeObjectStore } from "@trainyard/blob/objects";
+import type { CommandDeps } from "./commands.ts";
+
+export async function probeStorage(
+  { stores }: Pick<CommandDeps, "stores">,
+  { storage }: Plain<ProbeStorage>,
+): Promise<Plain<StorageProbe> | Rejection> {
+  try {
+    const store = await stores.of(storage ?? {});
+    if (store === null) return reject("storage_unsupported", "the storage is no object store");
+    const { problems } = await probeObjectStore(store);
+    return { problems: problems.map(({ detail }) => detail) };
+  } catch (error) {
+    // A bucket that does not exist, or no credentials: nothing that waiting changes.
+    if (isFault(error) && error.retry === "never") return { problems: [error.message] };
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+/** Checkpoints in S3, used as its users do: training that never waits, restarts from the store, downloads, deletions. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { S3Server, testUser } from "@trainyard/testing/s3";
+import { eventually } from "../world/eventually.ts";
+import { World } from "../world/world.ts";
+
+let server: S3Server;
+let world: World;
+
+beforeAll(async () => {
+  server = await S3Server.start({ buckets: ["models"] });
+  const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = testUser;
+  const file = join(mkdtempSync(join(tmpdir(), "ty-storage-")), "credentials.json");
+  const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
+  writeFileSync(file, text, { mode: 0o600 });
+  process.env["TRAINYARD_STORAGE_CREDENTIALS"] = file;
+  world = await World.start({ slots: 2 });
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const configOf = (steps: number) => `
+name: stored
+entrypoint: python3 train.py
+hyperparameters: { lr: 0.5 }
+searcher: { name: single, metric: loss }
+max_restarts: 0
+checkpoint_storage: { type: s3, bucket: models, prefix: team/a, endpoint_url: "${server.url}" }
+environment: { environment_variables: ["STEPS=${steps}", "STEP_SECONDS=0.1"] }
+`;
+
+type Listed = { readonly items: readonly { readonly uuid: string; readonly state: string }[] };
+
+test("a trial that is paused and activated goes on from its checkpoint in S3, which a person downloads", async () => {
+  const id = await world.submit(configOf(60), world.code("steps"));
+  await world.untilTrials(id, ([trial]) => (trial?.stepsCompleted ?? 0) >= 6);
+  expect((await world.yard("e", "pause", id)).code).toBe(0);
+  await eventually("it is paused with a complete checkpoint", async () => {
+    const { items } = (await world.json("checkpoint", "list", id)) as Listed;
+    return items.some(({ state }) => state === "COMPLETED");
+  });
+  expect((await world.yard("e", "activate", id)).code).toBe(0);
+  const waited = await world.yard("e", "wait", id);
+  const { out } = await world.yard("trial", "logs", `${id}.1`);
+  expect(waited, out).toMatchObject({ code: 0 });
+  const marks = out.match(/(starts|stops) at \d+/g) ?? [];
+  expect(marks[0]).toBe("starts at 0");
+  expect(marks[2]).toBe(marks[1]?.replace("stops", "starts"));
+  const { items } = (await world.json("checkpoint", "list", id)) as Listed;
+  const kept = items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
+  const downloaded = await world.yard("checkpoint", "download", kept, "copy");
+  expect(downloaded, downloaded.err).toMatchObject({ code: 0 });
+});
