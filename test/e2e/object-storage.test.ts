@@ -3,6 +3,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openS3Store } from "@trainyard/blob/s3";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
@@ -34,7 +36,13 @@ checkpoint_storage: { type: s3, bucket: models, prefix: team/a, endpoint_url: "$
 environment: { environment_variables: ["STEPS=${steps}", "STEP_SECONDS=0.1"] }
 `;
 
-type Listed = { readonly items: readonly { readonly uuid: string; readonly state: string }[] };
+type Listed = {
+  readonly items: readonly {
+    readonly uuid: string;
+    readonly state: string;
+    readonly stepsCompleted: number;
+  }[];
+};
 
 test("a trial that is paused and activated goes on from its checkpoint in S3, which a person downloads", async () => {
   const id = await world.submit(configOf(60), world.code("steps"));
@@ -55,4 +63,44 @@ test("a trial that is paused and activated goes on from its checkpoint in S3, wh
   const kept = items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
   const downloaded = await world.yard("checkpoint", "download", kept, "copy");
   expect(downloaded, downloaded.err).toMatchObject({ code: 0 });
+});
+
+test("an object that another program replaced is found by verify, and refused afterwards", async () => {
+  const id = await world.submit(configOf(6), world.code("steps"));
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  let uuid = "";
+  await eventually("its last checkpoint is complete", async () => {
+    const { items } = (await world.json("checkpoint", "list", id)) as Listed;
+    const last = items.find(({ stepsCompleted }) => stepsCompleted === 6);
+    uuid = last?.uuid ?? "";
+    return last?.state === "COMPLETED";
+  });
+  const whole = await world.yard("checkpoint", "verify", uuid);
+  expect(whole, whole.err).toMatchObject({ code: 0 });
+  await using store = openS3Store({
+    bucket: "models",
+    prefix: "team/a",
+    endpoint: server.url,
+    credentials: testUser,
+    clock: systemClock,
+  });
+  await store.put(`${uuid}/state.json`, Buffer.from("another content"));
+  const verified = await world.yard("checkpoint", "verify", uuid);
+  expect(verified.code).not.toBe(0);
+  expect(verified.out + verified.err).toContain("state.json");
+  const downloaded = await world.yard("checkpoint", "download", uuid, "damaged");
+  expect(downloaded.code).not.toBe(0);
+  expect(downloaded.err).toContain("state.json");
+});
+
+test("a bucket that does not exist, and credentials in a configuration, are refused at submit", async () => {
+  const code = world.code("steps");
+  const absent = configOf(6).replace("bucket: models", "bucket: absent");
+  const refused = await world.yard("e", "create", world.write("absent.yaml", absent), code);
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.err).toContain("the bucket absent");
+  const open = configOf(6).replace("bucket: models", "bucket: models, secret_key: hidden");
+  const told = await world.yard("e", "create", world.write("open.yaml", open), code);
+  expect(told.err).toContain("does not belong into a configuration");
+  expect(told.err).not.toContain("hidden");
 });
