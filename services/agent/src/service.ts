@@ -72,7 +72,8 @@ export async function createService(
   const runs = makeFolder(join(folder, names.runs));
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
-  const urls = { apiUrl, metricsUrl, checkpointDir, sdkPath, inherited };
+  const python = { sdkPath, inherited };
+  const urls = { apiUrl, metricsUrl, checkpointDir, python };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
   const deps = {
     ...shared,

@@ -46,8 +46,7 @@ function newAgent(folder: string) {
     ...urls,
     checkpointDir: "",
     supervisors: supervisorsOf(processGroups, folder, {}),
-    sdkPath: null,
-    inherited: {},
+    python: { sdkPath: null, inherited: {} },
     users: new RunUsers(null),
     runtime: processRuntime({
       ...urls,

@@ -24,7 +24,7 @@ import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../users/remove-as.ts";
 import { stagingFolder } from "../core/environment.ts";
-import { uploadCheckpoint } from "./checkpoint-upload.ts";
+import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 
 export type CheckpointDeps = {
@@ -33,10 +33,7 @@ export type CheckpointDeps = {
   readonly apiUrl: string;
   /** The registry's own default; empty where this host does not know it. */
   readonly checkpointDir: string;
-  /** Where the package trainyard is; null where it is installed. */
-  readonly sdkPath: string | null;
-  /** The agent's own variables. */
-  readonly inherited: Readonly<Record<string, string>>;
+  readonly python: UploadHost;
   readonly events: Telemetry;
   readonly clock: Clock;
 };
@@ -176,15 +173,15 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
 
 /** Has the files in the object store. The manifest then tells what it compares. */
 async function send(
-  { folder, apiUrl, sdkPath, inherited }: CheckpointDeps,
+  { folder, apiUrl, python }: CheckpointDeps,
   { checkpoint, manifest }: Sealed,
   signal: AbortSignal,
 ) {
   const { trial, run, token } = folder.launch;
   const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint, manifest };
   const staged = join(stagingFolder(folder.runDir), checkpoint);
-  const host = { sdkPath, owner: folder.owner, inherited };
-  const end = await uploadCheckpoint({ ...order, folder: staged }, host, signal);
+  const upload = { ...order, folder: staged };
+  const end = await uploadCheckpoint(upload, python, folder.owner, signal);
   switch (end.kind) {
     case "sent":
       return { kind: "taken", store: "", manifest: end.manifest } as const;

@@ -17,8 +17,8 @@ export type UploadOrder = {
 };
 
 export type UploadHost = {
+  /** Where the package trainyard is; null where it is installed. */
   readonly sdkPath: string | null;
-  readonly owner: Owner | null;
   /** The agent's own variables, for where its Python is. */
   readonly inherited: Readonly<Record<string, string>>;
 };
@@ -34,7 +34,8 @@ const saidCharactersMax = 4_096;
 
 export async function uploadCheckpoint(
   order: UploadOrder,
-  { sdkPath, owner, inherited }: UploadHost,
+  { sdkPath, inherited }: UploadHost,
+  owner: Owner | null,
   signal: AbortSignal,
 ): Promise<UploadEnd> {
   const program = ["-m", "trainyard._checkpoint._uploader"];

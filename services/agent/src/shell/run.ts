@@ -25,6 +25,7 @@ import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
 import { areStaged, checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
+import type { UploadHost } from "./checkpoint-upload.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
@@ -45,10 +46,7 @@ export type RunDeps = {
   readonly metricsUrl: string;
   readonly checkpointDir: string;
   readonly supervisors: Supervisors;
-  readonly sdkPath: string | null;
-  /** The agent's own variables. */
-  readonly inherited: Readonly<Record<string, string>>;
-  /** What runs launch in. */
+  readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly onChange: () => void;
 };
