@@ -7,16 +7,10 @@ import sys
 import urllib.request
 from typing import Any
 
-import boto3  # pyright: ignore[reportMissingImports] — in an environment of its own
-from boto3.s3.transfer import (
-    TransferConfig,  # pyright: ignore[reportMissingImports] — in an environment of its own
-)
-from botocore.config import (
-    Config,  # pyright: ignore[reportMissingImports] — in an environment of its own
-)
-from botocore.exceptions import (
-    ClientError,  # pyright: ignore[reportMissingImports] — in an environment of its own
-)
+import boto3  # pyright: ignore[reportMissingImports] — not here
+from boto3.s3.transfer import TransferConfig  # pyright: ignore[reportMissingImports] — not here
+from botocore.config import Config  # pyright: ignore[reportMissingImports] — not here
+from botocore.exceptions import ClientError  # pyright: ignore[reportMissingImports] — not here
 
 MIB = 1024 * 1024
 LARGE = bytes(range(256)) * (12 * MIB // 256) + b"end"
