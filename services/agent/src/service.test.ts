@@ -269,7 +269,9 @@ test("code is fetched once for all runs that need it", async () => {
   const contextDigest = platform.addContext(await packed({ "a.txt": "a" }));
   const launches = [1, 2, 3].map(() => launchOf("cat a.txt", { contextDigest }));
   for (const launch of launches) platform.run(launch);
-  for (const launch of launches) expect((await platform.ended(launch)).exit?.code).toBe(0);
+  for (const launch of launches) {
+    expect(await platform.ended(launch)).toMatchObject({ exit: { code: 0 } });
+  }
   expect(platform.downloads).toBe(1);
 });
 
