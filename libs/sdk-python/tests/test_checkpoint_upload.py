@@ -106,6 +106,7 @@ class Uploading(UploadCase):
         self.wait_for_log(wanted)
         self.assertEqual(self.completed(), [])
         self.assertIn("weights", " ".join(self.log))
+        self.assertEqual(self.folders(), [uuid])
 
     def wait_for_log(self, text):
         deadline = time.monotonic() + 120

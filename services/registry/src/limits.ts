@@ -20,6 +20,8 @@ export const registryLimits = {
   hashChunkBytes: 1024 * 1024,
   /** Files whose upload or download is planned in one request: their addresses fit into one message. */
   filesPlannedMax: 100,
+  /** Requests in one answer to a plan: an address has about 700 bytes, and a message 1 MiB. The uploader asks again for the rest. */
+  partsPlannedMax: 800,
   /** Requests to an object store at one time. */
   objectsAtOnce: 16,
   /** An agent that was told an address begins to fetch at once. */

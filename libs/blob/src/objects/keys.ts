@@ -25,7 +25,7 @@ export function checkObjectKey(key: string, prefix: string): void {
   });
 }
 
-/** `a/b/`, or nothing: what stands before each key. */
+/** The prefix of each key: `a/b/`, or empty. */
 export function keyPrefix(prefix: string | undefined): string {
   const names = (prefix ?? "").split("/").filter((name) => name !== "");
   return names.length === 0 ? "" : `${names.join("/")}/`;

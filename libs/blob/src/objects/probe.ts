@@ -69,7 +69,7 @@ async function exhaust(store: ObjectStore, below: string): Promise<void> {
   for await (const { key } of store.list(below)) if (key === below) return;
 }
 
-/** Needs the rights of an upload that goes on after a crash: to begin one, to list it and to give it up. */
+/** Needs the rights to begin, list and abort an upload, as an upload that resumes after a crash does. */
 async function beginUpload(store: ObjectStore, key: string): Promise<void> {
   const bytes = store.partBytes + 1;
   const file = {

@@ -13,7 +13,7 @@ const common = {
   smaller_is_better: flag,
   constraints,
   warm_start: warmStart,
-  // Determined's number names no trial here; it is told so where trials are known.
+  // Determined's number names no trial here; the gateway, which knows the trials, refuses it.
   source_trial_id: z.union([count, anyText]),
   source_checkpoint_uuid: anyText,
 };

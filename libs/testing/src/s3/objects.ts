@@ -55,7 +55,7 @@ export async function putObject(request: S3Request): Promise<Answer> {
 
 function readable(request: S3Request): S3Object {
   request.allow("s3:GetObject", request.key);
-  // Without the right to list, absence is told to nobody.
+  // A caller without the right to list is refused: S3 does not say that the object is absent.
   const object = request.bucket.objects.get(request.key);
   if (object === undefined && !request.mayDo("s3:ListBucket", request.key)) throw denied();
   return request.bucket.object(request.key);

@@ -323,7 +323,7 @@ test("a presigned request holds for its method, its time and its path", async ()
   expect(await status(presigned(server, "GET", 604_801))).toBe(400);
 });
 
-test("a right that was taken is refused, and absence is told to nobody that may not list", async () => {
+test("a right that was taken is refused, and a caller that may not list is refused for an absent object too", async () => {
   await using server = await start();
   await call(server, put);
   server.deny("s3:ListBucket");

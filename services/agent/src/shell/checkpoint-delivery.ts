@@ -104,8 +104,10 @@ async function deliverRound(
       return waitMs;
     }
     settle(deps, sealed, answer);
-    // What is in the store, or never will be, is needed here no more.
-    if (areStaged(deps.folder.launch)) await removeFiles(deps, sealed.checkpoint);
+    // What is in the store is needed here no more; what was refused stays with the run's folder.
+    if (answer.kind === "taken" && areStaged(deps.folder.launch)) {
+      await removeFiles(deps, sealed.checkpoint);
+    }
     backoff.reset();
   }
   return waitMs;

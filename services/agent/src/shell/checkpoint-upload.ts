@@ -29,6 +29,8 @@ export type UploadEnd =
 
 /** The program's status for what is never taken, as in `_uploader_status.py`. */
 const refusedStatus = 65;
+/** A manifest with its digests has no more; another process of the run's user could write without end. */
+const manifestCharactersMax = 4 * 1024 * 1024;
 /** Of what it says the end is kept. */
 const saidCharactersMax = 4_096;
 
@@ -53,7 +55,10 @@ export async function uploadCheckpoint(
   });
   let manifest = "";
   let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (manifest += text));
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    manifest += text;
+    if (manifest.length > manifestCharactersMax) child.kill("SIGKILL");
+  });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-saidCharactersMax);
   });

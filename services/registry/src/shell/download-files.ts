@@ -22,12 +22,11 @@ export async function planFiles(
   if (store === null) {
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }
-  const known = new Set(
-    (await deps.manifests.get(complete.state.manifestDigest)).map(({ path }) => path),
-  );
+  const manifest = await deps.manifests.get(complete.state.manifestDigest);
+  const known = new Set(manifest.map(({ path }) => path));
   const files: Plain<FileDownload>[] = [];
   for (const path of paths) {
-    if (!known.has(path)) {
+    if (!known.has(path) || complete.isGone(path)) {
       const detail = `checkpoint ${checkpoint} has no file ${JSON.stringify(path)}`;
       return reject("file_not_found", detail);
     }

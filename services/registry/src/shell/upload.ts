@@ -35,7 +35,20 @@ export async function planUpload(
     });
     return { path: entry.path, parts };
   };
-  return { files: await inLanes(request.files, registryLimits.objectsAtOnce, plan) };
+  const files = await inLanes(request.files, registryLimits.objectsAtOnce, plan);
+  return { files: firstParts(files, registryLimits.partsPlannedMax) };
+}
+
+type Planned = Plain<FileUploads>["files"];
+
+/** As many parts as one answer holds; none is left only where the store has all. */
+export function firstParts(files: Planned, most: number): Planned {
+  let left = most;
+  return files.map(({ path, parts }) => {
+    const taken = parts.slice(0, left);
+    left -= taken.length;
+    return { path, parts: taken };
+  });
 }
 
 type ManifestEntryOf = Plain<ManifestEntry>;

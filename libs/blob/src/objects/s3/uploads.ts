@@ -182,7 +182,7 @@ export class S3Uploads {
     }
   }
 
-  /** By hand: the SDK's paginator goes on for as long as S3 names a marker, and S3 names one behind the last page too. */
+  /** By hand: the SDK's paginator does not end while S3 returns a marker, and S3 returns one after the last page too. */
   async #parts(key: string, id: string): Promise<readonly Part[]> {
     const { client } = this.#connection;
     const parts: Part[] = [];

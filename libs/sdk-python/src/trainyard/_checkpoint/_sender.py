@@ -260,8 +260,6 @@ class CheckpointSender:
         if plan.status in (404, 409):
             # It is not complete, and the refusal says that it never will be. All of it was stored, so that is for
             # the platform to remove, which keeps it for a while: this host may not be the one that is right.
-            if self.uploads:
-                return refusal
             folder = self.root / record.uuid
             return type(refusal)(
                 f"{refusal}; its files stay in {folder} until the platform removes them"
@@ -274,7 +272,7 @@ class CheckpointSender:
     def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
         self._spool.settle(record.uuid)
-        if self.uploads:
+        if self.uploads and refusal is None:
             _remove(self.root / record.uuid)
         with self._changed:
             del self._pending[record.uuid]

@@ -39,7 +39,7 @@ class UploadProcess:
         with self._lock:
             if self._ended:
                 return Sent(None, False, "the run ends")
-            # From / so that no module of the script's folder stands for one of Python's.
+            # From / so that no module in the script's folder hides one of Python's.
             self._process = subprocess.Popen(
                 command,
                 cwd="/",

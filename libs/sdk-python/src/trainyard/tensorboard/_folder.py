@@ -17,7 +17,7 @@ def folder_of(info: Info) -> Path:
     """
     if info.local:
         return info.run_dir.parent / "tensorboard"
-    root = os.environ.get("TRAINYARD_CHECKPOINT_ROOT")
+    root = _storage_root()
     if not root:
         return info.run_dir / "tensorboard"
     experiment = str(info.experiment_id)
@@ -26,4 +26,11 @@ def folder_of(info: Info) -> Path:
 
 def is_kept(info: Info) -> bool:
     """Whether the folder outlives the run's."""
-    return info.local or bool(os.environ.get("TRAINYARD_CHECKPOINT_ROOT"))
+    return info.local or bool(_storage_root())
+
+
+def _storage_root() -> str | None:
+    """The root of a directory storage; None where checkpoints go from the run's folder to an object store."""
+    if os.environ.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1":
+        return None
+    return os.environ.get("TRAINYARD_CHECKPOINT_ROOT")

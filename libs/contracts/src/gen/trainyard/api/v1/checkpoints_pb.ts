@@ -443,7 +443,8 @@ export type FileUpload = Message<"trainyard.api.v1.FileUpload"> & {
   path: string;
 
   /**
-   * What the store does not have yet; empty if it has all.
+   * Of what the store does not have yet. An answer has at most 800 parts: the caller sends these and asks again. It has none
+   * of any file once the store has all.
    *
    * @generated from field: repeated trainyard.api.v1.PartUpload parts = 2;
    */
