@@ -19,6 +19,7 @@ beforeAll(async () => {
   const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
   writeFileSync(file, text, { mode: 0o600 });
   process.env["TRAINYARD_STORAGE_CREDENTIALS"] = file;
+  process.env["TRAINYARD_STORAGE_ENDPOINTS"] = server.url;
   world = await World.start({ slots: 2 });
 });
 afterAll(async () => {
@@ -99,6 +100,10 @@ test("a bucket that does not exist, and credentials in a configuration, are refu
   const refused = await world.yard("e", "create", world.write("absent.yaml", absent), code);
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.err).toContain("the bucket absent");
+  const elsewhere = configOf(6).replace(server.url, "http://169.254.169.254");
+  const unnamed = await world.yard("e", "create", world.write("elsewhere.yaml", elsewhere), code);
+  expect(unnamed).toMatchObject({ code: 2 });
+  expect(unnamed.err).toContain("TRAINYARD_STORAGE_ENDPOINTS");
   const open = configOf(6).replace("bucket: models", "bucket: models, secret_key: hidden");
   const told = await world.yard("e", "create", world.write("open.yaml", open), code);
   expect(told.err).toContain("does not belong into a configuration");

@@ -1,5 +1,5 @@
 /** The object stores that checkpoints go to, each opened once. Only the platform has their credentials. */
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, Fault } from "@trainyard/kernel";
 import { type CheckpointStorageSection, storeAddress } from "../checkpoint-folder.ts";
 import { markStore } from "./checkpoint-objects.ts";
 import { readCredentialsFile } from "./credentials.ts";
@@ -11,6 +11,11 @@ export type StoresSettings = {
   /** A file of credentials (see `readCredentialsFile`); without one the client looks where its vendor's tools do. */
   readonly credentialsFile?: string | undefined;
   readonly region?: string | undefined;
+  /**
+   * Addresses of stores other than Amazon's that a configuration may name. The platform sends requests there, signed with its
+   * credentials, from inside its network: no user chooses where.
+   */
+  readonly endpoints?: readonly string[];
 };
 
 export class Stores implements AsyncDisposable {
@@ -48,7 +53,12 @@ export class Stores implements AsyncDisposable {
   }
 
   async #open(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
-    const { clock, credentialsFile, region } = this.#settings;
+    const { clock, credentialsFile, region, endpoints = [] } = this.#settings;
+    const { endpoint_url: endpoint } = storage;
+    if (typeof endpoint === "string" && !endpoints.includes(endpoint)) {
+      const detail = `the platform does not use the object store at ${endpoint}: its operator adds it to TRAINYARD_STORAGE_ENDPOINTS of the registry and checkpoint-gc`;
+      throw new Fault("endpoint_not_allowed", detail, { retry: "never", fields: { endpoint } });
+    }
     const credentials =
       credentialsFile === undefined ? undefined : await readCredentialsFile(credentialsFile);
     return openObjectStore(storage, {

@@ -6,12 +6,15 @@ export const storesVariables = {
   /** A file of mode 0600 with the platform's credentials; without it those of the environment or the instance count. */
   TRAINYARD_STORAGE_CREDENTIALS: z.string().min(1).optional(),
   TRAINYARD_STORAGE_REGION: z.string().min(1).optional(),
+  /** The stores other than Amazon's that configurations may name: addresses with commas between. */
+  TRAINYARD_STORAGE_ENDPOINTS: z.string().default(""),
 };
 
 export type StoresConfig = {
   readonly stores: {
     readonly credentialsFile: string | undefined;
     readonly region: string | undefined;
+    readonly endpoints: readonly string[];
   };
 };
 
@@ -21,5 +24,6 @@ export function storesOf(
   return {
     credentialsFile: env.TRAINYARD_STORAGE_CREDENTIALS,
     region: env.TRAINYARD_STORAGE_REGION,
+    endpoints: env.TRAINYARD_STORAGE_ENDPOINTS.split(",").map((one) => one.trim()),
   };
 }
