@@ -73,6 +73,8 @@ class CheckpointSender:
         self._pending: dict[str, Record] = {}
         # Of these somebody waits for the decision; of the others a refusal is logged.
         self._awaited: set[str] = set()
+        # Somebody may be reading the sealed folders of these.
+        self._read: set[str] = set()
         self._refusals: dict[str, CheckpointError] = {}
         self._away_since: float | None = None
         self._why = "no answer yet"
@@ -100,7 +102,9 @@ class CheckpointSender:
         self._spool.seal(record)
         with self._changed:
             self._pending[record.uuid] = record
-            self._awaited.add(record.uuid)
+            # An upload takes as long as its bytes: nobody waits for it.
+            if not self.uploads:
+                self._awaited.add(record.uuid)
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="trainyard-checkpoints", daemon=True
@@ -129,8 +133,14 @@ class CheckpointSender:
             raise refusal
 
     def pending(self, uuid: str) -> Record | None:
-        """A checkpoint of this process that the platform has not decided on."""
-        return self._pending.get(uuid) if self._pid == os.getpid() else None
+        """A checkpoint of this process that the platform has not decided on, to read: its folder stays until the end."""
+        if self._pid != os.getpid():
+            return None
+        with self._changed:
+            record = self._pending.get(uuid)
+            if record is not None:
+                self._read.add(uuid)
+            return record
 
     def close(self, timeout_s: float) -> None:
         """Waits for what is pending, then ends the thread, also out of a request that hangs."""
@@ -151,6 +161,9 @@ class CheckpointSender:
         self._upload_process.end()
         if self._thread is not None:
             self._thread.join(1.0)
+        if self.uploads:
+            for uuid in self._read - self._pending.keys():
+                _remove(self.root / uuid)
 
     def _is_away(self) -> bool:
         return self._until_away_s() <= 0
@@ -198,7 +211,7 @@ class CheckpointSender:
             elif time.monotonic() - defect_since > CHECKPOINT_DEFECT_S:
                 self._leave(record, answer.why)
                 return
-            self._wait_to_retry(answer)
+            self._wait_to_retry(record, answer)
 
     def _ask(self, record: Record) -> Answer:
         """Declares and completes."""
@@ -272,10 +285,11 @@ class CheckpointSender:
     def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
         self._spool.settle(record.uuid)
-        if self.uploads and refusal is None:
-            _remove(self.root / record.uuid)
         with self._changed:
             del self._pending[record.uuid]
+            is_read = record.uuid in self._read
+            if refusal is not None:
+                self._read.discard(record.uuid)
             away_since = None
             if not self._pending:
                 # Until then whoever stores another one would wait for all before it.
@@ -285,6 +299,8 @@ class CheckpointSender:
             if refusal is not None and awaited:
                 self._refusals[record.uuid] = refusal
             self._changed.notify_all()
+        if self.uploads and refusal is None and not is_read:
+            _remove(self.root / record.uuid)
         if refusal is not None and not awaited:
             log.warning("%s; the training continues without it", refusal)
         if away_since is not None:
@@ -311,12 +327,14 @@ class CheckpointSender:
             del self._pending[record.uuid]
             self._changed.notify_all()
 
-    def _wait_to_retry(self, answer: Undecided) -> None:
+    def _wait_to_retry(self, record: Record, answer: Undecided) -> None:
         wait_s = self._backoff.next_s(answer.reply)
         started = time.monotonic()
         with self._changed:
             self._away_since = self._away_since or started
             self._why = answer.why
+            if self.uploads and self._is_away():
+                self._note_away(record.uuid)
             self._changed.notify_all()
             while not self._stopping:
                 # The end of a run does not wait out a backoff.

@@ -38,10 +38,11 @@ class SpooledStore:
         return self._sender.root / uuid
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Puts the checkpoint into the spool, and waits a short time for the platform."""
+        """Puts the checkpoint into the spool, and waits a short time for the platform; for an upload it does not wait."""
         steps_completed, metadata, storage_id = self._begun.pop(uuid)
         self._sender.submit(Record(uuid, steps_completed, metadata, manifest, storage_id))
-        self._sender.wait(uuid)
+        if not self._sender.uploads:
+            self._sender.wait(uuid)
 
     def give_up(self, uuid: str) -> None:
         """Forgets a checkpoint that is not whole."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -73,12 +74,12 @@ class Uploader:
 
     def upload(self) -> list[Digested]:
         """Sends what is missing. Raises TransferError for later, RefusedError for never."""
-        files = [
-            digest(self._order.folder, entry_of(self._order.checkpoint, entry))
-            for entry in self._order.manifest
-        ]
+        entries = [entry_of(self._order.checkpoint, entry) for entry in self._order.manifest]
+        total = sum(entry.bytes for entry in entries)
+        self._progress.begin("read", total)
+        files = [digest(self._order.folder, entry, self._progress.moved) for entry in entries]
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
-        self._progress.begin(sum(file.entry.bytes for file in files))
+        self._progress.begin("sent", total)
         with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
             for first in range(0, len(files), UPLOAD_FILES_PER_PLAN):
                 self._upload_page(files[first : first + UPLOAD_FILES_PER_PLAN], lanes, backoff)
@@ -122,33 +123,35 @@ class Uploader:
         """Sends one part; what may be sent again is returned, so that the others are sent meanwhile."""
         try:
             path = self._order.folder / part.path
-            self._store.send(part.request, path, part.offset, part.bytes)
+            self._store.send(part.request, path, part.offset, part.bytes, self._progress.moved)
         except TransferError as error:
             return error
-        self._progress.sent(part.bytes)
         return None
 
 
 class _Progress:
-    """Says how far a long upload is."""
+    """Says how far a long upload is, while bytes move: an upload that says nothing for long is taken to hang."""
 
     def __init__(self, checkpoint: str) -> None:
         self._checkpoint = checkpoint
-        self._bytes = 0
-        self._sent = 0
+        self._lock = threading.Lock()
+        self._what = ""
+        self._total = 0
+        self._moved = 0
         self._next_notice = 0.0
 
-    def begin(self, total: int) -> None:
-        self._bytes = total
+    def begin(self, what: str, total: int) -> None:
+        self._what, self._total, self._moved = what, total, 0
         self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
 
-    def sent(self, count: int) -> None:
-        self._sent += count
-        if time.monotonic() < self._next_notice:
-            return
-        self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
-        sent, total = self._sent / 1e6, self._bytes / 1e6
-        say(f"checkpoint {self._checkpoint}: {sent:,.0f} of {total:,.0f} MB sent")
+    def moved(self, count: int) -> None:
+        with self._lock:
+            self._moved += count
+            if count <= 0 or time.monotonic() < self._next_notice:
+                return
+            self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
+            moved, total = self._moved / 1e6, self._total / 1e6
+        say(f"checkpoint {self._checkpoint}: {moved:,.0f} of {total:,.0f} MB {self._what}")
 
 
 def say(line: str) -> None:
