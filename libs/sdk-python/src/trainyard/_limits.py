@@ -128,5 +128,7 @@ STORE_ANSWER_BYTES_MAX = 2_000
 UPLOAD_ROUNDS_MAX = 5
 # A transfer that takes longer says how far it is, this often.
 TRANSFER_NOTICE_S = 5.0
+# For this long nobody looks whether files that were sent are still in the store.
+UPLOAD_REMEMBERED_S = 300.0
 # An upload that moves no byte for this long is ended, and begun again later. The agent has the same limit.
 UPLOAD_SILENCE_S = 600.0

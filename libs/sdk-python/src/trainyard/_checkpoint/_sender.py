@@ -26,6 +26,7 @@ from .._limits import (
     CHECKPOINT_DEFECT_S,
     CHECKPOINT_WAIT_S,
     SEND_TIMEOUT_S,
+    UPLOAD_REMEMBERED_S,
 )
 from ..errors import CheckpointError
 from ._spool import CheckpointSpool, Record
@@ -84,6 +85,8 @@ class CheckpointSender:
         self._thread: threading.Thread | None = None
         self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
         self._upload_process = UploadProcess()
+        # The upload that was sent last, when, and the digests of its files.
+        self._sent: tuple[str, float, list[dict[str, Any]]] | None = None
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
 
     def check_open(self) -> None:
@@ -245,6 +248,11 @@ class CheckpointSender:
 
     def _upload(self, record: Record) -> Answer:
         """Sends the files by a process of its own, and completes the checkpoint."""
+        if self._sent is not None and self._sent[0] == record.uuid:
+            _, sent_at, manifest = self._sent
+            # Other hosts may still send theirs: what is there need not be read again for each look.
+            if time.monotonic() - sent_at < UPLOAD_REMEMBERED_S:
+                return self._complete(record, {"manifest": [*manifest, *record.of_others]})
         sent = self._upload_process.run(
             {
                 "url": self._url,
@@ -255,8 +263,11 @@ class CheckpointSender:
                 **record.completion(),
             }
         )
+        if sent.manifest is not None and record.is_part:
+            return None
         if sent.manifest is not None:
-            return self._complete(record, {"manifest": sent.manifest})
+            self._sent = (record.uuid, time.monotonic(), sent.manifest)
+            return self._complete(record, {"manifest": [*sent.manifest, *record.of_others]})
         if sent.refused:
             return self._refused(
                 record, CheckpointError(f"checkpoint {record.uuid} could not be sent: {sent.why}")
@@ -333,7 +344,8 @@ class CheckpointSender:
         with self._changed:
             self._away_since = self._away_since or started
             self._why = answer.why
-            if self.uploads and self._is_away():
+            # Other hosts that still send their files are no outage.
+            if self.uploads and not record.of_others and self._is_away():
                 self._note_away(record.uuid)
             self._changed.notify_all()
             while not self._stopping:
