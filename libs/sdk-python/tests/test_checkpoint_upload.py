@@ -13,7 +13,7 @@ from test_checkpoint import CheckpointCase, tree
 from test_sender import RUN
 
 from trainyard import errors
-from trainyard._checkpoint import CheckpointContext, _parts, _sender, _store, _upload_process
+from trainyard._checkpoint import CheckpointContext, _parts, _room, _sender, _store, _upload_process
 from trainyard._checkpoint._sender import CheckpointSender
 from trainyard._checkpoint._spooled_store import SpooledStore
 from trainyard._storage import FileEntry
@@ -124,6 +124,30 @@ class Uploading(UploadCase):
             taken.set()
             self.wait_until_complete(uuid, second)
         self.assertEqual([line for line in self.log if "waits for the platform" in line], [])
+
+    def test_a_full_share_of_the_disk_makes_a_save_wait(self):
+        taken = threading.Event()
+        self.platform.store_faults = lambda method, key: None if taken.wait(120) else None
+        weights = "x" * 300_000
+        # Of 1 MB in all, two such checkpoints fit into the share and a third does not.
+        sealed = self.storage
+        used = lambda: sum(file.stat().st_size for file in sealed.rglob("*") if file.is_file())
+        with mock.patch.object(_room, "free_bytes", lambda folder: 1_000_000 - used()):
+            self.sender._room.share = 0.7
+            uuids = [self.store(weights=weights), self.store(weights=weights)]
+            third = threading.Thread(target=lambda: uuids.append(self.store(weights=weights)))
+            third.start()
+            self.wait_for_log("waits for earlier uploads: 1 MB of sealed checkpoints")
+            self.assertEqual(len(uuids), 2)
+            self.assertLess(used(), 700_000)
+            taken.set()
+            third.join(120)
+            self.wait_until_complete(*uuids)
+        self.assertIn("70% of the free disk (TRAINYARD_CHECKPOINT_DISK_SHARE)", " ".join(self.log))
+
+    def test_one_checkpoint_is_sealed_whatever_the_disk(self):
+        with mock.patch.object(_room, "free_bytes", lambda folder: 0):
+            self.wait_until_complete(self.store(weights="1"))
 
     def test_an_outage_is_told_of_and_a_refusal_is_logged(self):
         self.platform.faults = lambda request: problem(503, "away", "it restarts")

@@ -249,6 +249,12 @@ class CheckpointContext:
         return result
 
 
+def stores_by_host(checkpoints: CheckpointContext) -> bool:
+    """Whether the hosts of a run share no folder for a checkpoint: each stores its own files."""
+    of_several = checkpoints._distributed.cross_size > 1  # noqa: SLF001 — the only way to it
+    return of_several and checkpoints._store.by_host() is not None  # noqa: SLF001
+
+
 def background_of(checkpoints: CheckpointContext) -> Background:
     """What only the end of a run does with the checkpoints that are being stored."""
     return checkpoints._background  # noqa: SLF001 — the only way to it

@@ -24,11 +24,14 @@ from .._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
+    CHECKPOINT_NOTICE_S,
     CHECKPOINT_WAIT_S,
+    DISK_LOOK_S,
     SEND_TIMEOUT_S,
     UPLOAD_REMEMBERED_S,
 )
 from ..errors import CheckpointError
+from ._room import Room
 from ._spool import CheckpointSpool, Record
 from ._store import folder_of, is_defect, is_final, refusal_of
 from ._upload_process import UploadProcess
@@ -56,11 +59,13 @@ class CheckpointSender:
         run: str,
         token: str,
         uploads: bool = False,
+        disk_share: float = 1.0,
     ) -> None:
         self._spool = spool
         self.root = root
         # Whether the root is a folder of this host, whose checkpoints go from there to an object store.
         self.uploads = uploads
+        self._disk_share = disk_share
         self._run_id = run
         self._url = url
         self._token = token
@@ -85,6 +90,7 @@ class CheckpointSender:
         self._thread: threading.Thread | None = None
         self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
         self._upload_process = UploadProcess()
+        self._room = Room(self._disk_share)
         # The upload that was sent last, when, and the digests of its files.
         self._sent: tuple[str, float, list[dict[str, Any]]] | None = None
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
@@ -98,6 +104,21 @@ class CheckpointSender:
         if self._stopping:
             raise RuntimeError("the context is closed: store inside `with trainyard.init()`")
 
+    def wait_for_room(self, uuid: str) -> None:
+        """Waits for earlier uploads while they and one more would take more than their share of the disk."""
+        self.check_open()
+        notice_at = time.monotonic()
+        with self._changed:
+            while self._pending and self._room.is_short(self._spool.folder):
+                if time.monotonic() >= notice_at:
+                    message = (
+                        "checkpoint %s waits for earlier uploads: %.0f MB of sealed checkpoints and "
+                        "it would take more than %.0f%% of the free disk (TRAINYARD_CHECKPOINT_DISK_SHARE)"
+                    )
+                    log.warning(message, uuid, self._room.sealed / 1e6, 100 * self._room.share)
+                    notice_at = time.monotonic() + CHECKPOINT_NOTICE_S
+                self._changed.wait(DISK_LOOK_S)
+
     def submit(self, record: Record) -> None:
         """Delivers a checkpoint whose folder is whole, as soon as that can be."""
         self.check_open()
@@ -105,8 +126,10 @@ class CheckpointSender:
         self._spool.seal(record)
         with self._changed:
             self._pending[record.uuid] = record
-            # An upload takes as long as its bytes: nobody waits for it.
-            if not self.uploads:
+            # An upload takes as long as its bytes: nobody waits for it but who needs the disk.
+            if self.uploads:
+                self._room.add(record.uuid, sum(entry.bytes for entry in record.manifest))
+            else:
                 self._awaited.add(record.uuid)
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -312,6 +335,9 @@ class CheckpointSender:
             self._changed.notify_all()
         if self.uploads and refusal is None and not is_read:
             _remove(self.root / record.uuid)
+            with self._changed:
+                self._room.remove(record.uuid)
+                self._changed.notify_all()
         if refusal is not None and not awaited:
             log.warning("%s; the training continues without it", refusal)
         if away_since is not None:

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import _values
+from .. import _values, _versions
 from .._files import write_by_rename
 from .._storage import FileEntry
 
@@ -44,7 +44,7 @@ class Record(NamedTuple):
         message: dict[str, Any] = {
             "checkpoint": self.uuid,
             "stepsCompleted": self.steps_completed,
-            "metadata": self.metadata,
+            "metadata": _versions.with_versions(self.metadata),
         }
         return {**message, "storageId": self.storage_id} if self.storage_id else message
 

@@ -34,7 +34,7 @@ class SpooledStore:
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Names the folder to write to."""
-        self._sender.check_open()
+        self._sender.wait_for_room(uuid)
         self._begun[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid

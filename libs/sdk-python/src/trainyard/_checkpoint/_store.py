@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from .. import _log as log
-from .. import _storage_marker, _values
+from .. import _storage_marker, _values, _versions
 from .._http import Backoff, HttpConnection, Reply, UnreachableError
 from .._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
@@ -87,7 +87,8 @@ class RemoteStore:
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
-        message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": metadata}
+        declared = _versions.with_versions(metadata)
+        message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": declared}
         known = self._root
         folder = self._declare(uuid, {**message, **_storage_id(known)})
         if folder.parent != known:
@@ -123,7 +124,7 @@ class RemoteStore:
         early = _NOT_YET if is_on_its_way else ()
         answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None, early)
         manifest = [entry_of(uuid, entry) for entry in answer.get("manifest") or []]
-        metadata = answer.get("metadata") or {}
+        metadata = _versions.without_versions(answer.get("metadata") or {})
         storage_id, store = answer.get("storageId") or "", answer.get("store") or ""
         folder = self._fetched / uuid if store else folder_of(uuid, answer)
         return Plan(folder, manifest, metadata, storage_id, store)
