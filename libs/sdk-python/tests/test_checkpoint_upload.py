@@ -88,6 +88,19 @@ class Uploading(UploadCase):
         self.platform.store_faults = fault
         self.wait_until_complete(self.store(a="1", b="2"))
 
+    def test_copies_inside_the_store_are_waited_for(self):
+        copying = [problem(503, "being_copied", "soon") for _ in range(3)]
+
+        def fault(request):
+            return copying.pop() if request.path.endswith("/upload") and copying else None
+
+        self.platform.faults = fault
+        self.wait_until_complete(self.store(weights="1"))
+        # By one program, which has read the files once.
+        asked = [request.path.split("/")[-1] for request in self.platform.requests]
+        self.assertEqual(asked.count("checkpoints"), 1)
+        self.assertEqual(asked.count("upload"), 5)
+
     def test_training_goes_on_while_the_store_is_away(self):
         self.platform.store_faults = lambda method, key: 503
         first = self.store(a="1")

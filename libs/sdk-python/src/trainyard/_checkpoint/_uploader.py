@@ -54,6 +54,10 @@ class RefusedError(Exception):
     """The platform or the store will never take it."""
 
 
+class CopyingError(Exception):
+    """The platform copies files that an earlier checkpoint has; ask again."""
+
+
 class _Part(NamedTuple):
     path: str
     offset: int
@@ -91,7 +95,12 @@ class Uploader:
         """Plans and sends until the store has all of these files."""
         fruitless = 0
         while True:
-            parts = list(self._plan(page))
+            try:
+                parts = list(self._plan(page))
+            except CopyingError:
+                self._progress.note("unchanged files are being copied inside the store")
+                time.sleep(backoff.next_s())
+                continue
             if not parts:
                 return
             failures = [failure for failure in lanes.map(self._send, parts) if failure is not None]
@@ -112,6 +121,8 @@ class Uploader:
             raise TransferError(str(error)) from error
         if is_final(reply.status):
             raise RefusedError(reply.problem())
+        if reply.json().get("code") == "being_copied":
+            raise CopyingError(reply.problem())
         if reply.status >= 300:
             raise TransferError(reply.problem())
         for file in reply.json().get("files") or []:
@@ -143,6 +154,13 @@ class _Progress:
     def begin(self, what: str, total: int) -> None:
         self._what, self._total, self._moved = what, total, 0
         self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
+
+    def note(self, text: str) -> None:
+        with self._lock:
+            if time.monotonic() < self._next_notice:
+                return
+            self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
+        say(f"checkpoint {self._checkpoint}: {text}")
 
     def moved(self, count: int) -> None:
         with self._lock:
