@@ -20,7 +20,7 @@ beforeAll(async () => {
   writeFileSync(file, text, { mode: 0o600 });
   process.env["TRAINYARD_STORAGE_CREDENTIALS"] = file;
   process.env["TRAINYARD_STORAGE_ENDPOINTS"] = server.url;
-  world = await World.start({ slots: 2 });
+  world = await World.start({ agents: 2, slots: 2 });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -64,6 +64,23 @@ test("a trial that is paused and activated goes on from its checkpoint in S3, wh
   const kept = items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
   const downloaded = await world.yard("checkpoint", "download", kept, "copy");
   expect(downloaded, downloaded.err).toMatchObject({ code: 0 });
+});
+
+test("a trial on two agents stores one checkpoint of all ranks' files in S3, and each host reads them all", async () => {
+  const wide = configOf(1)
+    .replace("python3 train.py", "python3 -m trainyard.launch.torch train.py")
+    .replace("max_restarts", "resources: { slots_per_trial: 4 }\nmax_restarts");
+  const id = await world.submit(wide, world.code("shards"));
+  const waited = await world.yard("e", "wait", id);
+  const { out } = await world.yard("trial", "logs", `${id}.1`);
+  expect(waited, out).toMatchObject({ code: 0 });
+  expect(out.match(/rank \d of host \d has read all 4/g)?.toSorted()).toEqual(
+    [0, 1, 2, 3].map((rank) => `rank ${rank} of host ${rank >> 1} has read all 4`),
+  );
+  const { items } = (await world.json("checkpoint", "list", id)) as Listed;
+  const [kept] = items.filter(({ state }) => state === "COMPLETED");
+  const verified = await world.yard("checkpoint", "verify", kept?.uuid ?? "");
+  expect(verified, verified.err).toMatchObject({ code: 0 });
 });
 
 test("an object that another program replaced is found by verify, and refused afterwards", async () => {

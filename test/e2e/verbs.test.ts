@@ -92,6 +92,8 @@ describe("yard", () => {
     const uuid = last?.uuid ?? "";
     const described = await world.yard("checkpoint", "describe", uuid);
     expect(described.out).toMatch(/state\.json +\d+ +[0-9a-f]{64}/);
+    expect(described.out).toMatch(/versions +python 3\.\d+\.\d+, trainyard \d/);
+    expect(described.out).toMatch(/metadata +\{"steps_completed":6\}/);
     expect(await world.yard("checkpoint", "download", uuid, "fetched")).toMatchObject({ code: 0 });
     const state = readFileSync(join(world.folder, "fetched", "state.json"), "utf8");
     expect(JSON.parse(state)).toEqual({ step: 6 });

@@ -21,6 +21,7 @@ import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
 import { completeCheckpoint } from "@trainyard/service-registry/complete";
 import { declareCheckpoint } from "@trainyard/service-registry/declare";
 import { Inspector } from "@trainyard/service-registry/inspect";
+import { Unchanged } from "@trainyard/service-registry/unchanged";
 import { Verifier } from "@trainyard/service-registry/verifier";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
@@ -185,6 +186,7 @@ class StorageWorld {
       // Nobody verifies a checkpoint again here, nor audits a storage.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       placed: { groups: async () => [], statesAt: async () => new Map() },
+      unchanged: new Unchanged(),
       blobs: createMemoryBlobStore(),
       clock: this.#clock,
       events: silent,

@@ -32,7 +32,11 @@ class StorePlatform(FakePlatform):
         class Handler(_StoreHandler):
             owner = platform
 
-        self._store = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """Clients of these tests break connections on purpose."""
+
+        self._store = Server(("127.0.0.1", 0), Handler)
         self._store.daemon_threads = True
         threading.Thread(target=self._store.serve_forever, args=(0.02,), daemon=True).start()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import random
 import signal
 import subprocess
@@ -19,11 +20,12 @@ from stopwatch import Stopwatch
 from test_sender import RUN, SenderCase
 
 import trainyard
-from trainyard import _storage, _storage_marker
+from trainyard import _storage, _storage_marker, _versions
 from trainyard._checkpoint import CheckpointContext, _store
 from trainyard._checkpoint._sender import CheckpointSender
 from trainyard._checkpoint._spool import CheckpointSpool
 from trainyard._checkpoint._spooled_store import SpooledStore
+from trainyard._versions import without_versions
 
 
 class CheckpointCase(SenderCase):
@@ -108,6 +110,10 @@ class Storing(CheckpointCase):
         metadata = {"steps_completed": 7, "loss": "NaN"}
         self.assertEqual(json.loads((self.folder / "copy/metadata.json").read_text()), metadata)
         self.assertEqual(self.checkpoint.get_metadata(uuid), metadata)
+        told = stored["metadata"][_versions.KEY]
+        self.assertEqual(told["trainyard"], trainyard.__version__)
+        self.assertEqual(told["python"], platform.python_version())
+        self.assertEqual(without_versions(stored["metadata"]), metadata)
 
     def test_store_path_and_restore_path(self):
         with self.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):

@@ -3,15 +3,17 @@
 import json
 import os
 import random
+import threading
 import time
+from unittest import mock
 
-from fake_platform import TOKEN
+from fake_platform import TOKEN, problem
 from fake_store import StorePlatform
 from test_checkpoint import CheckpointCase, tree
 from test_sender import RUN
 
 from trainyard import errors
-from trainyard._checkpoint import CheckpointContext, _parts, _store
+from trainyard._checkpoint import CheckpointContext, _parts, _room, _sender, _store, _upload_process
 from trainyard._checkpoint._sender import CheckpointSender
 from trainyard._checkpoint._spooled_store import SpooledStore
 from trainyard._storage import FileEntry
@@ -31,6 +33,7 @@ class UploadCase(CheckpointCase):
         sender = CheckpointSender(spool, root, self.platform.url, RUN, TOKEN, uploads=True)
         store = SpooledStore(self.remote, spool, sender)
         self.addCleanup(store.close, 0.0)
+        self.sender = sender
         return store
 
     def wait_until_complete(self, *uuids):
@@ -85,6 +88,19 @@ class Uploading(UploadCase):
         self.platform.store_faults = fault
         self.wait_until_complete(self.store(a="1", b="2"))
 
+    def test_copies_inside_the_store_are_waited_for(self):
+        copying = [problem(503, "being_copied", "soon") for _ in range(3)]
+
+        def fault(request):
+            return copying.pop() if request.path.endswith("/upload") and copying else None
+
+        self.platform.faults = fault
+        self.wait_until_complete(self.store(weights="1"))
+        # By one program, which has read the files once.
+        asked = [request.path.split("/")[-1] for request in self.platform.requests]
+        self.assertEqual(asked.count("checkpoints"), 1)
+        self.assertEqual(asked.count("upload"), 5)
+
     def test_training_goes_on_while_the_store_is_away(self):
         self.platform.store_faults = lambda method, key: 503
         first = self.store(a="1")
@@ -93,9 +109,84 @@ class Uploading(UploadCase):
         self.assertEqual(len(self.left()), 2)
         # What is sealed is read from where it was sealed.
         with self.checkpoint.restore_path(first) as path:
+            self.platform.store_faults = lambda method, key: None
+            self.platform.wait_for(lambda: sorted(self.completed()) == sorted([first, second]))
+            while self.left():
+                time.sleep(0.01)
+            # It was sent meanwhile, and is still being read.
             self.assertEqual((path / "a").read_text(), "1")
-        self.platform.store_faults = lambda method, key: None
-        self.wait_until_complete(first, second)
+        while self.folders() != [first]:
+            time.sleep(0.01)
+        self.sender.close(0.0)
+        self.assertEqual(self.folders(), [])
+
+    def test_a_slow_upload_is_no_outage(self):
+        taken = threading.Event()
+
+        def slow(method, key):
+            taken.wait(120)
+
+        self.platform.store_faults = slow
+        with mock.patch.object(_sender, "CHECKPOINT_WAIT_S", 0.05):
+            uuid = self.store(weights="1")
+            # The call returned before the store had one byte; the next one does so, too.
+            second = self.store(weights="2")
+            self.platform.wait_for(lambda: uuid in self.platform.checkpoints)
+            time.sleep(0.2)
+            self.assertEqual(self.completed(), [])
+            taken.set()
+            self.wait_until_complete(uuid, second)
+        self.assertEqual([line for line in self.log if "waits for the platform" in line], [])
+
+    def test_a_full_share_of_the_disk_makes_a_save_wait(self):
+        taken = threading.Event()
+        self.platform.store_faults = lambda method, key: None if taken.wait(120) else None
+        weights = "x" * 300_000
+        # Of 1 MB in all, two such checkpoints fit into the share and a third does not.
+        sealed = self.storage
+        used = lambda: sum(file.stat().st_size for file in sealed.rglob("*") if file.is_file())
+        with mock.patch.object(_room, "free_bytes", lambda folder: 1_000_000 - used()):
+            self.sender._room.share = 0.7
+            uuids = [self.store(weights=weights), self.store(weights=weights)]
+            third = threading.Thread(target=lambda: uuids.append(self.store(weights=weights)))
+            third.start()
+            self.wait_for_log("waits for earlier uploads: 1 MB of sealed checkpoints")
+            self.assertEqual(len(uuids), 2)
+            self.assertLess(used(), 700_000)
+            taken.set()
+            third.join(120)
+            self.wait_until_complete(*uuids)
+        self.assertIn("70% of the free disk (TRAINYARD_CHECKPOINT_DISK_SHARE)", " ".join(self.log))
+
+    def test_one_checkpoint_is_sealed_whatever_the_disk(self):
+        with mock.patch.object(_room, "free_bytes", lambda folder: 0):
+            self.wait_until_complete(self.store(weights="1"))
+
+    def test_an_outage_is_told_of_and_a_refusal_is_logged(self):
+        self.platform.faults = lambda request: problem(503, "away", "it restarts")
+        with mock.patch.object(_sender, "CHECKPOINT_WAIT_S", 0.05):
+            self.store(weights="1")
+            self.wait_for_log("waits for the platform (it restarts)")
+            self.platform.faults = lambda request: None
+            self.platform.superseded = True
+            self.wait_for_log("run 3 was requested")
+        self.assertEqual(len([line for line in self.log if "waits for the platform" in line]), 1)
+
+    def test_an_upload_that_hangs_is_ended_and_begun_again(self):
+        hang = threading.Event()
+        self.addCleanup(hang.set)
+        hung = []
+
+        def fault(method, key):
+            if not hung:
+                hung.append(key)
+                hang.wait(120)
+
+        self.platform.store_faults = fault
+        with mock.patch.object(_upload_process, "UPLOAD_SILENCE_S", 1.0):
+            uuid = self.store(weights="1")
+            self.wait_until_complete(uuid)
+        self.assertEqual(len(hung), 1)
 
     def test_a_sealed_file_that_changed_is_refused_by_name(self):
         self.platform.stop()
@@ -151,13 +242,13 @@ class Reading(UploadCase):
 class Digesting(UploadCase):
     def test_a_file_of_several_parts(self):
         import hashlib
-        from unittest import mock
-
+        moved = []
         content = os.urandom(2_500_000)
         (self.folder / "big").write_bytes(content)
         entry = FileEntry("big", len(content), hashlib.sha256(content).hexdigest())
         with mock.patch.object(_parts, "UPLOAD_PART_BYTES", 1_000_000):
-            digested = _parts.digest(self.folder, entry)
+            digested = _parts.digest(self.folder, entry, moved.append)
         pieces = [content[start : start + 1_000_000] for start in range(0, len(content), 1_000_000)]
+        self.assertEqual(sum(moved), len(content))
         self.assertEqual(digested.parts, [hashlib.sha256(piece).hexdigest() for piece in pieces])
         self.assertEqual(json.loads(json.dumps(digested.message()))["partSha256"], digested.parts)

@@ -56,6 +56,8 @@ const schema = z.object({
   TRAINYARD_POOL: z.string().min(1).default("default"),
   /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
+  /** What sealed checkpoints that wait for their upload may take of the free disk; a save beyond it waits. */
+  TRAINYARD_CHECKPOINT_DISK_SHARE: z.coerce.number().gt(0).max(1).default(0.5),
   /** A folder with the Python package `trainyard`, for training processes; without it they need the package installed. */
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
@@ -74,6 +76,8 @@ export type AgentConfig = ProcessConfig & {
   readonly container: ContainerConfig;
   readonly users: UserSettings;
   readonly checkpointDir: string;
+  /** Of the free disk, for sealed checkpoints: above 0, at most 1. */
+  readonly checkpointDiskShare: number;
   /** Null where training processes use the installed package. */
   readonly sdkPath: string | null;
   readonly apiUrl: string;
@@ -113,6 +117,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
       settingsFile: env.TRAINYARD_ENV_FILE ?? null,
     },
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
+    checkpointDiskShare: env.TRAINYARD_CHECKPOINT_DISK_SHARE,
     sdkPath: env.TRAINYARD_SDK_PATH ?? null,
     apiUrl: env.TRAINYARD_API_URL,
     metricsUrl: env.TRAINYARD_METRICS_URL,

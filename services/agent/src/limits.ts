@@ -37,6 +37,10 @@ export const limits = {
   /** Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them. */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
+  /** For so long nobody looks whether files that were sent are still in the store. */
+  sentRememberedMs: 5 * 60_000,
+  /** An upload that moves bytes says so every 5 s; one that is silent for this long is ended, and begun again later. */
+  uploadSilenceMs: 10 * 60_000,
   /** The metrics service takes this many reports, and this many bytes, at once. */
   reportsPerRequest: 1_000,
   reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,

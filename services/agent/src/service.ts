@@ -62,7 +62,7 @@ export async function createService(
     );
   const registry = createRegistry(name);
   const events = createTelemetry(logger, registry);
-  const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
+  const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
@@ -73,7 +73,7 @@ export async function createService(
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const python = { sdkPath, inherited };
-  const urls = { apiUrl, metricsUrl, checkpointDir, python };
+  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
   const deps = {
     ...shared,

@@ -22,6 +22,7 @@ import type { Inspection } from "./shell/inspect-files.ts";
 import { Inspector } from "./shell/inspect.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
+import { Unchanged } from "./shell/unchanged.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
 import { inspectObjects } from "./shell/inspect-objects.ts";
@@ -55,6 +56,7 @@ export async function createService(
   const inspect = (place: Place, manifest: Manifest) =>
     "folder" in place ? reading.ask({ place, manifest }) : inspectObjects(place, manifest);
   const inspector = new Inspector(inspect, clock);
+  const unchanged = new Unchanged();
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
@@ -62,7 +64,17 @@ export async function createService(
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs, stores });
     const placed = new Placed({ log, pool, clock, logger });
-    const decided = { log, executor, manifests, verifier, inspector, placed, blobs, stores };
+    const decided = {
+      log,
+      executor,
+      manifests,
+      verifier,
+      inspector,
+      placed,
+      blobs,
+      stores,
+      unchanged,
+    };
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),

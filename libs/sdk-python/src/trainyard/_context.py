@@ -109,7 +109,8 @@ def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
         return remote
     spool = CheckpointSpool(info.run_dir / "spool")
     root, uploads = connection.checkpoint_root, connection.checkpoint_uploads
-    sender = CheckpointSender(spool, root, url, run, token, uploads)
+    share = connection.checkpoint_disk_share
+    sender = CheckpointSender(spool, root, url, run, token, uploads, share)
     return SpooledStore(remote, spool, sender)
 
 

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from . import _storage
+from ._checkpoint import stores_by_host
 from ._context import Context
 from ._distributed import DistributedContext
 from .errors import CheckpointError
@@ -36,9 +37,14 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[
     each.
 
     Every rank calls it at the same point, writes files of its own, and leaves the block once all
-    have. The folder is on the checkpoint storage, which all hosts of a run see.
+    have. The folder is on the checkpoint storage, which all hosts of a run see; with an object store several hosts see
+    none, and each rank has a folder of its own.
     """
     distributed = ctx.distributed
+    if stores_by_host(ctx.checkpoint):
+        with ctx.checkpoint.store_path(metadata, shard=True) as own:
+            yield own
+        return
     with _agreed(distributed), contextlib.ExitStack() as stack:
         place: tuple[Path, str] | None = None
         try:

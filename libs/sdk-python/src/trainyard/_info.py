@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import _values
+from ._limits import DISK_SHARE
 from .errors import NotInTaskError
 
 
@@ -56,7 +57,14 @@ class Info(NamedTuple):
 class Connection:
     """Where the platform is, and what this run shows there. No tuple: the token is never printed."""
 
-    __slots__ = ("checkpoint_root", "checkpoint_uploads", "metrics_url", "token", "url")
+    __slots__ = (
+        "checkpoint_disk_share",
+        "checkpoint_root",
+        "checkpoint_uploads",
+        "metrics_url",
+        "token",
+        "url",
+    )
 
     def __init__(
         self,
@@ -65,6 +73,7 @@ class Connection:
         token: str,
         checkpoint_root: Path | None,
         checkpoint_uploads: bool,
+        checkpoint_disk_share: float,
     ) -> None:
         self.url = url
         self.metrics_url = metrics_url
@@ -73,6 +82,8 @@ class Connection:
         self.checkpoint_root = checkpoint_root
         # Whether they go from there to an object store.
         self.checkpoint_uploads = checkpoint_uploads
+        # What sealed checkpoints may take of the free disk meanwhile, 0 to 1.
+        self.checkpoint_disk_share = checkpoint_disk_share
 
 
 def in_task(env: Mapping[str, str]) -> bool:
@@ -108,6 +119,7 @@ def connection_of(env: Mapping[str, str]) -> Connection:
     return Connection(
         checkpoint_root=Path(root) if root else None,
         checkpoint_uploads=env.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1",
+        checkpoint_disk_share=_share(env),
         url=_required(env, "URL"),
         metrics_url=_required(env, "METRICS_URL"),
         token=_required(env, "TOKEN"),
@@ -132,6 +144,19 @@ def _whole(env: Mapping[str, str], name: str, default: str | None = None) -> int
         return int(text or "")
     except ValueError:
         raise NotInTaskError(f"TRAINYARD_{name} must be a whole number, not {text!r}") from None
+
+
+def _share(env: Mapping[str, str]) -> float:
+    text = env.get("TRAINYARD_CHECKPOINT_DISK_SHARE") or str(DISK_SHARE)
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if 0 < share <= 1:
+        return share
+    raise NotInTaskError(
+        f"TRAINYARD_CHECKPOINT_DISK_SHARE must be above 0 and at most 1, not {text!r}"
+    )
 
 
 def _steps(env: Mapping[str, str]) -> int | float:

@@ -60,6 +60,10 @@ CHECKPOINT_DEFECT_S = 600.0
 # A call that waits for the platform (a restore; storing where only the platform knows the folder) gives up
 # after this long: longer than most outages, and a run that hangs for ever holds its slots for nothing.
 CHECKPOINT_PATIENCE_S = 3600.0
+# How often a save that waits for room on the disk looks: others may use it too.
+DISK_LOOK_S = 1.0
+# Sealed checkpoints that wait for their upload take this share of the free disk, unless the agent tells another.
+DISK_SHARE = 0.5
 # How often a waiting checkpoint call says that it still waits.
 CHECKPOINT_NOTICE_S = 60.0
 # A manifest travels in one message of the bus, of 1 MiB, with other things around it.
@@ -128,3 +132,7 @@ STORE_ANSWER_BYTES_MAX = 2_000
 UPLOAD_ROUNDS_MAX = 5
 # A transfer that takes longer says how far it is, this often.
 TRANSFER_NOTICE_S = 5.0
+# For this long nobody looks whether files that were sent are still in the store.
+UPLOAD_REMEMBERED_S = 300.0
+# An upload that moves no byte for this long is ended, and begun again later. The agent has the same limit.
+UPLOAD_SILENCE_S = 600.0

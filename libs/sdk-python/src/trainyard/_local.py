@@ -93,6 +93,9 @@ class LocalStore:
     def give_up(self, uuid: str) -> None:
         """Without its line it is nothing."""
 
+    def by_host(self) -> None:
+        """All processes write to one folder."""
+
     def close(self, timeout_s: float) -> None:
         """Nothing waits here."""
 

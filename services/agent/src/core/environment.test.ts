@@ -8,7 +8,7 @@ const surroundings: Surroundings = {
   sdkPath: "/sdk",
   runDir: "/runs/1",
   checkpointRoot: null,
-  checkpointUploads: false,
+  uploadDiskShare: null,
   slots: [],
   inherited: { PATH: "/bin", PYTHONPATH: "/mine", TRAINYARD_SDK_PATH: "/sdk", PGPASSWORD: "x" },
 };
@@ -34,4 +34,16 @@ test("a training process inherits neither settings nor credentials of the platfo
   const environment = environmentOf(launchOf("true"), surroundings);
   expect(environment).not.toHaveProperty("TRAINYARD_SDK_PATH");
   expect(environment).not.toHaveProperty("PGPASSWORD");
+});
+
+test("a run whose checkpoints are uploaded seals them in its own folder, in a share of the disk", () => {
+  const uploading = { ...surroundings, uploadDiskShare: 0.25 };
+  expect(environmentOf(launchOf("true"), uploading)).toMatchObject({
+    TRAINYARD_CHECKPOINT_ROOT: "/runs/1/checkpoints",
+    TRAINYARD_CHECKPOINT_UPLOADS: "1",
+    TRAINYARD_CHECKPOINT_DISK_SHARE: "0.25",
+  });
+  expect(environmentOf(launchOf("true"), surroundings)).not.toHaveProperty(
+    "TRAINYARD_CHECKPOINT_UPLOADS",
+  );
 });

@@ -15,8 +15,11 @@ export type Surroundings = {
   readonly runDir: string;
   /** Under which the run's checkpoints lie; null where only the registry knows. */
   readonly checkpointRoot: string | null;
-  /** They go to an object store: the run seals them in its own folder. */
-  readonly checkpointUploads: boolean;
+  /**
+   * They go to an object store: the run seals them in its own folder, in so much of the free disk, 0 to 1. Null for a
+   * directory.
+   */
+  readonly uploadDiskShare: number | null;
   /** The run's on this agent. */
   readonly slots: readonly Plain<Slot>[];
   /** The agent's own variables. */
@@ -53,11 +56,12 @@ function configured(variables: readonly string[]): readonly (readonly [string, s
   });
 }
 
-function checkpointVariables({ checkpointRoot, checkpointUploads, runDir }: Surroundings) {
-  if (checkpointUploads) {
+function checkpointVariables({ checkpointRoot, uploadDiskShare, runDir }: Surroundings) {
+  if (uploadDiskShare !== null) {
     return {
       TRAINYARD_CHECKPOINT_ROOT: stagingFolder(runDir),
       TRAINYARD_CHECKPOINT_UPLOADS: "1",
+      TRAINYARD_CHECKPOINT_DISK_SHARE: String(uploadDiskShare),
     };
   }
   return checkpointRoot === null ? {} : { TRAINYARD_CHECKPOINT_ROOT: checkpointRoot };

@@ -35,7 +35,7 @@ test("neither the agent's variables nor the configuration's make a run see other
     sdkPath: null,
     runDir: "",
     checkpointRoot: null,
-    checkpointUploads: false,
+    uploadDiskShare: null,
     slots: [slot("cuda", "GPU-a")],
     inherited: { CUDA_VISIBLE_DEVICES: "1", HIP_VISIBLE_DEVICES: "1", GPU_DEVICE_ORDINAL: "1" },
   });

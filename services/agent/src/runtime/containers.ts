@@ -57,7 +57,7 @@ export function containerRuntime(settings: ContainerRuntimeSettings): Runtime {
 async function orderOf(
   engine: Docker,
   settings: ContainerRuntimeSettings,
-  { folder, work, slots, checkpointRoot, checkpointUploads, onProgress }: Launching,
+  { folder, work, slots, checkpointRoot, uploadDiskShare, onProgress }: Launching,
   signal: AbortSignal,
 ): ReturnType<Runtime["order"]> {
   const { launch, runDir, path } = folder;
@@ -89,7 +89,7 @@ async function orderOf(
   const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const { allowed, ...mounts } = onHost();
   const inherited = pythonPathOf(env);
-  const checkpoints = { checkpointRoot, checkpointUploads };
+  const checkpoints = { checkpointRoot, uploadDiskShare };
   const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, ...checkpoints, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
   const argv = commandIn(work, argvOf(launch));

@@ -20,10 +20,10 @@ export type ProcessSettings = Pick<
 export function processRuntime(settings: ProcessSettings): Runtime {
   return {
     mechanism: settings.mechanism,
-    async order({ folder, work, slots, checkpointRoot, checkpointUploads }) {
+    async order({ folder, work, slots, checkpointRoot, uploadDiskShare }) {
       const { launch, runDir } = folder;
       const inherited = settings.users.variables(folder, settings.inherited);
-      const checkpoints = { checkpointRoot, checkpointUploads };
+      const checkpoints = { checkpointRoot, uploadDiskShare };
       const surroundings = { ...settings, inherited, runDir, ...checkpoints, slots };
       const environment = environmentOf(launch, surroundings);
       return {

@@ -16,8 +16,11 @@ export type Launching = {
   readonly slots: readonly Plain<Slot>[];
   /** Under which the run's checkpoints lie; null where only the registry knows. */
   readonly checkpointRoot: string | null;
-  /** They go to an object store: the run seals them in its own folder. */
-  readonly checkpointUploads: boolean;
+  /**
+   * They go to an object store: the run seals them in its own folder, in so much of the free disk, 0 to 1. Null for a
+   * directory.
+   */
+  readonly uploadDiskShare: number | null;
   /** Called while it takes long: the launch moves. */
   readonly onProgress: () => void;
 };

@@ -38,6 +38,11 @@ export type CheckpointDeps = {
   readonly clock: Clock;
 };
 
+/** `sent`: what was sent lately, with the digests of its files. */
+type Delivery = CheckpointDeps & { readonly sent: Map<string, Sent> };
+
+type Sent = { readonly manifest: readonly object[]; readonly atMs: number };
+
 type Answer =
   /** With the object store that takes the files; empty for a directory. */
   | { readonly kind: "taken"; readonly store: string }
@@ -70,7 +75,11 @@ export function areStaged(launch: Plain<Launch>): boolean {
 }
 
 /** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is tried again. */
-export async function deliverCheckpoints(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
+export async function deliverCheckpoints(
+  given: CheckpointDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const deps: Delivery = { ...given, sent: new Map() };
   const { events, folder } = deps;
   const backoff = new Backoff(limits.retry, deps.clock, signal);
   while (!signal.aborted) {
@@ -88,7 +97,7 @@ export async function deliverCheckpoints(deps: CheckpointDeps, signal: AbortSign
 
 /** Asks for each that is left; null once none is, else how long to wait at least. */
 async function deliverRound(
-  deps: CheckpointDeps,
+  deps: Delivery,
   backoff: Backoff,
   signal: AbortSignal,
 ): Promise<number | null> {
@@ -150,9 +159,9 @@ function settle(
   spool.settle(checkpoint);
 }
 
-async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): Promise<Answer> {
+async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise<Answer> {
   const { trial, run } = deps.folder.launch;
-  const { checkpoint, stepsCompleted, metadata, manifest } = sealed;
+  const { checkpoint, stepsCompleted, metadata, manifest, ofOthers = [], isPart } = sealed;
   const checkpoints = `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}/checkpoints`;
   const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
   const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
@@ -162,11 +171,13 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
       ? await send(deps, sealed, signal)
       : { ...declared, manifest };
   const answer =
-    sent.kind === "taken"
+    sent.kind === "taken" && isPart !== true
       ? await call(deps, signal, `${checkpoints}/${checkpoint}/complete`, {
-          manifest: sent.manifest,
+          manifest: [...sent.manifest, ...ofOthers],
         })
       : sent;
+  // Other hosts may still send their files: that is no reason for the next checkpoint to wait.
+  if (answer.kind === "later" && ofOthers.length > 0) return { ...answer, alone: true };
   if (answer.kind !== "refused") return answer;
   // An earlier attempt whose answer was lost may have completed it, before the run was over.
   const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
@@ -175,10 +186,15 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
 
 /** Has the files in the object store. The manifest then tells what it compares. */
 async function send(
-  { folder, apiUrl, python }: CheckpointDeps,
+  { folder, apiUrl, python, clock, sent }: Delivery,
   { checkpoint, manifest }: Sealed,
   signal: AbortSignal,
 ) {
+  const before = sent.get(checkpoint);
+  // While other hosts send theirs, what is there is not read again for each look.
+  if (before !== undefined && clock.monotonicMs() - before.atMs < limits.sentRememberedMs) {
+    return { kind: "taken", store: "", manifest: before.manifest } as const;
+  }
   const { trial, run, token } = folder.launch;
   const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint, manifest };
   const staged = join(stagingFolder(folder.runDir), checkpoint);
@@ -186,6 +202,7 @@ async function send(
   const end = await uploadCheckpoint(upload, python, folder.owner, signal);
   switch (end.kind) {
     case "sent":
+      sent.set(checkpoint, { manifest: end.manifest, atMs: clock.monotonicMs() });
       return { kind: "taken", store: "", manifest: end.manifest } as const;
     case "refused":
       return { kind: "refused", why: end.why } as const;

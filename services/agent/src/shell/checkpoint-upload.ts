@@ -1,10 +1,13 @@
 /**
  * Sends the rest of a sealed checkpoint to its object store after its process has ended, by the program that the SDK uses
  * itself (`trainyard._checkpoint._uploader`): parts that the store has are not sent again. It runs as the run's user and
- * reads nothing that the run could not.
+ * reads nothing that the run could not. While bytes move it says so; one that is silent for too long is killed, for a
+ * later attempt.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { limits } from "../limits.ts";
+import { pythonWithSdk } from "../supervisor/python.ts";
 import type { Owner } from "../users/run-user.ts";
 
 export type UploadOrder = {
@@ -39,9 +42,10 @@ export async function uploadCheckpoint(
   { sdkPath, inherited }: UploadHost,
   owner: Owner | null,
   signal: AbortSignal,
+  silenceMs: number = limits.uploadSilenceMs,
 ): Promise<UploadEnd> {
   const program = ["-m", "trainyard._checkpoint._uploader"];
-  const child = spawn("python3", program, {
+  const child = spawn(pythonWithSdk(sdkPath), program, {
     ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
     cwd: "/",
     env: {
@@ -55,12 +59,18 @@ export async function uploadCheckpoint(
   });
   let manifest = "";
   let said = "";
+  let isHung = false;
+  const silence = setTimeout(() => {
+    isHung = true;
+    child.kill("SIGKILL");
+  }, silenceMs);
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     manifest += text;
     if (manifest.length > manifestCharactersMax) child.kill("SIGKILL");
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-saidCharactersMax);
+    silence.refresh();
   });
   // A program that ends early does not read its order to the end.
   child.stdin.on("error", () => undefined);
@@ -68,9 +78,15 @@ export async function uploadCheckpoint(
   try {
     const [status] = (await once(child, "close")) as [number | null];
     if (status === 0) return { kind: "sent", manifest: JSON.parse(manifest) as object[] };
+    if (isHung) {
+      const why = `the upload of checkpoint ${order.checkpoint} made no progress for ${silenceMs / 1_000} s`;
+      return { kind: "later", why };
+    }
     const why = said.trim().split("\n").at(-1) || `the upload ended with status ${status}`;
     return { kind: status === refusedStatus ? "refused" : "later", why };
   } catch (error) {
     return { kind: "later", why: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(silence);
   }
 }

@@ -46,6 +46,7 @@ export type RunDeps = {
   readonly metricsUrl: string;
   readonly checkpointDir: string;
   readonly supervisors: Supervisors;
+  readonly checkpointDiskShare: number;
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly onChange: () => void;
@@ -222,7 +223,8 @@ export class Run implements AsyncDisposable {
       // A device that has left since the place was given: without it the run would train on the CPU and not say so.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
-      const checkpoints = { checkpointRoot, checkpointUploads: areStaged(launch) };
+      const uploadDiskShare = areStaged(launch) ? this.#deps.checkpointDiskShare : null;
+      const checkpoints = { checkpointRoot, uploadDiskShare };
       const launching = { folder: this.folder, work, slots, ...checkpoints, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
       if (preparing.aborted) throw new Error("killed before its start");

@@ -10,7 +10,8 @@ import { createInterface } from "node:readline";
 import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { limits } from "../limits.ts";
 import type { Mechanism } from "../state/run-group.ts";
-import { parentProblem, pythonIn } from "../supervisor/leader.ts";
+import { parentProblem } from "../supervisor/leader.ts";
+import { pythonIn } from "../supervisor/python.ts";
 import type { StartOrder } from "../supervisor/main.ts";
 import { passedOnOf, SupervisorProcess } from "./supervisor-process.ts";
 

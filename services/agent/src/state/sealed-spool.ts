@@ -18,6 +18,10 @@ export type Sealed = {
   readonly stepsCompleted: number;
   readonly metadata: object;
   readonly manifest: readonly { readonly bytes: number }[];
+  /** Files that other hosts send to the same object store, with their digests. */
+  readonly ofOthers?: readonly object[];
+  /** These are files of a checkpoint that the chief's host completes. */
+  readonly isPart?: boolean;
   /** Of the storage, as the process saw it; absent from older SDKs. */
   readonly storageId?: string;
 };
@@ -121,9 +125,12 @@ export class SealedSpool {
       );
       if (!Buffer.isBuffer(written)) return null;
       const sealed = JSON.parse(written.toString("utf8")) as Sealed;
-      const { manifest, sealedMs, stepsCompleted } = sealed;
+      const { manifest, ofOthers = [], sealedMs, stepsCompleted } = sealed;
       const isWhole =
-        Array.isArray(manifest) && Number.isFinite(sealedMs) && Number.isFinite(stepsCompleted);
+        Array.isArray(manifest) &&
+        Array.isArray(ofOthers) &&
+        Number.isFinite(sealedMs) &&
+        Number.isFinite(stepsCompleted);
       return isWhole && sealed.checkpoint === checkpoint ? sealed : null;
     } catch {
       return null;

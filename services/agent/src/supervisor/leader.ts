@@ -4,10 +4,10 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Duplex, Readable } from "node:stream";
+import { python } from "./python.ts";
 import { createCgroup, within } from "../state/cgroup.ts";
 import { identityOfChild, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import type { GroupRecord, ProcessMechanism } from "../state/run-group.ts";
@@ -59,8 +59,6 @@ class NotHere extends Error {
 const parentReadyMs = 10_000;
 /** Nothing of the user's Python is read: its start takes a few hundredths of a second. */
 const parentArguments = ["-I", "-S", "-E", join(import.meta.dirname, "parent.py")];
-/** The system's own before what the PATH has: that may be a shim, which is slow, or an environment of the user's. */
-const pythons = ["/usr/bin/python3", "python3"];
 /** A cgroup's name is a file name: there is room for more, but whoever reads it needs the run's name only. */
 const nameCharsMax = 100;
 
@@ -177,15 +175,6 @@ export function parentProblem(): string | null {
   if (error !== undefined) return error.message;
   if (output[3]?.startsWith('{"ready": true}') === true) return null;
   return output[3] || stderr || stdout || "it said nothing";
-}
-
-/** The words that start one of our Python programs, without anything of the user's Python. */
-export function pythonIn(program: string): readonly string[] {
-  return [python(), "-I", "-S", "-E", program];
-}
-
-function python(): string {
-  return pythons.find((path) => !path.startsWith("/") || existsSync(path)) ?? "python3";
 }
 
 /** What the parent says, a line each; null when it says nothing more. */

@@ -48,6 +48,12 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly tooEarly = new Set<string>();
   checkpointRequests = 0;
   checkpointRoot = "/checkpoints";
+  /** The object store that takes their files, and has all of what is planned; empty for a directory. */
+  store = "";
+  /** Checkpoints of which other hosts have not sent their files. */
+  readonly unsent = new Set<string>();
+  /** Each request for a plan. */
+  readonly uploads: string[] = [];
   /** Complete ones, in the order of their completion, with what was sent. */
   readonly checkpoints = new Map<
     string,
@@ -175,6 +181,12 @@ export class ScriptedPlatform implements AsyncDisposable {
     }
     const checkpoint =
       /^\/api\/v1\/(?:runs\/[^/]+\/)?checkpoints(?:\/([^/]+)\/(?:complete|plan))?$/.exec(url);
+    const upload = /checkpoints\/([^/]+)\/upload$/.exec(url)?.[1];
+    if (upload !== undefined) {
+      this.uploads.push(upload);
+      response.end(JSON.stringify({ files: [] }));
+      return;
+    }
     if (checkpoint !== null) {
       const status = this.#checkpointStatus(url, checkpoint[1], body);
       response.writeHead(status, { "retry-after": "0" }).end(this.#checkpointAnswer(body));
@@ -195,7 +207,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   #checkpointAnswer(body: string): string {
     const sent = (body === "" ? {} : JSON.parse(body)) as { checkpoint?: string };
     const path = `${this.checkpointRoot}/${sent.checkpoint ?? ""}`;
-    return JSON.stringify({ detail: "as the test says", path });
+    const { store } = this;
+    return JSON.stringify({ detail: "as the test says", ...(store === "" ? { path } : { store }) });
   }
 
   #checkpointStatus(url: string, checkpoint: string | undefined, body: string): number {
@@ -207,6 +220,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     if (this.checkpointStatus !== 200) return this.checkpointStatus;
     const sent = JSON.parse(body) as { checkpoint: string; manifest?: unknown };
     if (this.tooEarly.has(checkpoint ?? sent.checkpoint)) return 425;
+    if (checkpoint !== undefined && this.unsent.has(checkpoint)) return 503;
     if (checkpoint === undefined) this.#declared.set(sent.checkpoint, sent);
     else {
       const declared = this.#declared.get(checkpoint);

@@ -67,6 +67,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.message(CheckpointSchema, checkpoint);
     return;
   }
+  // The SDK declares them beside what the script stored.
+  const { trainyard_versions: versions, ...metadata } = checkpoint.metadata ?? {};
   output.fields([
     ["checkpoint", checkpoint.uuid],
     ["trial", checkpoint.trial],
@@ -77,7 +79,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["reason", checkpoint.reason],
     ["declared", time(checkpoint.declaredAtMs)],
     ["completed", time(checkpoint.completedAtMs)],
-    ["metadata", JSON.stringify(checkpoint.metadata ?? {})],
+    ["metadata", JSON.stringify(metadata)],
+    ["versions", versionsOf(versions)],
     ["hyperparameters", JSON.stringify(checkpoint.hyperparameters ?? {})],
     ["metrics", JSON.stringify(checkpoint.metrics ?? {})],
     ["code", checkpoint.codeDigest],
@@ -92,6 +95,14 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     { title: "BYTES", value: ({ bytes }) => String(bytes), right: true },
     { title: "SHA-256", value: ({ sha256 }) => sha256 },
   ]);
+}
+
+/** Of Python, the SDK and the frameworks that wrote it; empty where an older SDK did. */
+function versionsOf(versions: unknown): string {
+  if (typeof versions !== "object" || versions === null) return "";
+  return Object.entries(versions)
+    .map(([name, version]) => `${name} ${String(version)}`)
+    .join(", ");
 }
 
 /** Only a complete checkpoint has one. */

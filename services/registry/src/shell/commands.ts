@@ -38,6 +38,7 @@ import { type ModelDeps, modelCommands } from "./models.ts";
 import { pinCheckpoint, unpinCheckpoint } from "./pins.ts";
 import type { Placed } from "./placed.ts";
 import { planFiles } from "./download-files.ts";
+import type { Unchanged } from "./unchanged.ts";
 import { planUpload } from "./upload.ts";
 import { probeStorage } from "./probe.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
@@ -50,6 +51,7 @@ export type CommandDeps = ModelDeps & {
   readonly inspector: Inspector;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly placed: Pick<Placed, "groups" | "statesAt">;
+  readonly unchanged: Unchanged;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   /** Where checkpoints go whose experiment names no place, and relative places begin. */

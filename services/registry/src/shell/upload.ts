@@ -1,5 +1,13 @@
-/** Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. */
-import { checkpointKey, type FileDigests, type PlannedRequest } from "@trainyard/blob";
+/**
+ * Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. Files that the trial's last
+ * checkpoint has are copied there instead.
+ */
+import {
+  checkpointKey,
+  type FileDigests,
+  type ObjectStore,
+  type PlannedRequest,
+} from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type {
   FileUploads,
@@ -7,11 +15,12 @@ import type {
   PlannedRequest as PlannedMessage,
   PlanUpload,
 } from "@trainyard/contracts/commands";
-import { type Clock, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { type Clock, Fault, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { readManifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
+import type { Source } from "./unchanged.ts";
 
 export async function planUpload(
   deps: CommandDeps,
@@ -28,15 +37,69 @@ export async function planUpload(
   if (store === null) {
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }
-  const plan = async (entry: ManifestEntryOf) => {
-    const planned = await store.planUpload(checkpointKey(checkpoint, entry.path), digestsOf(entry));
-    const parts = planned.parts.map(({ offset, bytes, request: planned }) => {
-      return { offset, bytes, request: messageOf(planned, deps.clock) };
-    });
-    return { path: entry.path, parts };
-  };
-  const files = await inLanes(request.files, registryLimits.objectsAtOnce, plan);
+  const { storageId = "" } = own.declared;
+  const source = await deps.unchanged.sourceOf(deps, request.trial, store, storageId);
+  const planning = new Planning(deps, store, source);
+  const files = await planning.plan(checkpoint, request.files);
   return { files: firstParts(files, registryLimits.partsPlannedMax) };
+}
+
+type PlanDeps = Pick<CommandDeps, "clock" | "unchanged">;
+
+/** One answer to an uploader, which comes again where copies take longer than it waits. */
+class Planning {
+  readonly #deps: PlanDeps;
+  readonly #store: ObjectStore;
+  readonly #source: Source;
+  #isLate = false;
+  /** Without checksums nobody could tell whether a copy is what it should be. */
+  #keepsChecksums = true;
+
+  constructor(deps: PlanDeps, store: ObjectStore, source: Source) {
+    this.#deps = deps;
+    this.#store = store;
+    this.#source = source;
+  }
+
+  async plan(checkpoint: string, entries: readonly ManifestEntryOf[]): Promise<Planned> {
+    const there = await this.#listed(checkpoint);
+    const planning = inLanes(entries, registryLimits.objectsAtOnce, async (entry) => {
+      const key = checkpointKey(checkpoint, entry.path);
+      return { path: entry.path, parts: await this.#missing(key, entry, there.has(key)) };
+    });
+    // Where it is late, nobody waits for it any more.
+    planning.catch(() => undefined);
+    const late = Promise.withResolvers<never>();
+    using _timer = this.#deps.clock.timer(registryLimits.verifyWaitMs, () => {
+      this.#isLate = true;
+      late.reject(beingCopied(checkpoint));
+    });
+    return [...(await Promise.race([planning, late.promise]))];
+  }
+
+  /** One listing costs less than a look at each of a hundred keys. */
+  async #listed(checkpoint: string): Promise<ReadonlySet<string>> {
+    const keys = new Set<string>();
+    for await (const { key } of this.#store.list(checkpointKey(checkpoint, ""))) keys.add(key);
+    return keys;
+  }
+
+  async #missing(key: string, entry: ManifestEntryOf, isThere: boolean) {
+    if (this.#isLate) throw beingCopied(key);
+    const from = isThere || !this.#keepsChecksums ? null : this.#source(entry);
+    const isCopied = from !== null && (await this.#deps.unchanged.copy(this.#store, from, key));
+    const absent = !isThere && !isCopied;
+    const { parts } = await this.#store.planUpload(key, digestsOf(entry), { absent });
+    if (isCopied && parts.length > 0) this.#keepsChecksums = false;
+    return parts.map(({ offset, bytes, request }) => {
+      return { offset, bytes, request: messageOf(request, this.#deps.clock) };
+    });
+  }
+}
+
+function beingCopied(what: string): Fault {
+  const detail = `unchanged files of ${what} are being copied inside the store`;
+  return new Fault("being_copied", detail, { retry: "later" });
 }
 
 type Planned = Plain<FileUploads>["files"];

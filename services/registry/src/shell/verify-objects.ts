@@ -24,7 +24,14 @@ export async function verifyObjects(
   try {
     const problem = await problemOfStore(store, storageId);
     if (problem !== null) return { kind: "unreadable", detail: problem };
-    const look = (entry: Entry) => verifyObject(store, checkpoint, entry);
+    let absent: Verdict | null = null;
+    // Whether more is missing makes no difference: hosts that still send their files are looked at again and again.
+    const look = async (entry: Entry): Promise<Verdict> => {
+      if (absent !== null) return absent;
+      const verdict = await verifyObject(store, checkpoint, entry);
+      if (verdict.kind === "unreadable") absent = verdict;
+      return verdict;
+    };
     const verdicts = await inLanes(entries, registryLimits.objectsAtOnce, look);
     return verdicts.find(({ kind }) => kind !== "verified") ?? verified;
   } catch (error) {

@@ -46,12 +46,13 @@ export class TestRegistry implements AsyncDisposable {
     this.service = service;
   }
 
-  static async start(): Promise<TestRegistry> {
+  /** `variables`: settings beside those of every test. */
+  static async start(variables: Readonly<Record<string, string>> = {}): Promise<TestRegistry> {
     const stage = await DatabaseStage.start("registry");
     const folder = await mkdtemp(join(tmpdir(), "trainyard-registry-"));
     await mkdir(join(folder, "checkpoints"));
     const storageId = await markStorage(join(folder, "checkpoints"));
-    const service = await startService(stage, folder);
+    const service = await startService(stage, folder, { variables });
     const test = new TestRegistry(stage, folder, storageId, service);
     await stage.tell("experiment-1", experimentCreated(join(folder, "checkpoints")));
     return test;
@@ -160,12 +161,16 @@ export class TestRegistry implements AsyncDisposable {
   }
 }
 
-type Start = { readonly aheadMs?: number; readonly graceSeconds?: number };
+type Start = {
+  readonly aheadMs?: number;
+  readonly graceSeconds?: number;
+  readonly variables?: Readonly<Record<string, string>>;
+};
 
 async function startService(
   stage: DatabaseStage,
   folder: string,
-  { aheadMs = 0, graceSeconds = 0 }: Start = {},
+  { aheadMs = 0, graceSeconds = 0, variables = {} }: Start = {},
 ): Promise<ListeningService> {
   const config = parseConfig({
     ...stage.variables,
@@ -173,6 +178,7 @@ async function startService(
     TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
     TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
     TRAINYARD_ABANDONED_GRACE_SECONDS: String(graceSeconds),
+    ...variables,
   });
   const bus = stage.hub.connect("registry");
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
@@ -187,10 +193,14 @@ export function entry(path: string, content: string) {
 }
 
 export function experimentCreated(root: string): AnyEvent {
+  return experimentStoring({ type: "directory", container_path: root });
+}
+
+export function experimentStoring(checkpoint_storage: Readonly<Record<string, string>>): AnyEvent {
   return {
     type: "ExperimentCreated",
     data: {
-      config: { checkpoint_storage: { type: "directory", container_path: root } },
+      config: { checkpoint_storage },
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
@@ -205,11 +215,11 @@ export function experimentCreated(root: string): AnyEvent {
   };
 }
 
-function trialCreated(number: number): AnyEvent {
+export function trialCreated(number: number, experiment = "1"): AnyEvent {
   return {
     type: "TrialCreated",
     data: {
-      experiment: "1",
+      experiment,
       number,
       seed: 1,
       warmStartCheckpoint: "",

@@ -1,6 +1,6 @@
 """``ctx.checkpoint``, and how what it stores reaches the platform: see _context.py."""
 
 from ._background import StoredCheckpoint
-from ._context import CheckpointContext, DownloadMode, background_of
+from ._context import CheckpointContext, DownloadMode, background_of, stores_by_host
 
-__all__ = ["CheckpointContext", "DownloadMode", "StoredCheckpoint", "background_of"]
+__all__ = ["CheckpointContext", "DownloadMode", "StoredCheckpoint", "background_of", "stores_by_host"]

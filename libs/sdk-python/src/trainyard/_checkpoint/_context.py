@@ -23,7 +23,7 @@ from .._files import PathLike
 from .._storage import Plan, Selector
 from ..errors import CheckpointError
 from ._background import Background, StoredCheckpoint
-from ._shards import check_metadata, store_shard
+from ._shards import Here, check_metadata, store_shard
 from ._store import CheckpointStore
 
 
@@ -98,7 +98,7 @@ class CheckpointContext:
         self._check_may_store("store_path", shard)
         self._background.drain()
         if shard and self._distributed.size > 1:
-            with store_shard(self._store, self._distributed, None, metadata) as place:
+            with store_shard(self._store, self._distributed, self._here, None, metadata) as place:
                 yield place
         else:
             plain, steps = check_metadata(metadata)
@@ -128,7 +128,7 @@ class CheckpointContext:
         branch = self._background.branch_of(self._distributed)
         uuid = self._distributed.broadcast(_new_uuid() if self._distributed.rank == 0 else None)
         return self._background.submit(
-            uuid, lambda: _fill(store_shard(self._store, branch, uuid, part), write)
+            uuid, lambda: _fill(store_shard(self._store, branch, self._here, uuid, part), write)
         )
 
     def download(
@@ -208,6 +208,11 @@ class CheckpointContext:
             raise
         self._store.complete(uuid, manifest)
 
+    @property
+    def _here(self) -> Here:
+        at = self._distributed
+        return Here(at.cross_rank, at.cross_size, at.local_rank == 0)
+
     def _check_may_store(self, method: str, shard: bool) -> None:
         rank = self._distributed.rank
         if rank != 0 and not shard:
@@ -242,6 +247,12 @@ class CheckpointContext:
         if error is not None:
             raise CheckpointError(error)
         return result
+
+
+def stores_by_host(checkpoints: CheckpointContext) -> bool:
+    """Whether the hosts of a run share no folder for a checkpoint: each stores its own files."""
+    of_several = checkpoints._distributed.cross_size > 1  # noqa: SLF001 — the only way to it
+    return of_several and checkpoints._store.by_host() is not None  # noqa: SLF001
 
 
 def background_of(checkpoints: CheckpointContext) -> Background:

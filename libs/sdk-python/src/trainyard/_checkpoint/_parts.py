@@ -6,7 +6,7 @@ The size of a part is the platform's too (libs/blob, ``partBytes``).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from .._limits import COPY_BYTES, UPLOAD_PART_BYTES
 from .._storage import FileEntry
@@ -27,8 +27,10 @@ class Digested(NamedTuple):
         return {**message, "partSha256": self.parts} if self.parts else message
 
 
-def digest(folder: Path, entry: FileEntry) -> Digested:
-    """Reads a sealed file once. Raises ChangedFileError where it is not the file of the manifest."""
+def digest(folder: Path, entry: FileEntry, moved: Callable[[int], None]) -> Digested:
+    """Reads a sealed file once, and gives ``moved`` the bytes of each piece. Raises ChangedFileError where it is not
+    the file of the manifest.
+    """
     import base64
     import hashlib
 
@@ -44,6 +46,7 @@ def digest(folder: Path, entry: FileEntry) -> Digested:
             if not piece:
                 break
             size += len(piece)
+            moved(len(piece))
             md5.update(piece)
             whole.update(piece)
             if in_parts:

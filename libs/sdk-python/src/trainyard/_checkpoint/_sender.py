@@ -24,10 +24,14 @@ from .._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
+    CHECKPOINT_NOTICE_S,
     CHECKPOINT_WAIT_S,
+    DISK_LOOK_S,
     SEND_TIMEOUT_S,
+    UPLOAD_REMEMBERED_S,
 )
 from ..errors import CheckpointError
+from ._room import Room
 from ._spool import CheckpointSpool, Record
 from ._store import folder_of, is_defect, is_final, refusal_of
 from ._upload_process import UploadProcess
@@ -55,11 +59,13 @@ class CheckpointSender:
         run: str,
         token: str,
         uploads: bool = False,
+        disk_share: float = 1.0,
     ) -> None:
         self._spool = spool
         self.root = root
         # Whether the root is a folder of this host, whose checkpoints go from there to an object store.
         self.uploads = uploads
+        self._disk_share = disk_share
         self._run_id = run
         self._url = url
         self._token = token
@@ -73,6 +79,8 @@ class CheckpointSender:
         self._pending: dict[str, Record] = {}
         # Of these somebody waits for the decision; of the others a refusal is logged.
         self._awaited: set[str] = set()
+        # Somebody may be reading the sealed folders of these.
+        self._read: set[str] = set()
         self._refusals: dict[str, CheckpointError] = {}
         self._away_since: float | None = None
         self._why = "no answer yet"
@@ -82,6 +90,9 @@ class CheckpointSender:
         self._thread: threading.Thread | None = None
         self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
         self._upload_process = UploadProcess()
+        self._room = Room(self._disk_share)
+        # The upload that was sent last, when, and the digests of its files.
+        self._sent: tuple[str, float, list[dict[str, Any]]] | None = None
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
 
     def check_open(self) -> None:
@@ -93,6 +104,21 @@ class CheckpointSender:
         if self._stopping:
             raise RuntimeError("the context is closed: store inside `with trainyard.init()`")
 
+    def wait_for_room(self, uuid: str) -> None:
+        """Waits for earlier uploads while they and one more would take more than their share of the disk."""
+        self.check_open()
+        notice_at = time.monotonic()
+        with self._changed:
+            while self._pending and self._room.is_short(self._spool.folder):
+                if time.monotonic() >= notice_at:
+                    message = (
+                        "checkpoint %s waits for earlier uploads: %.0f MB of sealed checkpoints and "
+                        "it would take more than %.0f%% of the free disk (TRAINYARD_CHECKPOINT_DISK_SHARE)"
+                    )
+                    log.warning(message, uuid, self._room.sealed / 1e6, 100 * self._room.share)
+                    notice_at = time.monotonic() + CHECKPOINT_NOTICE_S
+                self._changed.wait(DISK_LOOK_S)
+
     def submit(self, record: Record) -> None:
         """Delivers a checkpoint whose folder is whole, as soon as that can be."""
         self.check_open()
@@ -100,7 +126,11 @@ class CheckpointSender:
         self._spool.seal(record)
         with self._changed:
             self._pending[record.uuid] = record
-            self._awaited.add(record.uuid)
+            # An upload takes as long as its bytes: nobody waits for it but who needs the disk.
+            if self.uploads:
+                self._room.add(record.uuid, sum(entry.bytes for entry in record.manifest))
+            else:
+                self._awaited.add(record.uuid)
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="trainyard-checkpoints", daemon=True
@@ -129,8 +159,14 @@ class CheckpointSender:
             raise refusal
 
     def pending(self, uuid: str) -> Record | None:
-        """A checkpoint of this process that the platform has not decided on."""
-        return self._pending.get(uuid) if self._pid == os.getpid() else None
+        """A checkpoint of this process that the platform has not decided on, to read: its folder stays until the end."""
+        if self._pid != os.getpid():
+            return None
+        with self._changed:
+            record = self._pending.get(uuid)
+            if record is not None:
+                self._read.add(uuid)
+            return record
 
     def close(self, timeout_s: float) -> None:
         """Waits for what is pending, then ends the thread, also out of a request that hangs."""
@@ -151,6 +187,9 @@ class CheckpointSender:
         self._upload_process.end()
         if self._thread is not None:
             self._thread.join(1.0)
+        if self.uploads:
+            for uuid in self._read - self._pending.keys():
+                _remove(self.root / uuid)
 
     def _is_away(self) -> bool:
         return self._until_away_s() <= 0
@@ -198,7 +237,7 @@ class CheckpointSender:
             elif time.monotonic() - defect_since > CHECKPOINT_DEFECT_S:
                 self._leave(record, answer.why)
                 return
-            self._wait_to_retry(answer)
+            self._wait_to_retry(record, answer)
 
     def _ask(self, record: Record) -> Answer:
         """Declares and completes."""
@@ -232,6 +271,11 @@ class CheckpointSender:
 
     def _upload(self, record: Record) -> Answer:
         """Sends the files by a process of its own, and completes the checkpoint."""
+        if self._sent is not None and self._sent[0] == record.uuid:
+            _, sent_at, manifest = self._sent
+            # Other hosts may still send theirs: what is there need not be read again for each look.
+            if time.monotonic() - sent_at < UPLOAD_REMEMBERED_S:
+                return self._complete(record, {"manifest": [*manifest, *record.of_others]})
         sent = self._upload_process.run(
             {
                 "url": self._url,
@@ -242,8 +286,11 @@ class CheckpointSender:
                 **record.completion(),
             }
         )
+        if sent.manifest is not None and record.is_part:
+            return None
         if sent.manifest is not None:
-            return self._complete(record, {"manifest": sent.manifest})
+            self._sent = (record.uuid, time.monotonic(), sent.manifest)
+            return self._complete(record, {"manifest": [*sent.manifest, *record.of_others]})
         if sent.refused:
             return self._refused(
                 record, CheckpointError(f"checkpoint {record.uuid} could not be sent: {sent.why}")
@@ -272,10 +319,11 @@ class CheckpointSender:
     def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
         self._spool.settle(record.uuid)
-        if self.uploads and refusal is None:
-            _remove(self.root / record.uuid)
         with self._changed:
             del self._pending[record.uuid]
+            is_read = record.uuid in self._read
+            if refusal is not None:
+                self._read.discard(record.uuid)
             away_since = None
             if not self._pending:
                 # Until then whoever stores another one would wait for all before it.
@@ -285,6 +333,11 @@ class CheckpointSender:
             if refusal is not None and awaited:
                 self._refusals[record.uuid] = refusal
             self._changed.notify_all()
+        if self.uploads and refusal is None and not is_read:
+            _remove(self.root / record.uuid)
+            with self._changed:
+                self._room.remove(record.uuid)
+                self._changed.notify_all()
         if refusal is not None and not awaited:
             log.warning("%s; the training continues without it", refusal)
         if away_since is not None:
@@ -311,12 +364,15 @@ class CheckpointSender:
             del self._pending[record.uuid]
             self._changed.notify_all()
 
-    def _wait_to_retry(self, answer: Undecided) -> None:
+    def _wait_to_retry(self, record: Record, answer: Undecided) -> None:
         wait_s = self._backoff.next_s(answer.reply)
         started = time.monotonic()
         with self._changed:
             self._away_since = self._away_since or started
             self._why = answer.why
+            # Other hosts that still send their files are no outage.
+            if self.uploads and not record.of_others and self._is_away():
+                self._note_away(record.uuid)
             self._changed.notify_all()
             while not self._stopping:
                 # The end of a run does not wait out a backoff.

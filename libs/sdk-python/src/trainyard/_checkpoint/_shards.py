@@ -4,7 +4,8 @@ Every rank writes into a folder of its own inside the checkpoint's, ``.rank-<n>`
 durable there; then the chief compares all names, each rank moves its files to their places, and the chief
 completes the checkpoint with the merged manifest. So a name that two ranks use is found before one file
 has replaced the other. What goes wrong on one rank is raised on all; nobody waits for a rank that has
-failed. Needs a storage that all hosts see at the same path.
+failed. Needs a directory that all hosts see at the same path, or an object store: there each host seals
+and sends the files of its own ranks, and the chief's completes the checkpoint when all are in the store.
 """
 
 from __future__ import annotations
@@ -20,7 +21,16 @@ from .._distributed import RankGroup
 from .._files import sync_folder
 from .._storage import FileEntry
 from ..errors import CheckpointError, DistributedError
-from ._store import CheckpointStore
+from ._parts import digest
+from ._store import CheckpointStore, HostParts
+
+
+class Here(NamedTuple):
+    """Where a process is: its host's number, of how many, and whether it is the first process there."""
+
+    host: int
+    hosts: int
+    is_first: bool
 
 
 class Place(NamedTuple):
@@ -28,37 +38,80 @@ class Place(NamedTuple):
 
     uuid: str
     folder: Path
+    steps_completed: float
     metadata: dict[str, Any]
+
+
+class Part(NamedTuple):
+    """The files of one rank."""
+
+    host: int
+    entries: list[FileEntry]
+    # As proto JSON with what an object store compares, where another host than the chief's sends them.
+    digests: list[Any]
 
 
 @contextlib.contextmanager
 def store_shard(
-    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: object
+    store: CheckpointStore, together: RankGroup, here: Here, uuid: str | None, metadata: object
 ) -> Iterator[tuple[Path, str]]:
     """Yields this rank's folder and the UUID; called by every rank in the same order."""
     place = _begin(store, together, uuid, metadata)
+    by_host = store.by_host() if here.hosts > 1 else None
+    if by_host is not None:
+        place = place._replace(folder=by_host.folder(place.uuid))
+    # Of each host that has a folder of its own one process looks after it; of the others' the chief.
+    keeps = here.is_first if by_host is not None else together.rank == 0
     own_folder = place.folder / f".rank-{together.rank}"
     try:
-        entries: list[FileEntry] = []
+        part = Part(here.host, [], [])
         failure: BaseException | None = None
         try:
+            if by_host is not None:
+                _begin_here(store, together, here, place)
             # Not its parents: where the chief's folder is not seen, the storage is not shared.
             own_folder.mkdir()
             yield own_folder, place.uuid
-            entries = _seal(own_folder)
+            part = _seal(own_folder, here, by_host)
         except BaseException as error:
             failure = error
-        merged = _agree(together, failure, entries, lambda parts: _merge(place.folder, parts))
-        failure = _attempt(lambda: _move(own_folder, place.folder, entries))
-        manifest = _agree(together, failure, None, lambda _: _finish(place, merged))
+        parts = _agree(together, failure, part, lambda parts: _merge(place.folder, parts))
+        failure = _attempt(lambda: _move(own_folder, place.folder, part.entries))
+        own = _agree(together, failure, None, lambda _: _finish(place, parts, by_host))
     except BaseException:
-        if together.rank == 0:
+        if keeps:
             import shutil
 
             shutil.rmtree(place.folder, ignore_errors=True)
             store.give_up(place.uuid)
         raise
-    _agree(together, None, None, lambda _: store.complete(place.uuid, manifest))
+    _complete(store, together, here, place, parts, own, by_host)
+
+
+def _begin_here(store: CheckpointStore, together: RankGroup, here: Here, place: Place) -> None:
+    if here.is_first and together.rank != 0:
+        store.declare(place.uuid, place.steps_completed, place.metadata)
+    os.makedirs(place.folder, exist_ok=True)
+
+
+def _complete(
+    store: CheckpointStore,
+    together: RankGroup,
+    here: Here,
+    place: Place,
+    parts: list[Part],
+    own: list[FileEntry],
+    by_host: HostParts | None,
+) -> None:
+    if by_host is None:
+        _agree(together, None, None, lambda _: store.complete(place.uuid, own))
+        return
+    failure: BaseException | None = None
+    if here.is_first and together.rank != 0:
+        entries = sorted(entry for part in parts if part.host == here.host for entry in part.entries)
+        failure = _attempt(lambda: by_host.complete_part(place.uuid, entries))
+    of_others = [entry for part in parts for entry in part.digests]
+    _agree(together, failure, None, lambda _: by_host.complete_all(place.uuid, own, of_others))
 
 
 def _begin(
@@ -79,7 +132,7 @@ def _begin(
         except BaseException:
             store.give_up(name)
             raise
-        return Place(name, folder, merged)
+        return Place(name, folder, steps, merged)
 
     place: Place = _agree(together, failure, plain, declare)
     return place
@@ -161,22 +214,27 @@ def _merge_metadata(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _seal(own_folder: Path) -> list[FileEntry]:
+def _seal(own_folder: Path, here: Here, by_host: HostParts | None) -> Part:
     metadata = own_folder / _storage.METADATA
     if metadata.exists():
         if not _storage.is_own_metadata(metadata):
             raise ValueError(f"{metadata}: this name is reserved for the SDK: use another")
         metadata.unlink()
     _storage.replace_links(own_folder)
-    return _storage.seal(own_folder)
+    entries = _storage.seal(own_folder)
+    if by_host is None or here.host == 0:
+        return Part(here.host, entries, [])
+    # The chief's host completes the checkpoint, and cannot read them.
+    digests = [digest(own_folder, entry, lambda count: None).message() for entry in entries]
+    return Part(here.host, entries, digests)
 
 
-def _merge(folder: Path, parts: list[list[FileEntry]]) -> list[FileEntry]:
+def _merge(folder: Path, parts: list[Part]) -> list[Part]:
     owner: dict[str, int] = {}
     folders: dict[str, int] = {}
     merged: list[FileEntry] = []
-    for rank, entries in enumerate(parts):
-        for entry in entries:
+    for rank, part in enumerate(parts):
+        for entry in part.entries:
             path = entry.path
             if path in owner:
                 raise _conflict(path, owner[path], rank)
@@ -188,7 +246,7 @@ def _merge(folder: Path, parts: list[list[FileEntry]]) -> list[FileEntry]:
         if path in folders:
             raise _conflict(path, rank, folders[path])
     _storage.check_manifest(folder, merged)
-    return merged
+    return parts
 
 
 def _conflict(path: str, one: int, other: int) -> ValueError:
@@ -219,9 +277,11 @@ def _move(own_folder: Path, folder: Path, entries: list[FileEntry]) -> None:
         sync_folder(parent)
 
 
-def _finish(place: Place, merged: list[FileEntry]) -> list[FileEntry]:
+def _finish(place: Place, parts: list[Part], by_host: HostParts | None) -> list[FileEntry]:
+    """The manifest of what is in the chief's folder."""
+    here = [part for part in parts if by_host is None or part.host == 0]
     _storage.write_metadata(place.folder, place.metadata)
     entry = _storage.seal_file(place.folder, _storage.METADATA)
     sync_folder(place.folder)
     sync_folder(place.folder.parent)
-    return sorted([*merged, entry])
+    return sorted([*(entry for part in here for entry in part.entries), entry])

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import _values
+from .. import _values, _versions
 from .._files import write_by_rename
 from .._storage import FileEntry
 
@@ -34,19 +34,28 @@ class Record(NamedTuple):
     manifest: list[FileEntry]
     # As this host sees the storage; empty where it could not tell.
     storage_id: str = ""
+    # Files that other hosts send to the same object store, as proto JSON with their digests.
+    of_others: tuple[Any, ...] = ()
+    # Whether these are files of a checkpoint that the chief's host completes.
+    is_part: bool = False
 
     def declaration(self) -> dict[str, Any]:
         """The body of its declaration."""
         message: dict[str, Any] = {
             "checkpoint": self.uuid,
             "stepsCompleted": self.steps_completed,
-            "metadata": self.metadata,
+            "metadata": _versions.with_versions(self.metadata),
         }
         return {**message, "storageId": self.storage_id} if self.storage_id else message
 
     def completion(self) -> dict[str, Any]:
-        """The body of its completion."""
+        """The body of its completion, of a directory storage."""
         return {"manifest": [entry.message() for entry in self.manifest]}
+
+    def shares(self) -> dict[str, Any]:
+        """What the record says of other hosts' files; nothing for a checkpoint of one host."""
+        of_others = {"ofOthers": list(self.of_others)} if self.of_others else {}
+        return {**of_others, **({"isPart": True} if self.is_part else {})}
 
 
 class CheckpointSpool:
@@ -63,7 +72,8 @@ class CheckpointSpool:
     def seal(self, record: Record) -> None:
         """Says that the folder is whole. From here on the checkpoint survives the process."""
         message = {"sealedMs": time.time_ns() // 1_000_000}
-        line = _values.encode({**message, **record.declaration(), **record.completion()})
+        declared = {**message, **record.declaration()}
+        line = _values.encode({**declared, **record.completion(), **record.shares()})
         write_by_rename(self.folder / f"{record.uuid}.json", line)
         self.give_up(record.uuid)
 

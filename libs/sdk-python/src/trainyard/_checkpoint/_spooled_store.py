@@ -28,28 +28,54 @@ class SpooledStore:
         self._spool = spool
         self._sender = sender
         self._begun: dict[str, tuple[float, dict[str, Any], str]] = {}
+        # Checkpoints of which other hosts have files.
+        self._shared: set[str] = set()
         self._marker_noted = False
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Names the folder to write to."""
-        self._sender.check_open()
+        self._sender.wait_for_room(uuid)
         self._begun[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Puts the checkpoint into the spool, and waits a short time for the platform."""
+        """Puts the checkpoint into the spool, and waits a short time for the platform; for an upload it does not wait."""
+        self._sender.submit(self._record(uuid, manifest))
+        if not self._sender.uploads:
+            self._sender.wait(uuid)
+
+    def by_host(self) -> SpooledStore | None:
+        """Where checkpoints go to an object store, each host seals and sends its own files."""
+        return self if self._sender.uploads else None
+
+    def folder(self, uuid: str) -> Path:
+        """The folder on this host for its files of a checkpoint of several hosts."""
+        self._shared.add(uuid)
+        return self._sender.root / uuid
+
+    def complete_part(self, uuid: str, manifest: list[FileEntry]) -> None:
+        """Puts this host's files into the spool, to be sent."""
+        self._sender.submit(self._record(uuid, manifest)._replace(is_part=True))
+
+    def complete_all(self, uuid: str, manifest: list[FileEntry], of_others: list[Any]) -> None:
+        """Puts the checkpoint into the spool; it is complete once the other hosts have sent their files too."""
+        self._sender.submit(self._record(uuid, manifest)._replace(of_others=tuple(of_others)))
+
+    def _record(self, uuid: str, manifest: list[FileEntry]) -> Record:
         steps_completed, metadata, storage_id = self._begun.pop(uuid)
-        self._sender.submit(Record(uuid, steps_completed, metadata, manifest, storage_id))
-        self._sender.wait(uuid)
+        return Record(uuid, steps_completed, metadata, manifest, storage_id)
 
     def give_up(self, uuid: str) -> None:
         """Forgets a checkpoint that is not whole."""
-        del self._begun[uuid]
+        self._begun.pop(uuid, None)
         self._spool.give_up(uuid)
 
     def plan(self, uuid: str) -> Plan:
         """Where a checkpoint is: one that waits for the platform, or a complete one."""
+        if uuid in self._shared:
+            # No host has all files; the store has them soon.
+            return self._remote.plan(uuid, is_on_its_way=True)
         waiting = self._sender.pending(uuid)
         if waiting is None:
             return self._remote.plan(uuid)

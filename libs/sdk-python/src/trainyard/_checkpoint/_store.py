@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from .. import _log as log
-from .. import _storage_marker, _values
+from .. import _storage_marker, _values, _versions
 from .._http import Backoff, HttpConnection, Reply, UnreachableError
 from .._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
@@ -51,8 +51,26 @@ class CheckpointStore(Protocol):
     def fetch(self, uuid: str, plan: Plan) -> None:
         """Has the files of a plan in its folder."""
 
+    def by_host(self) -> HostParts | None:
+        """How each host stores its own files of one checkpoint; None where all hosts write to one folder."""
+        raise NotImplementedError
+
     def close(self, timeout_s: float) -> None:
         """Ends the storing, waiting that long for what the platform has not decided on."""
+
+
+class HostParts(Protocol):
+    """One checkpoint whose files several hosts send to an object store."""
+
+    def folder(self, uuid: str) -> Path:
+        """The folder on this host for its files. Every process of the host asks for it."""
+        raise NotImplementedError
+
+    def complete_part(self, uuid: str, manifest: list[FileEntry]) -> None:
+        """Says that this host's files are there; the chief's host completes the checkpoint."""
+
+    def complete_all(self, uuid: str, manifest: list[FileEntry], of_others: list[Any]) -> None:
+        """Says that the files of the chief's host are there, and which ones the other hosts send."""
 
 
 class RemoteStore:
@@ -69,7 +87,8 @@ class RemoteStore:
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
-        message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": metadata}
+        declared = _versions.with_versions(metadata)
+        message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": declared}
         known = self._root
         folder = self._declare(uuid, {**message, **_storage_id(known)})
         if folder.parent != known:
@@ -93,15 +112,19 @@ class RemoteStore:
     def give_up(self, uuid: str) -> None:
         """The registry abandons it when the run ends."""
 
+    def by_host(self) -> None:
+        """All hosts write to the folder that the platform names."""
+
     def close(self, timeout_s: float) -> None:
         """Nothing waits here."""
 
-    def plan(self, uuid: str) -> Plan:
-        """Where a complete checkpoint is."""
+    def plan(self, uuid: str, *, is_on_its_way: bool = False) -> Plan:
+        """Where a complete checkpoint is. One that is on its way is waited for."""
         path = f"/api/v1/checkpoints/{quote(uuid, safe='')}/plan"
-        answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None)
+        early = _NOT_YET if is_on_its_way else ()
+        answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None, early)
         manifest = [entry_of(uuid, entry) for entry in answer.get("manifest") or []]
-        metadata = answer.get("metadata") or {}
+        metadata = _versions.without_versions(answer.get("metadata") or {})
         storage_id, store = answer.get("storageId") or "", answer.get("store") or ""
         folder = self._fetched / uuid if store else folder_of(uuid, answer)
         return Plan(folder, manifest, metadata, storage_id, store)
@@ -123,8 +146,12 @@ class RemoteStore:
         files = answer.get("files") or []
         return {str(file["path"]): Planned.of(file.get("request")) for file in files}
 
-    def _call(self, failing: str, method: str, path: str, message: Any | None) -> dict[str, Any]:
-        """Sends one request until it is answered. Other threads of the script run on meanwhile."""
+    def _call(
+        self, failing: str, method: str, path: str, message: Any | None, early: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        """Sends one request until it is answered. Other threads of the script run on meanwhile. A refusal with one of the
+        codes in ``early`` is asked again.
+        """
         connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
         body = None if message is None else _values.encode(message)
         patience = _Patience(failing)
@@ -137,11 +164,16 @@ class RemoteStore:
                     continue
                 if 200 <= reply.status < 300:
                     return reply.json()
-                if is_final(reply.status):
+                is_early = reply.json().get("code") in early
+                if is_final(reply.status) and not is_early:
                     raise refusal_of(failing, reply)
-                patience.wait(reply, reply.problem())
+                patience.wait(None if is_early else reply, reply.problem())
         finally:
             connection.close()
+
+
+# Codes for a checkpoint that its hosts have not declared or completed yet.
+_NOT_YET = ("checkpoint_not_found", "checkpoint_not_complete")
 
 
 def _storage_id(root: Path | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Callable, NamedTuple
 from urllib.parse import urlsplit
 
 from .._limits import COPY_BYTES, STORE_ANSWER_BYTES_MAX, STORE_TIMEOUT_S
@@ -49,15 +49,19 @@ class Planned(NamedTuple):
 class Part:
     """Some bytes of a file, as the body of a request."""
 
-    def __init__(self, file: BinaryIO, count: int) -> None:
+    def __init__(self, file: BinaryIO, count: int, moved: Callable[[int], None]) -> None:
         self._file = file
         self._left = count
+        self._moved = moved
+        self.taken = 0
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, at most ``size``; empty at the end of the part."""
         count = self._left if size < 0 else min(size, self._left)
         piece = self._file.read(count)
         self._left -= len(piece)
+        self.taken += len(piece)
+        self._moved(len(piece))
         return piece
 
 
@@ -69,11 +73,26 @@ class StoreConnections:
         self._lock = threading.Lock()
         self._opened: set[http.client.HTTPConnection] = set()
 
-    def send(self, request: Planned, path: Path, offset: int, count: int) -> None:
-        """Sends ``count`` bytes of a file from ``offset`` on. Raises TransferError and WrongContentError."""
+    def send(
+        self,
+        request: Planned,
+        path: Path,
+        offset: int,
+        count: int,
+        moved: Callable[[int], None],
+    ) -> None:
+        """Sends ``count`` bytes of a file from ``offset`` on, and gives ``moved`` the bytes of each piece; what the store
+        did not take is given back as a negative number. Raises TransferError and WrongContentError.
+        """
+        status, answer = 0, ""
         with open(path, "rb") as file:
             file.seek(offset)
-            status, answer = self._ask(request, Part(file, count), count)
+            body = Part(file, count, moved)
+            try:
+                status, answer = self._ask(request, body, count)
+            finally:
+                if not 200 <= status < 300:
+                    moved(-body.taken)
         if 200 <= status < 300:
             return
         if status == 400 and any(code in answer for code in _WRONG_CONTENT):

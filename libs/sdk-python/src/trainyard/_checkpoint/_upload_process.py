@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import _log as log
+from .._limits import UPLOAD_SILENCE_S
 from ._uploader_status import REFUSED
 
 
@@ -78,19 +80,36 @@ def _exchange(process: subprocess.Popen[bytes], order: bytes) -> bytes:
 
 
 class _Lines(threading.Thread):
-    """Logs what the program says as it says it; the last line may be the reason of a failure."""
+    """Logs what the program says as it says it; the last line may be the reason of a failure. A program that moves bytes
+    says so, so one that says nothing for long is killed.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         super().__init__(name="trainyard-upload-log", daemon=True)
-        self._stderr = process.stderr
+        self._process = process
         self.last = ""
         self.start()
 
     def run(self) -> None:
         """Reads until the program has ended."""
-        assert self._stderr is not None
-        with self._stderr:
-            for line in self._stderr:
-                if self.last:
-                    log.info("%s", self.last)
-                self.last = line.decode("utf-8", "replace").rstrip()
+        stderr = self._process.stderr
+        assert stderr is not None
+        begun = b""
+        with stderr, selectors.DefaultSelector() as selector:
+            selector.register(stderr, selectors.EVENT_READ)
+            while True:
+                if not selector.select(UPLOAD_SILENCE_S):
+                    self._process.kill()
+                    self._say(f"the upload was ended after {UPLOAD_SILENCE_S:.0f} s without progress")
+                    return
+                piece = os.read(stderr.fileno(), 65_536)
+                if not piece:
+                    return
+                *lines, begun = (begun + piece).split(b"\n")
+                for line in lines:
+                    self._say(line.decode("utf-8", "replace").rstrip())
+
+    def _say(self, line: str) -> None:
+        if self.last:
+            log.info("%s", self.last)
+        self.last = line

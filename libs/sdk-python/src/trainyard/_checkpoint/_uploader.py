@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -53,6 +54,10 @@ class RefusedError(Exception):
     """The platform or the store will never take it."""
 
 
+class CopyingError(Exception):
+    """The platform copies files that an earlier checkpoint has; ask again."""
+
+
 class _Part(NamedTuple):
     path: str
     offset: int
@@ -73,12 +78,12 @@ class Uploader:
 
     def upload(self) -> list[Digested]:
         """Sends what is missing. Raises TransferError for later, RefusedError for never."""
-        files = [
-            digest(self._order.folder, entry_of(self._order.checkpoint, entry))
-            for entry in self._order.manifest
-        ]
+        entries = [entry_of(self._order.checkpoint, entry) for entry in self._order.manifest]
+        total = sum(entry.bytes for entry in entries)
+        self._progress.begin("read", total)
+        files = [digest(self._order.folder, entry, self._progress.moved) for entry in entries]
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
-        self._progress.begin(sum(file.entry.bytes for file in files))
+        self._progress.begin("sent", total)
         with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
             for first in range(0, len(files), UPLOAD_FILES_PER_PLAN):
                 self._upload_page(files[first : first + UPLOAD_FILES_PER_PLAN], lanes, backoff)
@@ -90,7 +95,12 @@ class Uploader:
         """Plans and sends until the store has all of these files."""
         fruitless = 0
         while True:
-            parts = list(self._plan(page))
+            try:
+                parts = list(self._plan(page))
+            except CopyingError:
+                self._progress.note("unchanged files are being copied inside the store")
+                time.sleep(backoff.next_s())
+                continue
             if not parts:
                 return
             failures = [failure for failure in lanes.map(self._send, parts) if failure is not None]
@@ -111,6 +121,8 @@ class Uploader:
             raise TransferError(str(error)) from error
         if is_final(reply.status):
             raise RefusedError(reply.problem())
+        if reply.json().get("code") == "being_copied":
+            raise CopyingError(reply.problem())
         if reply.status >= 300:
             raise TransferError(reply.problem())
         for file in reply.json().get("files") or []:
@@ -122,33 +134,42 @@ class Uploader:
         """Sends one part; what may be sent again is returned, so that the others are sent meanwhile."""
         try:
             path = self._order.folder / part.path
-            self._store.send(part.request, path, part.offset, part.bytes)
+            self._store.send(part.request, path, part.offset, part.bytes, self._progress.moved)
         except TransferError as error:
             return error
-        self._progress.sent(part.bytes)
         return None
 
 
 class _Progress:
-    """Says how far a long upload is."""
+    """Says how far a long upload is, while bytes move: an upload that says nothing for long is taken to hang."""
 
     def __init__(self, checkpoint: str) -> None:
         self._checkpoint = checkpoint
-        self._bytes = 0
-        self._sent = 0
+        self._lock = threading.Lock()
+        self._what = ""
+        self._total = 0
+        self._moved = 0
         self._next_notice = 0.0
 
-    def begin(self, total: int) -> None:
-        self._bytes = total
+    def begin(self, what: str, total: int) -> None:
+        self._what, self._total, self._moved = what, total, 0
         self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
 
-    def sent(self, count: int) -> None:
-        self._sent += count
-        if time.monotonic() < self._next_notice:
-            return
-        self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
-        sent, total = self._sent / 1e6, self._bytes / 1e6
-        say(f"checkpoint {self._checkpoint}: {sent:,.0f} of {total:,.0f} MB sent")
+    def note(self, text: str) -> None:
+        with self._lock:
+            if time.monotonic() < self._next_notice:
+                return
+            self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
+        say(f"checkpoint {self._checkpoint}: {text}")
+
+    def moved(self, count: int) -> None:
+        with self._lock:
+            self._moved += count
+            if count <= 0 or time.monotonic() < self._next_notice:
+                return
+            self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
+            moved, total = self._moved / 1e6, self._total / 1e6
+        say(f"checkpoint {self._checkpoint}: {moved:,.0f} of {total:,.0f} MB {self._what}")
 
 
 def say(line: str) -> None:

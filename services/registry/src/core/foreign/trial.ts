@@ -16,18 +16,27 @@ export type TrialRuns = {
   readonly lost: boolean;
   /** Checkpoints of the newest run that may complete after its end. */
   readonly named: readonly Named[];
+  /** The checkpoint that was completed last, of any run; empty for none. */
+  readonly latest: string;
 };
 
 export type Named = { readonly checkpoint: string; readonly step: number };
 
-export const noRuns: TrialRuns = { exists: false, newest: 0, ended: false, lost: false, named: [] };
+export const noRuns: TrialRuns = {
+  exists: false,
+  newest: 0,
+  ended: false,
+  lost: false,
+  named: [],
+  latest: "",
+};
 
 export function evolveRuns(state: TrialRuns, event: AnyEvent): TrialRuns {
   switch (event.type) {
     case "TrialCreated":
       return { ...state, exists: true };
     case "RunRequested":
-      return { ...noRuns, exists: true, newest: event.data.run };
+      return { ...noRuns, exists: true, newest: event.data.run, latest: state.latest };
     case "RunEnded": {
       const { run, why, sealed } = event.data;
       if (run !== state.newest) return state;
@@ -38,6 +47,8 @@ export function evolveRuns(state: TrialRuns, event: AnyEvent): TrialRuns {
       const { run, checkpoints } = event.data;
       return run === state.newest ? { ...state, named: [...state.named, ...checkpoints] } : state;
     }
+    case "TrialCheckpointed":
+      return { ...state, latest: event.data.checkpoint };
     case "TrialEnded":
       return { ...state, ended: true };
     default:

@@ -1,0 +1,45 @@
+"""What a checkpoint was written with: the versions of Python, of this package and of the frameworks that are loaded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ._version import __version__
+
+# The platform's copy of a checkpoint's metadata has the versions by this name; a script does not see them there.
+KEY = "trainyard_versions"
+
+_FRAMEWORKS = (
+    "torch",
+    "lightning",
+    "pytorch_lightning",
+    "transformers",
+    "accelerate",
+    "deepspeed",
+    "jax",
+    "tensorflow",
+    "sklearn",
+)
+
+
+def versions() -> dict[str, str]:
+    """The versions by package. Loads nothing."""
+    python = ".".join(str(number) for number in sys.version_info[:3])
+    found = {"python": python, "trainyard": __version__}
+    for name in _FRAMEWORKS:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if version is not None:
+            found[name] = str(version)
+    return found
+
+
+def with_versions(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata as they are declared."""
+    return {**metadata, KEY: versions()}
+
+
+def without_versions(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata as they were stored."""
+    return {name: value for name, value in metadata.items() if name != KEY}

@@ -1,0 +1,147 @@
+/** The rest of an upload: the SDK's own program, planned requests, and an S3 server that forgives nothing. */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { checkpointKey, type FileDigests, type ObjectStore } from "@trainyard/blob";
+import { openS3Store } from "@trainyard/blob/s3";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { S3Server, testUser } from "@trainyard/testing/s3";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { newFolder, removeFolders } from "../testing/examples.ts";
+import { uploadCheckpoint } from "./checkpoint-upload.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+afterAll(removeFolders);
+
+const checkpoint = "00000000-0000-4000-8000-00000000000f";
+const host = {
+  sdkPath: join(import.meta.dirname, "../../../../libs/sdk-python/src"),
+  inherited: { PATH: process.env["PATH"] ?? "" },
+};
+
+let s3: S3Server;
+let store: ObjectStore;
+let platform: Server;
+/** What the platform answers instead of a plan. */
+let refusal: { readonly status: number; readonly body: object } | null;
+let plans: number;
+
+type Asked = { readonly path: string; readonly bytes: number; readonly sha256: string };
+
+/** As the registry plans, for files of one part. */
+async function planOf({ path, bytes, sha256 }: Asked) {
+  const parts: FileDigests["parts"] = [{ sha256 }];
+  const digests = { bytes, sha256, parts, md5: "", crc32c: "" };
+  const planned = await store.planUpload(checkpointKey(checkpoint, path), digests);
+  return { path, parts: planned.parts };
+}
+
+beforeEach(async () => {
+  s3 = await S3Server.start({ buckets: ["models"] });
+  const endpoint = { endpoint: s3.url, credentials: testUser, clock: systemClock };
+  store = openS3Store({ bucket: "models", prefix: "team", ...endpoint });
+  refusal = null;
+  plans = 0;
+  platform = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    plans += 1;
+    const { files } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { files: Asked[] };
+    const { status, body } = refusal ?? {
+      status: 200,
+      body: { files: await Promise.all(files.map(planOf)) },
+    };
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
+});
+
+afterEach(async () => {
+  platform.closeAllConnections();
+  platform.close();
+  await store[Symbol.asyncDispose]();
+  await s3[Symbol.asyncDispose]();
+});
+
+const sha256Of = (content: Uint8Array): string =>
+  createHash("sha256").update(content).digest("hex");
+
+/** A sealed folder of some files, and the order to send it. */
+function orderOf(files: Readonly<Record<string, Buffer>>) {
+  const folder = newFolder();
+  const manifest = Object.entries(files).map(([path, content]) => {
+    mkdirSync(join(folder, path, ".."), { recursive: true });
+    writeFileSync(join(folder, path), content);
+    return { path, bytes: content.length, sha256: sha256Of(content) };
+  });
+  const { port } = platform.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return { url, token: "token", run: "1.1#1", checkpoint, folder, manifest };
+}
+
+const send = (order: ReturnType<typeof orderOf>, silenceMs?: number) =>
+  uploadCheckpoint(order, host, null, new AbortController().signal, silenceMs);
+const puts = () => s3.served.filter(({ operation }) => operation === "PutObject");
+
+test("every file is in the store as it was sealed, and the manifest has what the store compares", async () => {
+  const files = { model: randomBytes(3_000_000), "a/b": Buffer.from("b"), empty: Buffer.alloc(0) };
+  const order = orderOf(files);
+  const end = await send(order);
+  expect(end).toMatchObject({ kind: "sent", manifest: order.manifest });
+  for (const [path, content] of Object.entries(files)) {
+    expect(await store.head(checkpointKey(checkpoint, path))).toMatchObject({
+      bytes: content.length,
+      checksum: { kind: "sha256", value: createHash("sha256").update(content).digest("base64") },
+    });
+  }
+});
+
+test("what the store has is not sent again", async () => {
+  const order = orderOf({ a: Buffer.from("1"), b: Buffer.from("2") });
+  await store.put(checkpointKey(checkpoint, "a"), Buffer.from("1"));
+  const before = puts().length;
+  expect(await send(order)).toMatchObject({ kind: "sent" });
+  expect(puts().slice(before)).toMatchObject([{ key: `team/${checkpoint}/b`, status: 200 }]);
+});
+
+test("a platform that is away is for later, and its refusal is final", async () => {
+  const order = orderOf({ a: Buffer.from("1") });
+  refusal = { status: 503, body: { detail: "it restarts" } };
+  expect(await send(order)).toEqual({ kind: "later", why: "it restarts" });
+  refusal = { status: 409, body: { detail: "run 2 was requested" } };
+  expect(await send(order)).toEqual({ kind: "refused", why: "run 2 was requested" });
+  refusal = null;
+  expect(await send({ ...order, url: "http://127.0.0.1:9" })).toMatchObject({ kind: "later" });
+});
+
+test("a file that is not what its manifest says is refused by name", async () => {
+  const order = orderOf({ weights: Buffer.from("good") });
+  writeFileSync(join(order.folder, "weights"), "evil");
+  const end = await send(order);
+  expect(end).toMatchObject({ kind: "refused", why: expect.stringContaining("weights") });
+  expect(plans).toBe(0);
+});
+
+test("an upload without progress is ended, for a later attempt", async () => {
+  const order = orderOf({ a: Buffer.from("1") });
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const { port } = silent.address() as AddressInfo;
+  const end = await send({ ...order, url: `http://127.0.0.1:${port}` }, 2_000);
+  silent.closeAllConnections();
+  silent.close();
+  expect(end).toEqual({
+    kind: "later",
+    why: `the upload of checkpoint ${checkpoint} made no progress for 2 s`,
+  });
+});
+
+test("the end of the agent ends the upload, for the next agent", async () => {
+  const order = orderOf({ a: Buffer.from("1") });
+  const stop = new AbortController();
+  const sending = uploadCheckpoint(order, host, null, stop.signal);
+  stop.abort();
+  expect(await sending).toMatchObject({ kind: "later" });
+});

@@ -1,0 +1,110 @@
+/** What the agent does with checkpoints of an object store that a process left, on each of several hosts. */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type AgentConfig, parseConfig } from "./config.ts";
+import { type AgentService, createService } from "./service.ts";
+import { folderNameOf } from "./state/layout.ts";
+import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+
+vi.setConfig({ testTimeout: 30_000 });
+const patient = { timeout: 90_000, interval: 10 };
+const first = "00000000-0000-4000-8000-00000000000f";
+const second = "00000000-0000-4000-8000-00000000000a";
+
+let hub: MemoryHub;
+let platform: ScriptedPlatform;
+let config: AgentConfig;
+let agent: AgentService;
+
+beforeEach(async () => {
+  hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  platform.store = "s3://models/team";
+  config = parseConfig({
+    PATH: process.env["PATH"] ?? "",
+    TRAINYARD_NATS_URL: "unused",
+    TRAINYARD_AGENT_NAME: "rack",
+    TRAINYARD_AGENT_DIR: newFolder(),
+    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
+    TRAINYARD_AGENT_SLOTS: "2",
+    TRAINYARD_API_URL: platform.url,
+    TRAINYARD_METRICS_URL: platform.url,
+    TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../libs/sdk-python/src"),
+  });
+  agent = await createService(config, {
+    bus: hub.connect("agent-rack"),
+    logger: createLogger("agent", "silent"),
+  });
+  await agent.start();
+});
+
+afterEach(async () => {
+  await agent.shutDownRuns();
+  await agent[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+const content = "model\n";
+const own = {
+  path: "shards/0",
+  bytes: content.length,
+  sha256: createHash("sha256").update(content).digest("hex"),
+};
+const md5 = createHash("md5").update(content).digest("base64");
+const other = { path: "shards/1", bytes: 1, sha256: "ab", md5: "abc" };
+
+/** A script that leaves a checkpoint as the SDK does. */
+const sealing = (checkpoint: string, sealedMs: number, more: object = {}): string => {
+  const told = { sealedMs, checkpoint, stepsCompleted: sealedMs, metadata: {}, manifest: [own] };
+  return [
+    `mkdir -p "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}/shards" "$TRAINYARD_RUN_DIR/spool/checkpoints"`,
+    `echo model > "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}/shards/0"`,
+    `echo '${JSON.stringify({ ...told, ...more })}' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${checkpoint}.json"`,
+  ].join("; ");
+};
+const storing = { config: { checkpoint_storage: { type: "s3", bucket: "models" } } };
+const runDirOf = (launch: { allocation: string }): string =>
+  join(config.folder, "runs", folderNameOf(launch.allocation), "run");
+
+test("the chief's host completes a checkpoint with the files of all, another host only sends its own", async () => {
+  const script = `${sealing(first, 1, { ofOthers: [other] })}; ${sealing(second, 2, { isPart: true })}`;
+  const launch = launchOf(script, storing);
+  platform.run(launch);
+  await platform.ended(launch);
+  const spool = join(runDirOf(launch), "spool/checkpoints");
+  await vi.waitFor(() => expect(readdirSync(spool)).toEqual([]), patient);
+  expect(platform.uploads).toEqual([first, second]);
+  expect([...platform.checkpoints.keys()]).toEqual([first]);
+  expect(platform.checkpoints.get(first)?.manifest).toEqual([{ ...own, md5 }, other]);
+  for (const checkpoint of [first, second]) {
+    expect(existsSync(join(runDirOf(launch), "checkpoints", checkpoint))).toBe(false);
+  }
+});
+
+test("a checkpoint that waits for another host's files holds up no other, and is not sent again meanwhile", async () => {
+  platform.unsent.add(first);
+  const launch = launchOf(
+    `${sealing(first, 1, { ofOthers: [other] })}; ${sealing(second, 2)}`,
+    storing,
+  );
+  platform.run(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([second]), patient);
+  const { checkpointRequests } = platform;
+  await vi.waitFor(
+    () => expect(platform.checkpointRequests).toBeGreaterThan(checkpointRequests + 4),
+    patient,
+  );
+  expect(platform.uploads).toEqual([first, second]);
+  platform.unsent.clear();
+  await vi.waitFor(
+    () => expect([...platform.checkpoints.keys()]).toEqual([second, first]),
+    patient,
+  );
+});

@@ -1,0 +1,93 @@
+/**
+ * Files of a new checkpoint that the trial's last complete one has already, by size and SHA-256: they are copied inside the
+ * object store, so that each checkpoint stays complete by itself. A copy that is slow goes on while its uploader is told to
+ * come again, and is joined then. It counts only after the store's checksum of it was compared, as an upload's is.
+ */
+import { checkpointKey, type ObjectStore } from "@trainyard/blob";
+import { isFault, isRejection } from "@trainyard/kernel";
+import type { Manifest } from "../core/manifest.ts";
+import { registryLimits } from "../limits.ts";
+import type { CommandDeps } from "./commands.ts";
+import { completeCheckpointOf } from "./download.ts";
+import { trialRuns } from "../streams.ts";
+
+type Content = { readonly bytes: number; readonly sha256: string };
+
+/** The object with this content, or null. */
+export type Source = (file: Content) => string | null;
+
+const none: Source = () => null;
+
+type Deps = Pick<CommandDeps, "executor" | "manifests" | "stores">;
+
+type Copied = Awaited<ReturnType<ObjectStore["copy"]>>;
+
+export class Unchanged {
+  /** By the digest of their manifests: an uploader asks for its files page by page. */
+  readonly #indexes = new Map<string, ReadonlyMap<string, string>>();
+  readonly #running = new Map<string, Promise<Copied>>();
+
+  /** Where files of a trial's last complete checkpoint are, if that is in the same storage. */
+  async sourceOf(
+    deps: Deps,
+    trial: string,
+    store: ObjectStore,
+    storageId: string,
+  ): Promise<Source> {
+    const { latest } = (await deps.executor.cache.load(trialRuns, trial)).state;
+    if (latest === "") return none;
+    const complete = await completeCheckpointOf(deps, latest);
+    if (isRejection(complete)) return none;
+    const { state, declared, isGone } = complete;
+    if (declared.storageId !== storageId) return none;
+    const theirs = await deps.stores.of(declared.storage ?? {});
+    if (theirs?.address !== store.address) return none;
+    const index = await this.#indexOf(deps, state.manifestDigest);
+    return (file) => {
+      const path = index.get(contentOf(file));
+      return path === undefined || isGone(path) ? null : checkpointKey(latest, path);
+    };
+  }
+
+  async #indexOf({ manifests }: Deps, digest: string): Promise<ReadonlyMap<string, string>> {
+    const known = this.#indexes.get(digest);
+    if (known !== undefined) return known;
+    const index = indexOf(await manifests.get(digest));
+    this.#indexes.set(digest, index);
+    const [oldest] = this.#indexes.keys();
+    if (this.#indexes.size > registryLimits.manifestsIndexedMax && oldest !== undefined) {
+      this.#indexes.delete(oldest);
+    }
+    return index;
+  }
+
+  /** Copies inside the store; a copy that is under way is joined. False where the file has to be sent. */
+  async copy(store: ObjectStore, from: string, to: string): Promise<boolean> {
+    const name = `${store.address} ${to}`;
+    const running = this.#running.get(name) ?? this.#begin(name, store, from, to);
+    try {
+      return (await running) === "copied";
+    } catch (error) {
+      if (isFault(error)) return false;
+      throw error;
+    }
+  }
+
+  #begin(name: string, store: ObjectStore, from: string, to: string): Promise<Copied> {
+    const copying = store.copy(from, to);
+    this.#running.set(name, copying);
+    const over = (): void => void this.#running.delete(name);
+    copying.then(over, over);
+    return copying;
+  }
+}
+
+function indexOf(manifest: Manifest): ReadonlyMap<string, string> {
+  return new Map(
+    manifest.filter(({ bytes }) => bytes > 0).map((file) => [contentOf(file), file.path]),
+  );
+}
+
+function contentOf({ bytes, sha256 }: Content): string {
+  return `${bytes} ${sha256}`;
+}

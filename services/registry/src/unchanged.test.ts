@@ -1,0 +1,174 @@
+/** Files that a trial's last checkpoint has are copied inside the store, and no checkpoint depends on another. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CompleteCheckpointSchema,
+  FileUploadsSchema,
+  PlanUploadSchema,
+  VerificationSchema,
+  VerifyCheckpointSchema,
+} from "@trainyard/contracts/commands";
+import { openS3Store } from "@trainyard/blob/s3";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { AcceptedSchema } from "@trainyard/runtime";
+import { S3Server, testUser } from "@trainyard/testing/s3";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  entry,
+  experimentStoring,
+  runRequested,
+  TestRegistry,
+  trialCreated,
+} from "./testing/test-registry.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+let s3: S3Server;
+let registry: TestRegistry;
+
+beforeEach(async () => {
+  s3 = await S3Server.start({ buckets: ["models"] });
+  const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = testUser;
+  const file = join(mkdtempSync(join(tmpdir(), "ty-unchanged-")), "credentials.json");
+  writeFileSync(file, JSON.stringify({ s3: { access_key_id, secret_access_key } }), {
+    mode: 0o600,
+  });
+  registry = await TestRegistry.start({
+    TRAINYARD_STORAGE_CREDENTIALS: file,
+    TRAINYARD_STORAGE_ENDPOINTS: s3.url,
+  });
+  const storage = { type: "s3", bucket: "models", endpoint_url: s3.url };
+  await registry.stage.tell("experiment-2", experimentStoring({ ...storage, prefix: "team" }));
+  await registry.stage.tell("experiment-3", experimentStoring({ ...storage, prefix: "other" }));
+});
+
+afterEach(async () => {
+  await registry[Symbol.asyncDispose]();
+  await s3[Symbol.asyncDispose]();
+});
+
+type Files = Readonly<Record<string, string>>;
+
+const digested = (files: Files) =>
+  Object.entries(files).map(([path, content]) => {
+    return { ...entry(path, content), md5: createHash("md5").update(content).digest("base64") };
+  });
+
+async function newTrial(trial: string): Promise<string> {
+  const [experiment = ""] = trial.split(".");
+  await registry.stage.tell(`trial-${trial}`, trialCreated(1, experiment), runRequested(1));
+  return trial;
+}
+
+function plan(checkpoint: string, trial: string, files: Files) {
+  const message = { checkpoint, trial, run: 1, files: digested(files) };
+  return registry.stage.ask([PlanUploadSchema, message], FileUploadsSchema);
+}
+
+/** Declares, sends what is planned, and completes; tells which files were sent. */
+async function store(trial: string, files: Files) {
+  const { checkpoint } = await registry.declareIn({ trial });
+  const answer = await plan(checkpoint, trial, files);
+  if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
+  const sent: string[] = [];
+  for (const { path, parts } of answer.reply.files) {
+    for (const { request } of parts) {
+      const { method, url, headers } = request ?? { method: "", url: "", headers: {} };
+      const body = files[path] ?? "";
+      expect((await fetch(url, { method, headers, body })).status).toBe(200);
+      sent.push(path);
+    }
+  }
+  const message = { checkpoint, trial, run: 1, manifest: digested(files) };
+  const completed = await registry.stage.ask([CompleteCheckpointSchema, message], AcceptedSchema);
+  const data = { checkpoint, run: 1, step: 10 };
+  await registry.stage.tell(`trial-${trial}`, { type: "TrialCheckpointed", data });
+  return { checkpoint, sent, completed };
+}
+
+const copies = () => s3.served.filter(({ operation }) => operation === "CopyObject");
+
+/** As another program that uses the bucket. */
+const other = () =>
+  openS3Store({ bucket: "models", endpoint: s3.url, credentials: testUser, clock: systemClock });
+
+const first: Files = { embedding: "e".repeat(1_000), head: "1", "metadata.json": "{}" };
+
+test("an unchanged file is copied, under another name too, and a changed or an empty one is sent", async () => {
+  const trial = await newTrial("2.1");
+  expect((await store(trial, first)).sent).toEqual(["embedding", "head", "metadata.json"]);
+  const second = { "moved/embedding": "e".repeat(1_000), head: "2", empty: "" };
+  const { checkpoint, sent, completed } = await store(trial, second);
+  expect(completed).toMatchObject({ kind: "ok" });
+  expect(sent).toEqual(["head", "empty"]);
+  expect(copies().map(({ key }) => key)).toEqual([`team/${checkpoint}/moved/embedding`]);
+});
+
+test("a checkpoint with copies is whole when the one that they are from is gone", async () => {
+  const trial = await newTrial("2.1");
+  const before = await store(trial, first);
+  const { checkpoint } = await store(trial, { ...first, head: "2" });
+  await using program = other();
+  await program.delete(Object.keys(first).map((path) => `team/${before.checkpoint}/${path}`));
+  const message = { checkpoint };
+  const verified = await registry.stage.ask([VerifyCheckpointSchema, message], VerificationSchema);
+  expect(verified).toMatchObject({ kind: "ok", reply: { problems: [] } });
+  // The next one is copied from it, and what neither has is sent.
+  expect((await store(trial, { ...first, head: "3" })).sent).toEqual(["head"]);
+});
+
+test("a damaged file is not handed on: its copy differs, so the file is sent", async () => {
+  const trial = await newTrial("2.1");
+  const before = await store(trial, first);
+  await using program = other();
+  await program.put(`team/${before.checkpoint}/embedding`, Buffer.from("x".repeat(1_000)));
+  const { sent, completed } = await store(trial, { ...first, head: "2" });
+  expect(sent).toEqual(["embedding", "head"]);
+  expect(completed).toMatchObject({ kind: "ok" });
+});
+
+test("another trial's files, and those of another storage, are no source", async () => {
+  await store(await newTrial("2.1"), first);
+  expect((await store(await newTrial("2.2"), first)).sent).toHaveLength(3);
+  expect((await store(await newTrial("3.1"), first)).sent).toHaveLength(3);
+  expect(copies()).toEqual([]);
+});
+
+test("a copy that is refused is sent, and one that takes long is waited for by coming again", async () => {
+  const trial = await newTrial("2.1");
+  await store(trial, first);
+  s3.failures.add({
+    failure: { kind: "status", status: 403, code: "AccessDenied" },
+    operation: "CopyObject",
+    times: 9,
+  });
+  expect((await store(trial, first)).sent).toEqual(["embedding", "head", "metadata.json"]);
+  s3.failures.clear();
+  s3.failures.add({
+    failure: { kind: "slow", ms: 6_000 },
+    operation: "CopyObject",
+    key: "embedding",
+  });
+  const { checkpoint } = await registry.declareIn({ trial });
+  expect(await plan(checkpoint, trial, first)).toMatchObject({ kind: "unavailable" });
+  await vi.waitFor(
+    async () => {
+      const again = await plan(checkpoint, trial, first);
+      if (again.kind !== "ok") throw new Error(JSON.stringify(again));
+      expect(again.reply.files.flatMap(({ parts }) => parts)).toEqual([]);
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+  // The copy that was under way was joined.
+  const made = copies().filter(({ key }) => key === `team/${checkpoint}/embedding`);
+  expect(made).toHaveLength(1);
+});
+
+test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {
+  const trial = await newTrial("2.1");
+  const data = { checkpoint: randomUUID(), run: 1, step: 1 };
+  await registry.stage.tell(`trial-${trial}`, { type: "TrialCheckpointed", data });
+  expect((await store(trial, first)).sent).toHaveLength(3);
+});
