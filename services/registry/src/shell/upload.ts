@@ -1,5 +1,10 @@
 /** Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. */
-import { checkpointKey, type FileDigests, type PlannedRequest } from "@trainyard/blob";
+import {
+  checkpointKey,
+  type FileDigests,
+  type ObjectStore,
+  type PlannedRequest,
+} from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type {
   FileUploads,
@@ -29,8 +34,10 @@ export async function planUpload(
   if (store === null) {
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }
+  const there = await keysOf(store, checkpoint);
   const plan = async (entry: ManifestEntryOf) => {
-    const planned = await store.planUpload(checkpointKey(checkpoint, entry.path), digestsOf(entry));
+    const key = checkpointKey(checkpoint, entry.path);
+    const planned = await store.planUpload(key, digestsOf(entry), { absent: !there.has(key) });
     const parts = planned.parts.map(({ offset, bytes, request: planned }) => {
       return { offset, bytes, request: messageOf(planned, deps.clock) };
     });
@@ -38,6 +45,13 @@ export async function planUpload(
   };
   const files = await inLanes(request.files, registryLimits.objectsAtOnce, plan);
   return { files: firstParts(files, registryLimits.partsPlannedMax) };
+}
+
+/** One listing for what would be a request for each file. */
+async function keysOf(store: ObjectStore, checkpoint: string): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>();
+  for await (const { key } of store.list(checkpointKey(checkpoint, ""))) keys.add(key);
+  return keys;
 }
 
 type Planned = Plain<FileUploads>["files"];
