@@ -81,7 +81,16 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     pythonEnvironment().python === null
       ? []
       : ["step_time_vs_plain", "ddp_vs_torchrun", "checkpoint_stall_ms", "first_batch_vs_plain"],
-  checkpoints: ["gc_100k_flatness", "registry_query_100k_flatness"],
+  checkpoints: [
+    "gc_100k_flatness",
+    "registry_query_100k_flatness",
+    "upload_2gb_1file_vs_raw",
+    "s3_upload_2gb_vs_boto3",
+    "s3_download_2gb_vs_boto3",
+    "s3_upload_1000_files_vs_boto3",
+    "s3_download_1000_files_vs_boto3",
+    "second_upload_1pct_changed",
+  ],
   boot: ["boot_warm_s", "idle_rss_mb"],
 };
 

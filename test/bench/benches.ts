@@ -41,7 +41,8 @@ export const benches = {
     load: async (): Promise<Bench> => (await import("./pytorch/bench.ts")).run,
   },
   checkpoints: {
-    about: "checkpoints and the versions of models, at 100,000 of them beside 10,000",
+    about:
+      "checkpoints stored and read beside cp and boto3; their policy and the versions of models, at 100,000 beside 10,000",
     load: async (): Promise<Bench> => (await import("./checkpoints/bench.ts")).run,
   },
   boot: {

@@ -5,6 +5,7 @@ import os
 import random
 import threading
 import time
+import unittest
 from unittest import mock
 
 from fake_platform import TOKEN, problem
@@ -13,7 +14,15 @@ from test_checkpoint import CheckpointCase, tree
 from test_sender import RUN
 
 from trainyard import errors
-from trainyard._checkpoint import CheckpointContext, _parts, _room, _sender, _store, _upload_process
+from trainyard._checkpoint import (
+    CheckpointContext,
+    _hash_lane,
+    _parts,
+    _room,
+    _sender,
+    _store,
+    _upload_process,
+)
 from trainyard._checkpoint._sender import CheckpointSender
 from trainyard._checkpoint._spooled_store import SpooledStore
 from trainyard._storage import FileEntry
@@ -54,6 +63,20 @@ class Uploading(UploadCase):
         with self.checkpoint.restore_path(uuid) as path:
             self.assertEqual(tree(path), tree(source))
         self.assertEqual(self.checkpoint.get_metadata(uuid)["steps_completed"], 7)
+
+    def test_a_store_that_compares_md5_is_told_it(self):
+        self.platform.address = "gs://b/p"
+        uuid = self.store(weights="1")
+        self.wait_until_complete(uuid)
+
+    def test_files_that_a_thread_hashes_are_sent_and_read_back(self):
+        from unittest import mock
+
+        with mock.patch.object(_hash_lane, "HASH_LANE_BYTES_MIN", 0):
+            uuid = self.store(weights="1" * 3_000_000, empty="")
+            self.wait_until_complete(uuid)
+            with self.checkpoint.restore_path(uuid) as path:
+                self.assertEqual((path / "weights").read_text(), "1" * 3_000_000)
 
     def test_more_files_than_one_plan_has(self):
         uuid = self.store(**{f"f{number}": str(number) for number in range(230)})
@@ -252,3 +275,27 @@ class Digesting(UploadCase):
         self.assertEqual(sum(moved), len(content))
         self.assertEqual(digested.parts, [hashlib.sha256(piece).hexdigest() for piece in pieces])
         self.assertEqual(json.loads(json.dumps(digested.message()))["partSha256"], digested.parts)
+        whole = _parts.digest(self.folder, entry, False)
+        self.assertNotIn("md5", whole.message())
+
+
+class HashLane(unittest.TestCase):
+    def test_it_hashes_all_pieces_and_its_thread_ends(self):
+        import hashlib
+
+        pieces = [os.urandom(1_000) for _ in range(50)]
+        for expected in (0, _hash_lane.HASH_LANE_BYTES_MIN):
+            with _hash_lane.HashLane(expected) as lane:
+                for piece in pieces:
+                    lane.update(piece)
+                self.assertEqual(lane.hexdigest(), hashlib.sha256(b"".join(pieces)).hexdigest())
+            self.assertEqual(self.lanes(), [])
+
+    def test_its_thread_ends_with_an_error(self):
+        with self.assertRaises(OSError), _hash_lane.HashLane(1 << 30) as lane:
+            lane.update(b"1")
+            raise OSError("the disk is full")
+        self.assertEqual(self.lanes(), [])
+
+    def lanes(self):
+        return [thread for thread in threading.enumerate() if thread.name == "trainyard-hash"]

@@ -25,8 +25,8 @@ import { Placed } from "./shell/placed.ts";
 import { Unchanged } from "./shell/unchanged.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
-import { inspectObjects } from "./shell/inspect-objects.ts";
-import { type Place, verify } from "./shell/verify.ts";
+import type { InspectQuestion } from "./shell/inspect-worker.ts";
+import { bucketOf, type Place, verify } from "./shell/verify.ts";
 import type { FolderPlace, Verdict } from "./shell/verify-files.ts";
 import type { VerifyQuestion } from "./shell/verify-worker.ts";
 
@@ -47,15 +47,17 @@ export async function createService(
     new WorkerCall<VerifyQuestion, Verdict>(verifyWorker, "verifies files"),
   );
   const hash = (place: FolderPlace, manifest: Manifest) => hashing.ask({ place, manifest });
-  const look = (place: Place, manifest: Manifest) => verify(place, manifest, hash);
-  const verifier = new Verifier(look, clock, events);
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const reading = stack.use(
-    new WorkerCall<VerifyQuestion, Inspection>(inspectWorker, "reads checkpoints again"),
+    new WorkerCall<InspectQuestion, Inspection>(inspectWorker, "reads checkpoints again"),
   );
-  const inspect = (place: Place, manifest: Manifest) =>
-    "folder" in place ? reading.ask({ place, manifest }) : inspectObjects(place, manifest);
-  const inspector = new Inspector(inspect, clock);
+  const readAgain = (place: Place, manifest: Manifest, extras: boolean) => {
+    const told = "folder" in place ? place : bucketOf(place);
+    return reading.ask({ place: told, manifest, extras, stores: config.stores });
+  };
+  const look = (place: Place, manifest: Manifest) => verify(place, manifest, { hash, readAgain });
+  const verifier = new Verifier(look, clock, events);
+  const inspector = new Inspector((place, manifest) => readAgain(place, manifest, true), clock);
   const unchanged = new Unchanged();
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);

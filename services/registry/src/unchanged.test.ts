@@ -17,7 +17,7 @@ import { S3Server, testUser } from "@trainyard/testing/s3";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   entry,
-  experimentStoring,
+  experimentStoredIn,
   runRequested,
   TestRegistry,
   trialCreated,
@@ -40,8 +40,8 @@ beforeEach(async () => {
     TRAINYARD_STORAGE_ENDPOINTS: s3.url,
   });
   const storage = { type: "s3", bucket: "models", endpoint_url: s3.url };
-  await registry.stage.tell("experiment-2", experimentStoring({ ...storage, prefix: "team" }));
-  await registry.stage.tell("experiment-3", experimentStoring({ ...storage, prefix: "other" }));
+  await registry.stage.tell("experiment-2", experimentStoredIn({ ...storage, prefix: "team" }));
+  await registry.stage.tell("experiment-3", experimentStoredIn({ ...storage, prefix: "other" }));
 });
 
 afterEach(async () => {

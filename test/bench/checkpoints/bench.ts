@@ -2,8 +2,9 @@
 import type { BenchContext, BenchResult } from "../support/bench.ts";
 import { run as gc } from "./gc.ts";
 import { run as registryQuery } from "./registry-query.ts";
+import { run as transfers } from "./transfers.ts";
 
-const parts = [gc, registryQuery];
+const parts = [gc, registryQuery, transfers];
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [];

@@ -118,6 +118,12 @@ LAUNCH_TAIL_LINES = 400
 LAUNCH_PORT_FIRST = 30_000
 LAUNCH_PORTS = 2_700
 
+# Files of at least this size are hashed by a thread beside the one that moves them, at most so many pieces later.
+HASH_LANE_BYTES_MIN = 8 << 20
+HASH_LANE_PIECES = 4
+# Files of a checkpoint that are made durable and hashed at one time.
+SEAL_LANES = 4
+
 # Files are sent to an object store in parts of this size.
 UPLOAD_PART_BYTES = 64 << 20
 # Files that the platform plans in one request.

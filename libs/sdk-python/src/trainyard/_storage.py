@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Callable, NamedTuple
 
 from . import _storage_marker
 from ._files import sync_folder
-from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES, MANIFEST_BYTES_MAX
+from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES, MANIFEST_BYTES_MAX, SEAL_LANES
 from .errors import CheckpointError
 
 METADATA = "metadata.json"
@@ -160,7 +160,15 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
 
 def seal(folder: Path) -> list[FileEntry]:
     """Makes the folder's files durable and returns their manifest."""
-    manifest = [seal_file(folder, path) for path in files_of(folder)]
+    from concurrent.futures import ThreadPoolExecutor
+
+    paths = files_of(folder)
+    with ThreadPoolExecutor(SEAL_LANES) as lanes:
+        # The disk is waited for while other files, or the same, are hashed.
+        synced = [lanes.submit(_sync, folder / path) for path in paths]
+        manifest = list(lanes.map(lambda path: _entry_of(folder, path), paths))
+        for one in synced:
+            one.result()
     check_manifest(folder, manifest)
     for parent, _, _ in os.walk(folder):
         sync_folder(parent)
@@ -183,9 +191,17 @@ def check_manifest(folder: Path, manifest: list[FileEntry]) -> None:
 
 def seal_file(folder: Path, path: str) -> FileEntry:
     """Makes one file durable and returns its entry."""
+    _sync(folder / path)
+    return _entry_of(folder, path)
+
+
+def _sync(file: Path) -> None:
+    with open(file, "rb") as opened:
+        os.fsync(opened.fileno())
+
+
+def _entry_of(folder: Path, path: str) -> FileEntry:
     with open(folder / path, "rb") as file:
-        # Before the hash: what is hashed is then what the disk took.
-        os.fsync(file.fileno())
         digest, size = _digest(file)
     return FileEntry(path, size, digest)
 

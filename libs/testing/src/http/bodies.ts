@@ -1,11 +1,17 @@
-/** The content of objects and parts: files in a folder of the server's own, or nothing but their sizes. */
+/** The content of objects and parts: files in a folder of the server's own, or of large ones nothing but their sizes. */
 import { link, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** `file` is null where content is discarded. */
-export type Piece = { readonly file: string | null; readonly bytes: number };
+/** `file` is null where content is discarded; what is small is then in `kept`. */
+export type Piece = {
+  readonly file: string | null;
+  readonly bytes: number;
+  readonly kept?: Uint8Array;
+};
 
+/** Markers, probes and metadata are read again, also from a server that discards content. */
+const keptBytesMax = 16_384;
 const zeros = new Uint8Array(65_536);
 
 export class Bodies implements AsyncDisposable {
@@ -20,7 +26,7 @@ export class Bodies implements AsyncDisposable {
     return new Bodies(await mkdtemp(join(tmpdir(), "test-store-")));
   }
 
-  /** Reads give zeros. */
+  /** Reads of more than 16 KiB give zeros. */
   static discarded(): Bodies {
     return new Bodies(null);
   }
@@ -38,8 +44,13 @@ export class Bodies implements AsyncDisposable {
   async store(source: AsyncIterable<Uint8Array>): Promise<Piece> {
     let bytes = 0;
     if (this.#folder === null) {
-      for await (const chunk of source) bytes += chunk.length;
-      return { file: null, bytes };
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of source) {
+        bytes += chunk.length;
+        if (bytes <= keptBytesMax) chunks.push(chunk);
+      }
+      if (bytes > keptBytesMax) return { file: null, bytes };
+      return { file: null, bytes, kept: Buffer.concat(chunks) };
     }
     const name = this.#name(this.#folder);
     try {
@@ -57,11 +68,11 @@ export class Bodies implements AsyncDisposable {
 
   async copyOf(pieces: readonly Piece[]): Promise<readonly Piece[]> {
     return Promise.all(
-      pieces.map(async ({ file, bytes }) => {
-        if (file === null || this.#folder === null) return { file: null, bytes };
+      pieces.map(async (piece) => {
+        if (piece.file === null || this.#folder === null) return piece;
         const name = this.#name(this.#folder);
-        await link(file, name);
-        return { file: name, bytes };
+        await link(piece.file, name);
+        return { file: name, bytes: piece.bytes };
       }),
     );
   }
@@ -73,12 +84,13 @@ export class Bodies implements AsyncDisposable {
   /** The bytes from `from` up to, but not with, `to`. */
   async *read(pieces: readonly Piece[], from: number, to: number): AsyncGenerator<Uint8Array> {
     let start = 0;
-    for (const { file, bytes } of pieces) {
+    for (const { file, bytes, kept } of pieces) {
       const first = Math.max(from - start, 0);
       const end = Math.min(to - start, bytes);
       start += bytes;
       if (first >= end) continue;
-      if (file === null) yield* zerosOf(end - first);
+      if (kept !== undefined) yield kept.subarray(first, end);
+      else if (file === null) yield* zerosOf(end - first);
       else yield* contentOf(file, first, end);
     }
   }

@@ -335,10 +335,13 @@ test("a right that was taken is refused, and a caller that may not list is refus
   expect((await call(server, {})).status).toBe(200);
 });
 
-test("a server that discards content counts it, and gives zeros back", async () => {
+test("a server that discards content counts it and gives zeros back, but keeps what is small", async () => {
   await using server = await start({ discardsContent: true });
   expect((await call(server, put)).status).toBe(200);
-  expect((await call(server, {})).text).toBe("\0".repeat(7));
+  expect((await call(server, {})).text).toBe("content");
+  const large = { ...put, content: "x".repeat(20_000) };
+  expect((await call(server, large)).status).toBe(200);
+  expect((await call(server, {})).text).toBe("\0".repeat(20_000));
 });
 
 test("a server that was away has its objects when it is back", async () => {

@@ -28,7 +28,7 @@ export type S3ServerOptions = {
   readonly port?: number;
   /** The server's own clock, in milliseconds since 1970. */
   readonly nowMs?: () => number;
-  /** Content is counted and thrown away, digests are believed: for benchmarks of clients. */
+  /** Content over 16 KiB is counted and thrown away, digests are believed: for benchmarks of clients. */
   readonly discardsContent?: boolean;
   /** False: a store that passes over every checksum, as older ones do. */
   readonly keepsChecksums?: boolean;

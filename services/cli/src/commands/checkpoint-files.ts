@@ -167,7 +167,7 @@ async function audit(
     output.note(
       problem === ""
         ? `${root}: compared with ${checkpoints} checkpoints of the log`
-        : `${root} was not compared: ${problem}`,
+        : `${root}: ${problem}`,
     );
   }
 }

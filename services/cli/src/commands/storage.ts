@@ -1,7 +1,7 @@
 /** Which storages checkpoints lie in, and how a person says that one of them is mounted here. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import {
   isStorageId,
   markStorage,
@@ -59,7 +59,8 @@ async function list({ client, output }: Context): Promise<void> {
     { title: "CONDEMNED", value: ({ condemned }) => String(condemned), right: true },
     { title: "LEFT OVER", value: ({ leftOver }) => String(leftOver), right: true },
   ]);
-  for (const { root, checkpoints, leftOver } of page.items.filter(({ countsAs }) => !countsAs)) {
+  const unknown = page.items.filter(({ root, countsAs }) => isAbsolute(root) && !countsAs);
+  for (const { root, checkpoints, leftOver } of unknown) {
     output.note(
       `the storage of ${checkpoints + leftOver} checkpoints under ${root} is unknown, so none of them is ever failed or deleted: run "yard storage adopt ${root}" on a host where it is mounted`,
     );

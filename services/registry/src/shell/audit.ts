@@ -1,22 +1,22 @@
 /**
  * Compares what lies in storages with what the log has there, both ways. A storage is listed before the log is read, so
- * that a checkpoint that was declared in between is known. Deletes what a person asks for: folders that are named as
+ * that a checkpoint that was declared in between is known. Deletes what a person asks for: what is named as
  * checkpoints are, that the log does not have (or says it deleted), and whose files have not changed for a given time.
  */
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { directoryDisk, problemOfStorage, storageStreamId } from "@trainyard/blob";
+import { storageStreamId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { AuditStorage, StorageAudit } from "@trainyard/contracts/commands";
-import { isCheckpointId, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { assert, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { type CommandContext, foldOf } from "@trainyard/runtime";
 import { newEventId } from "@trainyard/event-log";
 import { registryLimits } from "../limits.ts";
+import { type AuditedPlace, auditedPlace } from "./audited-places.ts";
 import type { CommandDeps } from "./commands.ts";
 import { listStorages } from "./storages.ts";
 import { checkpoints, storages } from "../streams.ts";
 
 type Finding = Plain<StorageAudit>["findings"][number];
+type Root = Plain<StorageAudit>["roots"][number];
 
 export async function auditStorage(
   deps: CommandDeps,
@@ -37,36 +37,69 @@ export async function auditStorage(
   if (wanted.length === 0) {
     return reject("storage_not_found", `no checkpoint was declared under ${only}`);
   }
-  const roots: Plain<StorageAudit>["roots"][number][] = [];
+  const roots: Root[] = [];
   const findings: Finding[] = [];
   for (const root of wanted) {
     const storageId = groups.find((group) => group.root === root && group.countsAs)?.countsAs ?? "";
-    const problem = problemOfStorage(root, storageId, await directoryDisk.seen(root));
-    const compared = problem === null ? await compare(deps, root) : { checkpoints: 0, found: [] };
-    roots.push({ root, storageId, checkpoints: compared.checkpoints, problem: problem ?? "" });
-    const deletable = ageMs === undefined ? [] : await olderThan(deps, compared.found, ageMs);
-    const deleted = new Set(await deleteAll(deps, root, storageId, deletable, request, context));
-    findings.push(
-      ...compared.found.map((one) => (deleted.has(one.name) ? { ...one, deleted: true } : one)),
-    );
+    const audited = await auditRoot(deps, root, storageId, request, context);
+    roots.push(audited.root);
+    findings.push(...audited.findings);
   }
   return { roots, findings: findings.slice(0, findingsToldMax), count: findings.length };
 }
 
-async function compare({ executor, placed }: CommandDeps, root: string) {
-  const names: readonly string[] = (await readdir(root)).filter(isCheckpointId);
+/** A storage that is away, or refuses, is told of and holds up no other. */
+async function auditRoot(
+  deps: CommandDeps,
+  root: string,
+  storageId: string,
+  request: Plain<AuditStorage>,
+  context: CommandContext,
+): Promise<{ readonly root: Root; readonly findings: readonly Finding[] }> {
+  const told = (checkpoints: number, problem: string): Root => ({
+    ...{ root, storageId, checkpoints, problem },
+  });
+  const { deleteOlderThanMs: ageMs } = request;
+  let known = 0;
+  let findings: readonly Finding[] = [];
+  try {
+    const place = await auditedPlace(deps, await sectionOf(deps, root), storageId);
+    const problem = await place.problem();
+    if (problem !== null) return { root: told(0, problem), findings };
+    const compared = await compare(deps, root, place);
+    known = compared.checkpoints;
+    findings = compared.found;
+    const deletable = ageMs === undefined ? [] : olderThan(deps, findings, ageMs);
+    const deleted = await deleteAll(deps, root, place, deletable, request, context);
+    findings = findings.map((one) =>
+      deleted.names.has(one.name) ? { ...one, deleted: true } : one,
+    );
+    const { problem: stopped } = deleted;
+    const why = stopped === "" ? "" : `it was compared, but the deletion stopped: ${stopped}`;
+    return { root: told(known, why), findings };
+  } catch (error) {
+    if (!isFault(error) || error.code === "database_away") throw error;
+    return { root: told(known, error.message), findings };
+  }
+}
+
+/** The storage section that checkpoints were declared with at a root; all of one root name the same place. */
+async function sectionOf({ executor, placed }: CommandDeps, root: string) {
+  const [checkpoint] = (await placed.statesAt(root)).keys();
+  assert(checkpoint !== undefined, `a checkpoint was declared under ${root}`);
+  const { declared } = (await executor.cache.load(foldOf(checkpoints), checkpoint)).state;
+  assert(declared !== null, `checkpoint ${checkpoint} was declared`);
+  return declared.storage ?? {};
+}
+
+async function compare({ executor, placed }: CommandDeps, root: string, place: AuditedPlace) {
+  const names = await place.names();
   const known = await placed.statesAt(root);
   const found: Finding[] = [];
   for (const name of names.filter((one) => !known.has(one))) {
     const { declared } = (await executor.cache.load(foldOf(checkpoints), name)).state;
     const kind = declared === null ? "unknown" : "left_over";
-    found.push({
-      root,
-      name,
-      kind,
-      deleted: false,
-      changedAtMs: await changedAtMs(join(root, name)),
-    });
+    found.push({ root, name, kind, deleted: false, changedAtMs: await place.changedAtMs(name) });
   }
   const there = new Set(names);
   for (const [name, state] of known) {
@@ -76,24 +109,27 @@ async function compare({ executor, placed }: CommandDeps, root: string) {
   return { checkpoints: known.size, found };
 }
 
-async function olderThan({ clock }: CommandDeps, found: readonly Finding[], ageMs: number) {
+function olderThan({ clock }: CommandDeps, found: readonly Finding[], ageMs: number) {
   const before = clock.nowMs() - ageMs;
   return found
     .filter(({ changedAtMs: at = Number.POSITIVE_INFINITY }) => at <= before)
     .map(({ name }) => name);
 }
 
+type Deleted = { readonly names: ReadonlySet<string>; readonly problem: string };
+
 /** The event comes first: what is gone is then always explained. A crash leaves what the next audit finds again. */
 async function deleteAll(
   { executor }: CommandDeps,
   root: string,
-  storageId: string,
+  place: AuditedPlace,
   names: readonly string[],
   { deleteOlderThanMs: olderThanMs = 0, reason }: Plain<AuditStorage>,
   { identity }: CommandContext,
-): Promise<readonly string[]> {
+): Promise<Deleted> {
   const { authid: by } = identity.meta;
   const page = registryLimits.namesPerEvent;
+  const deleted = new Set<string>();
   for (let at = 0; at < names.length; at += page) {
     const some = names.slice(at, at + page);
     const commit = { ...identity, commitId: at === 0 ? identity.commitId : newEventId() };
@@ -101,24 +137,18 @@ async function deleteAll(
     const result = await executor.execute(commit, async (work) => {
       await work.decide(storages, storageStreamId(root), command);
     });
-    if (isRejection(result)) return names.slice(0, at);
+    if (isRejection(result)) return { names: deleted, problem: result.detail };
     for (const name of some) {
-      const problem = problemOfStorage(root, storageId, await directoryDisk.seen(root));
-      if (problem !== null) return names.slice(0, at);
-      await directoryDisk.removeFolder(join(root, name));
+      try {
+        const problem = await place.problem();
+        if (problem !== null) return { names: deleted, problem };
+        await place.remove(name);
+      } catch (error) {
+        if (!isFault(error)) throw error;
+        return { names: deleted, problem: error.message };
+      }
+      deleted.add(name);
     }
   }
-  return names;
-}
-
-/** The last change of anything in a folder, or of a file. */
-async function changedAtMs(path: string): Promise<number> {
-  const stats = await lstat(path).catch(() => null);
-  if (stats === null) return Number.POSITIVE_INFINITY;
-  let latest = stats.mtimeMs;
-  if (!stats.isDirectory()) return latest;
-  for (const name of await readdir(path).catch(() => [])) {
-    latest = Math.max(latest, await changedAtMs(join(path, name)));
-  }
-  return latest;
+  return { names: deleted, problem: "" };
 }

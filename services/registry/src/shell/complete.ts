@@ -78,7 +78,7 @@ async function look(
   const store = await deps.stores.of(storage);
   if (store !== null) {
     const { manifest: entries } = request;
-    return { store, checkpoint, entries, storageId: declared.storageId ?? "" };
+    return { store, section: storage, checkpoint, entries, storageId: declared.storageId ?? "" };
   }
   const folder = checkpointFolder(storage, checkpoint);
   assert(folder !== null, `checkpoint ${checkpoint} has a directory`);

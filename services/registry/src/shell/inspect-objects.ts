@@ -1,14 +1,27 @@
-/** Reads every byte of a checkpoint in an object store again, and names all that differs from its manifest. */
+/**
+ * Reads every byte of a checkpoint in an object store again, and names all that differs from its manifest. It runs in a
+ * thread, which opens the store itself.
+ */
 import { createHash } from "node:crypto";
-import { checkpointKey, problemOfStore } from "@trainyard/blob";
+import { checkpointKey, type ObjectStore, problemOfStore } from "@trainyard/blob";
 import { isFault } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import type { Finding, Inspection } from "./inspect-files.ts";
-import { inLanes } from "./upload.ts";
-import type { ObjectsPlace } from "./verify.ts";
+import { inLanes } from "./in-lanes.ts";
 
-export async function inspectObjects(place: ObjectsPlace, manifest: Manifest): Promise<Inspection> {
+export type OpenBucket = {
+  readonly store: ObjectStore;
+  readonly checkpoint: string;
+  readonly storageId: string;
+};
+
+/** With `extras` it also names the objects that the manifest does not have. */
+export async function inspectObjects(
+  place: OpenBucket,
+  manifest: Manifest,
+  extras: boolean,
+): Promise<Inspection> {
   const { store, checkpoint, storageId } = place;
   try {
     const problem = await problemOfStore(store, storageId);
@@ -16,13 +29,7 @@ export async function inspectObjects(place: ObjectsPlace, manifest: Manifest): P
     const look = (file: Manifest[number]) => inspectObject(place, file);
     const found = await inLanes(manifest, registryLimits.filesHashedAtOnce, look);
     const problems = found.filter((finding) => finding !== null);
-    const named = new Set(manifest.map(({ path }) => path));
-    const below = checkpointKey(checkpoint, "");
-    for await (const { key } of store.list(below)) {
-      const path = key.slice(below.length);
-      if (named.has(path)) continue;
-      problems.push({ path, kind: "extra", detail: "is not in the manifest" });
-    }
+    if (extras) problems.push(...(await extrasOf(place, manifest)));
     const told = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
     return {
       kind: "inspected",
@@ -36,7 +43,7 @@ export async function inspectObjects(place: ObjectsPlace, manifest: Manifest): P
 }
 
 async function inspectObject(
-  { store, checkpoint }: ObjectsPlace,
+  { store, checkpoint }: OpenBucket,
   { path, bytes, sha256 }: Manifest[number],
 ): Promise<Finding | null> {
   const content = await store.open(checkpointKey(checkpoint, path));
@@ -51,4 +58,19 @@ async function inspectObject(
   if (found === sha256) return null;
   const detail = `has SHA-256 ${found}, and the manifest says ${sha256}`;
   return { path, kind: "flipped", detail };
+}
+
+async function extrasOf(
+  { store, checkpoint }: OpenBucket,
+  manifest: Manifest,
+): Promise<readonly Finding[]> {
+  const named = new Set(manifest.map(({ path }) => path));
+  const below = checkpointKey(checkpoint, "");
+  const found: Finding[] = [];
+  for await (const { key } of store.list(below)) {
+    const path = key.slice(below.length);
+    if (named.has(path)) continue;
+    found.push({ path, kind: "extra", detail: "is not in the manifest" });
+  }
+  return found;
 }

@@ -1,6 +1,40 @@
 /** The thread that reads checkpoints again, so that commands and completions are not kept waiting. */
+import { type CheckpointStorageSection, Stores, type StoresSettings } from "@trainyard/blob";
+import { isFault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { answerCalls } from "@trainyard/runtime/answer-calls";
-import { inspectFiles } from "./inspect-files.ts";
-import type { VerifyQuestion } from "./verify-worker.ts";
+import type { Manifest } from "../core/manifest.ts";
+import { type Inspection, inspectFiles } from "./inspect-files.ts";
+import { inspectObjects } from "./inspect-objects.ts";
+import type { FolderPlace } from "./verify-files.ts";
 
-answerCalls(({ place, manifest }: VerifyQuestion) => inspectFiles(place, manifest));
+/** A checkpoint in an object store, as another thread can be told of it. */
+export type BucketPlace = {
+  readonly section: CheckpointStorageSection;
+  readonly checkpoint: string;
+  readonly storageId: string;
+};
+
+export type InspectQuestion = {
+  readonly place: FolderPlace | BucketPlace;
+  readonly manifest: Manifest;
+  /** Whether objects count that the manifest does not name; of a folder they always do. */
+  readonly extras: boolean;
+  /** How the stores of a bucket are reached. */
+  readonly stores: Omit<StoresSettings, "clock">;
+};
+
+answerCalls(async (question: InspectQuestion): Promise<Inspection> => {
+  const { place, manifest, extras, stores: settings } = question;
+  if ("folder" in place) return inspectFiles(place, manifest);
+  await using stores = new Stores({ clock: systemClock, ...settings });
+  try {
+    const store = await stores.of(place.section);
+    if (store === null) return { kind: "unreadable", detail: "its storage is no object store" };
+    return await inspectObjects({ store, ...place }, manifest, extras);
+  } catch (error) {
+    // Credentials that cannot be read, or an address that is not allowed any more.
+    if (!isFault(error)) throw error;
+    return { kind: "unreadable", detail: error.message };
+  }
+});

@@ -100,7 +100,8 @@ async function placeOf(
   const storage = declared.storage ?? {};
   const store = await stores.of(storage);
   if (store !== null) {
-    return { store, checkpoint, entries: [], storageId: declared.storageId ?? "" };
+    const storageId = declared.storageId ?? "";
+    return { store, section: storage, checkpoint, entries: [], storageId };
   }
   const folder = checkpointFolder(storage, checkpoint);
   assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);

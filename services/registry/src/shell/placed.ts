@@ -1,5 +1,8 @@
-/** Which storages checkpoints were declared in, by root: a fold of the log, for people and for what they adopt. */
-import { checkpointRoot } from "@trainyard/blob";
+/**
+ * Which storages checkpoints were declared in, by root: a fold of the log, for people, for what they adopt and for audits. The
+ * root of an object store is its address.
+ */
+import { checkpointRoot, storeAddress } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { type Clock, Fault, idOf } from "@trainyard/kernel";
 import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
@@ -34,7 +37,7 @@ export class Placed {
     const spec: ViewSpec = {
       schema: "registry",
       view: "placed",
-      version: 1,
+      version: 2,
       tables: [{ name: "placed" }],
       concerns: (event) => changeOf(decodeEvent(event), idOf(event.stream), "") !== null,
       apply: async (client, events, table) => {
@@ -105,7 +108,7 @@ function changeOf(event: AnyEvent, id: string, table: string): Change | null {
   switch (event.type) {
     case "CheckpointDeclared": {
       const { storage, storageId } = event.data;
-      const root = checkpointRoot(storage ?? {});
+      const root = checkpointRoot(storage ?? {}) ?? storeAddress(storage ?? {});
       if (root === null) return null;
       return {
         text: `insert into ${table} (checkpoint, root, storage_id, state)

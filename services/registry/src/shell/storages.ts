@@ -1,4 +1,5 @@
 /** Which storage lies at a root: what writers saw there, and what a person said of it. */
+import { isAbsolute } from "node:path";
 import { checkpointRoot, isStorageId, storageOfCheckpoint, storageStreamId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { AdoptStorage, StorageAdoption, StorageList } from "@trainyard/contracts/commands";
@@ -46,6 +47,12 @@ export async function adoptStorage(
   const groups = await placed.groups();
   const here = groups.filter((group) => group.root === root);
   if (here.length === 0) return unknownRoot(root, groups);
+  // Hosts may see different directories under one path; an object store has one marker, which the platform made.
+  if (!isAbsolute(root))
+    return reject(
+      "storage_unsupported",
+      `${root} is an object store: only directories are adopted`,
+    );
   const result = await executor.execute(identity, async (work) => {
     const { authid: by } = identity.meta;
     const command = { kind: "adopt", root, storageId, replacedIds, by } as const;

@@ -19,6 +19,7 @@ import { type Clock, Fault, isRejection, type Rejection, reject } from "@trainya
 import { readManifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
+import { inLanes } from "./in-lanes.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
 import type { Source } from "./unchanged.ts";
 
@@ -142,21 +143,4 @@ export function messageOf(
     headers: { ...headers },
     validMs: Math.max(expiresAtMs - clock.nowMs(), 0),
   };
-}
-
-/** The results in order, with at most so many at work. The first failure ends it. */
-export async function inLanes<Item, Result>(
-  items: readonly Item[],
-  lanes: number,
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++) {
-      results[index] = await work(items[index] as Item);
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return results;
 }

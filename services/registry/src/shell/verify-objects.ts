@@ -1,50 +1,65 @@
 /**
- * Compares the objects of a checkpoint with its manifest by what the store says of them, without reading their bytes; a
- * store that keeps no checksum has them read. An upload in parts becomes an object here, once all its parts are there.
+ * Compares the objects of a checkpoint with its manifest by what the store says of them, without reading their bytes; of a
+ * store that keeps no checksum they are read. An upload in parts becomes an object here, once all its parts are there.
  */
-import { createHash } from "node:crypto";
 import { checkpointKey, compareWithFile, type ObjectStore, problemOfStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ManifestEntry } from "@trainyard/contracts/commands";
 import { isFault } from "@trainyard/kernel";
+import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
-import { digestsOf, inLanes } from "./upload.ts";
+import { inLanes } from "./in-lanes.ts";
+import type { Inspection } from "./inspect-files.ts";
+import { digestsOf } from "./upload.ts";
+import type { ObjectsPlace } from "./verify.ts";
 import type { Verdict } from "./verify-files.ts";
 
 type Entry = Plain<ManifestEntry>;
+/** "unknown": the store cannot tell whether the content is that of the manifest. */
+type Compared = Verdict | "unknown";
 
 const verified: Verdict = { kind: "verified" };
 
+/** `readAgain` reads the bytes of those files that the store cannot compare. */
 export async function verifyObjects(
-  store: ObjectStore,
-  checkpoint: string,
-  storageId: string,
-  entries: readonly Entry[],
+  { store, checkpoint, storageId, entries }: Omit<ObjectsPlace, "section">,
+  readAgain: (unknown: Manifest) => Promise<Inspection>,
 ): Promise<Verdict> {
   try {
     const problem = await problemOfStore(store, storageId);
     if (problem !== null) return { kind: "unreadable", detail: problem };
     let absent: Verdict | null = null;
     // Whether more is missing makes no difference: hosts that still send their files are looked at again and again.
-    const look = async (entry: Entry): Promise<Verdict> => {
+    const look = async (entry: Entry): Promise<Verdict | "unknown"> => {
       if (absent !== null) return absent;
       const verdict = await verifyObject(store, checkpoint, entry);
-      if (verdict.kind === "unreadable") absent = verdict;
+      if (verdict !== "unknown" && verdict.kind === "unreadable") absent = verdict;
       return verdict;
     };
-    const verdicts = await inLanes(entries, registryLimits.objectsAtOnce, look);
-    return verdicts.find(({ kind }) => kind !== "verified") ?? verified;
+    const compared = await inLanes(entries, registryLimits.objectsAtOnce, look);
+    for (const verdict of compared) {
+      if (verdict !== "unknown" && verdict.kind !== "verified") return verdict;
+    }
+    const unknown = entries.filter((_, index) => compared[index] === "unknown");
+    return unknown.length === 0 ? verified : verdictOf(await readAgain(unknown));
   } catch (error) {
     if (!isFault(error)) throw error;
     return { kind: "unreadable", detail: error.message };
   }
 }
 
+function verdictOf(inspection: Inspection): Verdict {
+  if (inspection.kind === "unreadable") return inspection;
+  const [problem] = inspection.problems;
+  if (problem === undefined) return verified;
+  return { kind: "differs", path: problem.path, detail: problem.detail };
+}
+
 async function verifyObject(
   store: ObjectStore,
   checkpoint: string,
   entry: Entry,
-): Promise<Verdict> {
+): Promise<Compared> {
   const key = checkpointKey(checkpoint, entry.path);
   const file = digestsOf(entry);
   const inParts = entry.bytes > store.partBytes;
@@ -58,15 +73,6 @@ async function verifyObject(
     return differs(`has ${head.bytes} bytes, and the manifest says ${entry.bytes}`);
   }
   const compared = compareWithFile(head, file);
-  const isSame =
-    compared === "same" || (compared === "unknown" && (await isContent(store, key, entry)));
-  return isSame ? verified : differs("has another content than the manifest says");
-}
-
-async function isContent(store: ObjectStore, key: string, { sha256 }: Entry): Promise<boolean> {
-  const content = await store.open(key);
-  if (content === null) return false;
-  const digest = createHash("sha256");
-  for await (const chunk of content.stream) digest.update(chunk);
-  return digest.digest("hex") === sha256;
+  if (compared === "unknown") return "unknown";
+  return compared === "same" ? verified : differs("has another content than the manifest says");
 }

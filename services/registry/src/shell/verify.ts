@@ -1,13 +1,17 @@
 /** Where the files of a checkpoint are, and how they are compared with its manifest. */
-import type { ObjectStore } from "@trainyard/blob";
+import type { CheckpointStorageSection, ObjectStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ManifestEntry } from "@trainyard/contracts/commands";
 import type { Manifest } from "../core/manifest.ts";
+import type { Inspection } from "./inspect-files.ts";
+import type { BucketPlace } from "./inspect-worker.ts";
 import type { FolderPlace, Verdict } from "./verify-files.ts";
 import { verifyObjects } from "./verify-objects.ts";
 
 export type ObjectsPlace = {
   readonly store: ObjectStore;
+  /** What the store was opened by: a thread opens it anew. */
+  readonly section: CheckpointStorageSection;
   readonly checkpoint: string;
   /** With the digests that the store compares. */
   readonly entries: readonly Plain<ManifestEntry>[];
@@ -16,17 +20,29 @@ export type ObjectsPlace = {
 
 export type Place = FolderPlace | ObjectsPlace;
 
-/** Files are hashed by `hash`, in a thread; a store is asked for what it knows. */
+/** What reads bytes, in a thread. */
+export type Reading = {
+  readonly hash: (place: FolderPlace, manifest: Manifest) => Promise<Verdict>;
+  /** `extras`: whether files count that the manifest does not name. */
+  readonly readAgain: (place: Place, manifest: Manifest, extras: boolean) => Promise<Inspection>;
+};
+
+/** Files are hashed; a store is asked for what it knows, and read only where it keeps no checksum. */
 export function verify(
   place: Place,
   manifest: Manifest,
-  hash: (place: FolderPlace, manifest: Manifest) => Promise<Verdict>,
+  { hash, readAgain }: Reading,
 ): Promise<Verdict> {
   if ("folder" in place) return hash(place, manifest);
-  return verifyObjects(place.store, place.checkpoint, place.storageId, place.entries);
+  return verifyObjects(place, (unknown) => readAgain(place, unknown, false));
 }
 
 /** For people, and to tell places apart. */
 export function nameOf(place: Place): string {
   return "folder" in place ? place.folder : `${place.store.address}/${place.checkpoint}`;
+}
+
+/** What a thread is told of a bucket: an open store stays where it was opened. */
+export function bucketOf({ section, checkpoint, storageId }: ObjectsPlace): BucketPlace {
+  return { section, checkpoint, storageId };
 }

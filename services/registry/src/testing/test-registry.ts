@@ -32,6 +32,7 @@ export class TestRegistry implements AsyncDisposable {
   /** As the writing host saw it. */
   readonly storageId: string;
   service: ListeningService;
+  readonly #variables: Variables;
   #trials = 0;
 
   private constructor(
@@ -39,21 +40,23 @@ export class TestRegistry implements AsyncDisposable {
     folder: string,
     storageId: string,
     service: ListeningService,
+    variables: Variables,
   ) {
+    this.#variables = variables;
     this.stage = stage;
     this.folder = folder;
     this.storageId = storageId;
     this.service = service;
   }
 
-  /** `variables`: settings beside those of every test. */
-  static async start(variables: Readonly<Record<string, string>> = {}): Promise<TestRegistry> {
+  /** `variables` are added to the service's environment. */
+  static async start(variables: Variables = {}): Promise<TestRegistry> {
     const stage = await DatabaseStage.start("registry");
     const folder = await mkdtemp(join(tmpdir(), "trainyard-registry-"));
     await mkdir(join(folder, "checkpoints"));
     const storageId = await markStorage(join(folder, "checkpoints"));
-    const service = await startService(stage, folder, { variables });
-    const test = new TestRegistry(stage, folder, storageId, service);
+    const service = await startService(stage, folder, variables);
+    const test = new TestRegistry(stage, folder, storageId, service, variables);
     await stage.tell("experiment-1", experimentCreated(join(folder, "checkpoints")));
     return test;
   }
@@ -65,15 +68,16 @@ export class TestRegistry implements AsyncDisposable {
   /** The process dies and another begins; its clock may be ahead, and its grace longer than none. */
   async restart(start: Start = {}): Promise<void> {
     await this.service[Symbol.asyncDispose]();
-    this.service = await startService(this.stage, this.folder, start);
+    this.service = await startService(this.stage, this.folder, this.#variables, start);
     await vi.waitFor(() => this.plan(randomUUID()), { timeout: 90_000, interval: 20 });
   }
 
   /** A trial with its first run requested. */
-  async newTrial(): Promise<string> {
+  async newTrial(experiment = "1"): Promise<string> {
     this.#trials += 1;
-    const trial = `1.${this.#trials}`;
-    await this.stage.tell(`trial-${trial}`, trialCreated(this.#trials), runRequested(1));
+    const trial = `${experiment}.${this.#trials}`;
+    const created = trialCreated(this.#trials, experiment);
+    await this.stage.tell(`trial-${trial}`, created, runRequested(1, experiment));
     return trial;
   }
 
@@ -161,19 +165,18 @@ export class TestRegistry implements AsyncDisposable {
   }
 }
 
-type Start = {
-  readonly aheadMs?: number;
-  readonly graceSeconds?: number;
-  readonly variables?: Readonly<Record<string, string>>;
-};
+type Variables = Readonly<Record<string, string>>;
+type Start = { readonly aheadMs?: number; readonly graceSeconds?: number };
 
 async function startService(
   stage: DatabaseStage,
   folder: string,
-  { aheadMs = 0, graceSeconds = 0, variables = {} }: Start = {},
+  variables: Variables,
+  { aheadMs = 0, graceSeconds = 0 }: Start = {},
 ): Promise<ListeningService> {
   const config = parseConfig({
     ...stage.variables,
+    ...variables,
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
     TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
     TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
@@ -193,10 +196,10 @@ export function entry(path: string, content: string) {
 }
 
 export function experimentCreated(root: string): AnyEvent {
-  return experimentStoring({ type: "directory", container_path: root });
+  return experimentStoredIn({ type: "directory", container_path: root });
 }
 
-export function experimentStoring(checkpoint_storage: Readonly<Record<string, string>>): AnyEvent {
+export function experimentStoredIn(checkpoint_storage: Variables): AnyEvent {
   return {
     type: "ExperimentCreated",
     data: {
@@ -229,10 +232,10 @@ export function trialCreated(number: number, experiment = "1"): AnyEvent {
   };
 }
 
-export function runRequested(run: number): AnyEvent {
+export function runRequested(run: number, experiment = "1"): AnyEvent {
   return {
     type: "RunRequested",
-    data: { run, fromCheckpoint: "", fromStep: 0, preemptible: true, experiment: "1", delayMs: 0 },
+    data: { run, fromCheckpoint: "", fromStep: 0, preemptible: true, experiment, delayMs: 0 },
   };
 }
 

@@ -10,6 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 from .._limits import COPY_BYTES, UPLOAD_PART_BYTES
 from .._storage import FileEntry
+from ._hash_lane import HashLane
 
 
 class Digested(NamedTuple):
@@ -18,28 +19,32 @@ class Digested(NamedTuple):
     entry: FileEntry
     # SHA-256, hex, of each part; empty for a file of one part, which has that of the entry.
     parts: list[str]
-    # Base64.
+    # Base64; empty where the store does not compare it.
     md5: str
 
     def message(self) -> dict[str, Any]:
         """Its proto JSON."""
-        message: dict[str, Any] = {**self.entry.message(), "md5": self.md5}
+        message: dict[str, Any] = self.entry.message()
+        if self.md5:
+            message["md5"] = self.md5
         return {**message, "partSha256": self.parts} if self.parts else message
 
 
-def digest(folder: Path, entry: FileEntry, moved: Callable[[int], None]) -> Digested:
+def digest(
+    folder: Path, entry: FileEntry, moved: Callable[[int], None], wants_md5: bool = True
+) -> Digested:
     """Reads a sealed file once, and gives ``moved`` the bytes of each piece. Raises ChangedFileError where it is not
-    the file of the manifest.
+    the file of the manifest. The MD5 takes longer than all else, and is for stores that compare it.
     """
     import base64
     import hashlib
 
     size, part_bytes = 0, UPLOAD_PART_BYTES
     in_parts = entry.bytes > part_bytes
-    md5 = hashlib.md5(usedforsecurity=False)
-    whole, part = hashlib.sha256(), hashlib.sha256()
+    md5 = hashlib.md5(usedforsecurity=False) if wants_md5 else None
+    part = hashlib.sha256()
     parts: list[str] = []
-    with open(folder / entry.path, "rb") as file:
+    with open(folder / entry.path, "rb") as file, HashLane(entry.bytes) as whole:
         while True:
             # A piece ends where its part does.
             piece = file.read(min(COPY_BYTES, part_bytes - size % part_bytes))
@@ -47,16 +52,19 @@ def digest(folder: Path, entry: FileEntry, moved: Callable[[int], None]) -> Dige
                 break
             size += len(piece)
             moved(len(piece))
-            md5.update(piece)
             whole.update(piece)
+            if md5 is not None:
+                md5.update(piece)
             if in_parts:
                 part.update(piece)
                 if size % part_bytes == 0 or size == entry.bytes:
                     parts.append(part.hexdigest())
                     part = hashlib.sha256()
-    if size != entry.bytes or whole.hexdigest() != entry.sha256:
+        sha256 = whole.hexdigest()
+    if size != entry.bytes or sha256 != entry.sha256:
         raise ChangedFileError(f"{folder / entry.path} has changed since the checkpoint was stored")
-    return Digested(entry, parts, base64.b64encode(md5.digest()).decode("ascii"))
+    compared = "" if md5 is None else base64.b64encode(md5.digest()).decode("ascii")
+    return Digested(entry, parts, compared)
 
 
 class ChangedFileError(Exception):

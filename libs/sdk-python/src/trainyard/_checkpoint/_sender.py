@@ -244,7 +244,7 @@ class CheckpointSender:
         failing = f"checkpoint {record.uuid} could not be declared"
         reply = self._post(self._run_path, record.declaration())
         if 200 <= reply.status < 300 and reply.json().get("store"):
-            return self._upload(record)
+            return self._upload(record, str(reply.json()["store"]))
         if 200 <= reply.status < 300:
             try:
                 folder = folder_of(record.uuid, reply.json())
@@ -269,7 +269,7 @@ class CheckpointSender:
             return Undecided(reply, reply.problem())
         return self._refused(record, refusal_of(failing, reply))
 
-    def _upload(self, record: Record) -> Answer:
+    def _upload(self, record: Record, store: str) -> Answer:
         """Sends the files by a process of its own, and completes the checkpoint."""
         if self._sent is not None and self._sent[0] == record.uuid:
             _, sent_at, manifest = self._sent
@@ -283,6 +283,7 @@ class CheckpointSender:
                 "run": self._run_id,
                 "checkpoint": record.uuid,
                 "folder": str(self.root / record.uuid),
+                "store": store,
                 **record.completion(),
             }
         )

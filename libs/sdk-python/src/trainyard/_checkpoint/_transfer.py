@@ -6,7 +6,6 @@ platform is asked for a new plan: addresses expire, and parts that the store alr
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import os
 import threading
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 from .._limits import COPY_BYTES, STORE_ANSWER_BYTES_MAX, STORE_TIMEOUT_S
 from .._storage import FileEntry
+from ._hash_lane import HashLane
 
 
 class TransferError(Exception):
@@ -113,12 +113,13 @@ class StoreConnections:
             if response.status != 200:
                 answer = response.read(STORE_ANSWER_BYTES_MAX).decode("utf-8", "replace")
                 raise TransferError(f"the object store answered {response.status}: {answer}")
-            digest, size = hashlib.sha256(), 0
-            with open(target, "wb") as file:
+            size = 0
+            with open(target, "wb") as file, HashLane(entry.bytes) as lane:
                 while piece := response.read(COPY_BYTES):
-                    digest.update(piece)
+                    lane.update(piece)
                     file.write(piece)
                     size += len(piece)
+                digest = lane.hexdigest()
         except (OSError, http.client.HTTPException) as error:
             self._drop(request)
             if isinstance(error, OSError) and error.filename is not None:
@@ -129,7 +130,7 @@ class StoreConnections:
             raise
         if size < entry.bytes and not response.isclosed():
             self._drop(request)
-        if size != entry.bytes or digest.hexdigest() != entry.sha256:
+        if size != entry.bytes or digest != entry.sha256:
             os.unlink(target)
             if size < entry.bytes:
                 raise TransferError(f"{entry.path} broke off after {size} of {entry.bytes} bytes")

@@ -2,7 +2,7 @@
 
 A process of its own, so that training shares neither its interpreter nor its memory with the upload, and so that
 the agent can do the rest by the same program after the training process has ended. It reads one JSON object from
-stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``. Each round it asks the platform what
+stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, and ``store`` where it is known. Each round it asks the platform what
 the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
 
 When all is sent it writes the manifest, with the digests that the store compares, to stdout, and ends with 0. It ends
@@ -48,6 +48,8 @@ class Order(NamedTuple):
     checkpoint: str
     folder: Path
     manifest: list[Any]
+    # The address of the store, as s3://bucket/prefix; empty where the caller does not know it.
+    store: str = ""
 
 
 class RefusedError(Exception):
@@ -81,7 +83,11 @@ class Uploader:
         entries = [entry_of(self._order.checkpoint, entry) for entry in self._order.manifest]
         total = sum(entry.bytes for entry in entries)
         self._progress.begin("read", total)
-        files = [digest(self._order.folder, entry, self._progress.moved) for entry in entries]
+        # S3 compares SHA-256.
+        wants_md5 = not self._order.store.startswith("s3://")
+        files = [
+            digest(self._order.folder, entry, self._progress.moved, wants_md5) for entry in entries
+        ]
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._progress.begin("sent", total)
         with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
@@ -93,6 +99,8 @@ class Uploader:
         self, page: list[Digested], lanes: ThreadPoolExecutor, backoff: Backoff
     ) -> None:
         """Plans and sends until the store has all of these files."""
+        # A plan names every file that is missing, but has room for so many parts only.
+        is_planned_at_once = not any(file.parts for file in page)
         fruitless = 0
         while True:
             try:
@@ -107,6 +115,8 @@ class Uploader:
             if not failures:
                 backoff.reset()
                 fruitless = 0
+                if is_planned_at_once:
+                    return
                 continue
             fruitless = fruitless + 1 if len(failures) == len(parts) else 0
             if fruitless == UPLOAD_ROUNDS_MAX:

@@ -1,0 +1,265 @@
+/** Checkpoints in a bucket, and what fails in the middle: the registry over a real PostgreSQL and a strict S3 server. */
+import { randomUUID } from "node:crypto";
+import { storageMarkerName as marker } from "@trainyard/blob";
+import {
+  AuditStorageSchema,
+  FileDownloadsSchema,
+  PlanFilesSchema,
+  StorageAuditSchema,
+  VerificationSchema,
+  VerifyCheckpointSchema,
+} from "@trainyard/contracts/commands";
+import type { AnyEvent } from "@trainyard/contracts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { BucketStage, type Stored } from "./testing/bucket-stage.ts";
+
+const files = { weights: "the weights", "deep/optimizer é": "momentum" };
+const dayMs = 24 * 60 * 60 * 1000;
+const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejected } });
+
+let bucket: BucketStage;
+
+beforeAll(async () => {
+  bucket = await BucketStage.start();
+  await ready(bucket);
+});
+afterAll(() => bucket[Symbol.asyncDispose]());
+
+/** A service that was just started does not answer yet. */
+async function ready({ registry }: BucketStage): Promise<void> {
+  await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 20 });
+}
+
+async function partsOf(stored: Stored, at = bucket) {
+  const plan = await at.planUpload(stored);
+  if (plan.kind !== "ok") throw new Error(JSON.stringify(plan));
+  return plan.reply.files;
+}
+
+const namesOf = ({ checkpoint }: Stored) => bucket.registry.names(checkpoint);
+
+describe("an upload", () => {
+  test("is planned until the store has all, and then completed", async () => {
+    const stored = await bucket.declared(files);
+    const [first, second] = await partsOf(stored);
+    expect([first?.parts.length, second?.parts.length]).toEqual([1, 1]);
+    expect(await bucket.sendAll([first ?? { path: "", parts: [] }], files)).toEqual([200]);
+    const left = await partsOf(stored);
+    expect(left.map(({ path, parts }) => [path, parts.length])).toEqual([
+      ["weights", 0],
+      ["deep/optimizer é", 1],
+    ]);
+    expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared"]);
+    expect(await bucket.sendAll(left, files)).toEqual([200]);
+    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
+    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+  });
+
+  test("whose plan has expired is planned again, and the store takes none of the old one", async () => {
+    const stored = await bucket.declared(files);
+    const old = await partsOf(stored);
+    const refused = await bucket.ahead(2 * 60 * 60 * 1000, () => bucket.sendAll(old, files));
+    expect(refused).toEqual([403, 403]);
+    expect((await partsOf(stored)).map(({ parts }) => parts.length)).toEqual([1, 1]);
+    expect(await bucket.sendAll(await partsOf(stored), files)).toEqual([200, 200]);
+    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
+  });
+
+  test("takes the bytes of the manifest only", async () => {
+    const stored = await bucket.declared(files);
+    const other = { ...files, weights: "the_weights" };
+    expect(await bucket.sendAll(await partsOf(stored), other)).toEqual([400, 200]);
+  });
+
+  test("is planned for its own run only, of files that a manifest may name", async () => {
+    const stored = await bucket.declared(files);
+    const another = { ...stored, trial: await bucket.newTrial() };
+    expect(await bucket.planUpload(another)).toMatchObject(rejectedAs("not_your_run"));
+    expect(await bucket.planUpload(stored, { run: 2 })).toMatchObject(rejectedAs("not_your_run"));
+    expect(await bucket.complete(another)).toMatchObject(rejectedAs("not_your_run"));
+    const unknown = { ...stored, checkpoint: randomUUID() };
+    expect(await bucket.planUpload(unknown)).toMatchObject(rejectedAs("checkpoint_not_found"));
+    for (const path of ["../other", "/etc/passwd", "a/../../b", "a//b", "", ".", "a\0b"]) {
+      const [entry] = stored.manifest;
+      const manifest = entry === undefined ? [] : [{ ...entry, path }];
+      const answer = await bucket.planUpload({ ...stored, manifest });
+      expect(answer, path).toMatchObject(rejectedAs("invalid_manifest"));
+    }
+  });
+});
+
+describe("a store", () => {
+  test("that refuses is never taken to lack an object", async () => {
+    const stored = await bucket.sent(files);
+    for (const right of ["s3:GetObject", "s3:ListBucket"] as const) {
+      bucket.server.deny("s3:GetObject");
+      bucket.server.deny(right);
+      expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
+      bucket.server.allow(right);
+    }
+    bucket.server.allow("s3:GetObject");
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared"]);
+    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
+    bucket.server.deny("s3:GetObject");
+    expect(await verify(stored)).toEqual({ kind: "unavailable" });
+    bucket.server.allow("s3:GetObject");
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+  });
+
+  test("that is away decides nothing, and is asked again when it is back", async () => {
+    const stored = await bucket.sent(files);
+    await bucket.server.away();
+    expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
+    expect(await bucket.planUpload(stored)).toEqual({ kind: "unavailable" });
+    await bucket.server.listen();
+    let answer = await bucket.complete(stored);
+    while (answer.kind === "unavailable") answer = await bucket.complete(stored);
+    expect(answer).toMatchObject({ kind: "ok" });
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+  }, 120_000);
+
+  test("with an object of other content fails the checkpoint by the name of the file", async () => {
+    const stored = await bucket.sent(files);
+    await bucket.store.put(`${stored.checkpoint}/weights`, Buffer.from("the_weights"));
+    const answer = await bucket.complete(stored);
+    expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
+    expect(answer).toMatchObject({ rejection: { detail: expect.stringContaining("weights") } });
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointFailed"]);
+  });
+});
+
+/** Until all is read, as people's command does. */
+async function verify({ checkpoint }: Stored, at = bucket) {
+  const ask = () =>
+    at.registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);
+  let answer = await ask();
+  while (answer.kind === "ok" && !answer.reply.done) answer = await ask();
+  return answer;
+}
+
+describe("a verification", () => {
+  test("names what was flipped, resized, is missing and extra; nothing is restored from it until it is mended", async () => {
+    const contents = { ...files, missing: "m", resized: "r" };
+    const stored = await bucket.completed(contents);
+    const { checkpoint } = stored;
+    const key = (path: string) => `${checkpoint}/${path}`;
+    await bucket.store.put(key("weights"), Buffer.from("the weightS"));
+    await bucket.store.put(key("resized"), Buffer.from("rr"));
+    await bucket.store.put(key("extra"), Buffer.from("x"));
+    await bucket.store.delete([key("missing")]);
+    const found = await verify(stored);
+    const problems = found.kind === "ok" ? found.reply.problems : [];
+    expect(problems.map(({ path, kind }) => [path, kind])).toEqual([
+      ["extra", "extra"],
+      ["missing", "missing"],
+      ["resized", "resized"],
+      ["weights", "flipped"],
+    ]);
+    const request = { checkpoint, paths: ["weights"] };
+    const read = () => bucket.registry.stage.ask([PlanFilesSchema, request], FileDownloadsSchema);
+    expect(await read()).toMatchObject(rejectedAs("checkpoint_damaged"));
+    for (const [path, content] of Object.entries(contents)) {
+      await bucket.store.put(key(path), Buffer.from(content));
+    }
+    await bucket.store.delete([key("extra")]);
+    expect(await verify(stored)).toMatchObject({ kind: "ok", reply: { count: 0 } });
+    expect(await read()).toMatchObject({ kind: "ok" });
+  });
+
+  test("of a bucket that has another marker says nothing of the files", async () => {
+    const stored = await bucket.completed(files);
+    const content = await bucket.store.open(marker);
+    const chunks = await Array.fromAsync(content?.stream ?? []);
+    await bucket.store.put(marker, Buffer.from(`${randomUUID()}\n`));
+    await bucket.store.delete([`${stored.checkpoint}/weights`]);
+    expect(await verify(stored)).toEqual({ kind: "unavailable" });
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+    await bucket.store.put(marker, Buffer.concat(chunks));
+    expect(await verify(stored)).toMatchObject({ kind: "ok", reply: { count: 1 } });
+  });
+});
+
+test("of a store that keeps no checksum the bytes are read at completion", async () => {
+  await using older = await BucketStage.start({ keepsChecksums: false });
+  await ready(older);
+  const whole = await older.completed(files);
+  expect(await verify(whole, older)).toMatchObject({ kind: "ok", reply: { count: 0 } });
+  const wrong = await older.sent(files);
+  await older.store.put(`${wrong.checkpoint}/extra`, Buffer.from("left by another attempt"));
+  await older.store.put(`${wrong.checkpoint}/weights`, Buffer.from("the_weights"));
+  let answer = await older.complete(wrong);
+  while (answer.kind === "unavailable") answer = await older.complete(wrong);
+  expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
+  expect(answer).toMatchObject({ rejection: { detail: expect.stringContaining("weights") } });
+}, 120_000);
+
+describe("an audit of a bucket", () => {
+  const deletionStarted: AnyEvent = { type: "CheckpointDeletionStarted", data: {} };
+  const deleted: AnyEvent = { type: "CheckpointDeleted", data: { files: 1, bytes: 1 } };
+  let audited: BucketStage;
+  const audit = (deleteOlderThanMs?: number) => {
+    const age = deleteOlderThanMs === undefined ? {} : { deleteOlderThanMs };
+    const request = { root: audited.root, reason: "tidy", ...age };
+    return audited.registry.stage.ask([AuditStorageSchema, request], StorageAuditSchema);
+  };
+  const findingsOf = (answer: Awaited<ReturnType<typeof audit>>) =>
+    answer.kind === "ok" ? answer.reply.findings : [];
+
+  beforeAll(async () => {
+    audited = await BucketStage.start();
+    await ready(audited);
+  });
+  afterAll(() => audited[Symbol.asyncDispose]());
+
+  test("finds what the log misses and what the bucket misses, and deletes only what is old and asked for", async () => {
+    const intact = await audited.completed(files);
+    const missing = await audited.completed(files);
+    await audited.store.delete(Object.keys(files).map((path) => `${missing.checkpoint}/${path}`));
+    const leftOver = await audited.completed(files);
+    await audited.registry.stage.tell(`retention-${leftOver.checkpoint}`, deletionStarted, deleted);
+    const [old, young] = [randomUUID(), randomUUID()];
+    for (const name of [old, young]) await audited.store.put(`${name}/deep/x`, Buffer.from("x"));
+    // Neither is named as a checkpoint's files are.
+    await audited.store.put("notes/readme", Buffer.from("x"));
+    await audited.store.put(randomUUID(), Buffer.from("x"));
+    audited.age(old, 20 * dayMs);
+    const found = findingsOf(await audit());
+    expect(found.map(({ name, kind }) => [name, kind]).sort()).toEqual(
+      [
+        [missing.checkpoint, "missing"],
+        [leftOver.checkpoint, "left_over"],
+        [old, "unknown"],
+        [young, "unknown"],
+      ].sort(),
+    );
+    const keys = audited.keys();
+    expect(await audit(dayMs - 1)).toMatchObject(rejectedAs("invalid_request"));
+    expect(audited.keys()).toEqual(keys);
+    const gone = findingsOf(await audit(14 * dayMs)).filter((one) => one.deleted);
+    expect(gone.map(({ name }) => name)).toEqual([old]);
+    expect(audited.keys()).toEqual(keys.filter((key) => !key.startsWith(old)));
+    expect(await verify(intact, audited)).toMatchObject({ kind: "ok", reply: { count: 0 } });
+  });
+
+  test("says why nothing can be said of a bucket that refuses or has another marker, and finds nothing missing", async () => {
+    audited.server.deny("s3:ListBucket");
+    const refused = await audit();
+    audited.server.allow("s3:ListBucket");
+    expect(refused).toMatchObject({
+      kind: "ok",
+      reply: { roots: [{ problem: expect.stringContaining("s3:ListBucket") }], count: 0 },
+    });
+    await audited.store.put(marker, Buffer.from(`${randomUUID()}\n`));
+    expect(await audit(14 * dayMs)).toMatchObject({
+      kind: "ok",
+      reply: { roots: [{ problem: expect.stringContaining("not the same storage") }], count: 0 },
+    });
+  });
+
+  test("of a bucket whose root somebody wants to adopt is refused: the platform made its marker", async () => {
+    const answer = await audited.registry.adopt(audited.root, randomUUID());
+    expect(answer).toMatchObject(rejectedAs("storage_unsupported"));
+  });
+});

@@ -1,0 +1,170 @@
+/** The registry with an experiment whose checkpoints go to an S3 server, and the client without credentials that sends them. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ObjectStore } from "@trainyard/blob";
+import { openS3Store } from "@trainyard/blob/s3";
+import type { Plain } from "@trainyard/contracts";
+import {
+  FileUploadsSchema,
+  PlanUploadSchema,
+  type FileUploads,
+  type PlannedRequest,
+} from "@trainyard/contracts/commands";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { S3Server, testUser } from "@trainyard/testing/s3";
+import { entry, experimentStoredIn, TestRegistry } from "./test-registry.ts";
+
+const bucket = "models";
+const prefix = "team/a";
+const experiment = "2";
+
+export type Stored = {
+  readonly checkpoint: string;
+  readonly trial: string;
+  readonly manifest: readonly ReturnType<typeof entry>[];
+};
+
+export class BucketStage implements AsyncDisposable {
+  readonly registry: TestRegistry;
+  readonly server: S3Server;
+  /** With the platform's credentials: for what others do to the bucket. */
+  readonly store: ObjectStore;
+  readonly #stack: AsyncDisposableStack;
+  readonly #late: { ms: number };
+
+  private constructor(
+    registry: TestRegistry,
+    server: S3Server,
+    store: ObjectStore,
+    stack: AsyncDisposableStack,
+    late: { ms: number },
+  ) {
+    this.registry = registry;
+    this.server = server;
+    this.store = store;
+    this.#stack = stack;
+    this.#late = late;
+  }
+
+  static async start(options: { readonly keepsChecksums?: boolean } = {}): Promise<BucketStage> {
+    await using stack = new AsyncDisposableStack();
+    const late = { ms: 0 };
+    const nowMs = () => Date.now() + late.ms;
+    const server = stack.use(await S3Server.start({ buckets: [bucket], nowMs, ...options }));
+    const folder = await mkdtemp(join(tmpdir(), "trainyard-bucket-"));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, "credentials.json");
+    const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = testUser;
+    const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
+    await writeFile(file, text, { mode: 0o600 });
+    const variables = {
+      TRAINYARD_STORAGE_CREDENTIALS: file,
+      TRAINYARD_STORAGE_ENDPOINTS: server.url,
+    };
+    const registry = stack.use(await TestRegistry.start(variables));
+    const storage = { type: "s3", bucket, prefix, endpoint_url: server.url };
+    await registry.stage.tell(`experiment-${experiment}`, experimentStoredIn(storage));
+    const { url: endpoint } = server;
+    const opened = { bucket, prefix, endpoint, credentials: testUser, clock: systemClock };
+    const store = stack.use(openS3Store(opened));
+    return new BucketStage(registry, server, store, stack.move(), late);
+  }
+
+  /** The root of the storage, as an audit names it. */
+  get root(): string {
+    return `s3://${bucket}/${prefix} at ${this.server.url}`;
+  }
+
+  newTrial(): Promise<string> {
+    return this.registry.newTrial(experiment);
+  }
+
+  /** What the store does not have of some files; of the first run unless said. */
+  planUpload({ checkpoint, trial, manifest }: Stored, { run = 1 }: { readonly run?: number } = {}) {
+    const request = { checkpoint, trial, run, files: manifest };
+    return this.registry.stage.ask([PlanUploadSchema, request], FileUploadsSchema);
+  }
+
+  async declared(files: Readonly<Record<string, string>>): Promise<Stored> {
+    const trial = await this.newTrial();
+    const checkpoint = randomUUID();
+    const { answer } = await this.registry.declareIn({ trial, checkpoint });
+    if (answer.kind !== "ok") throw new Error(`declared: ${JSON.stringify(answer)}`);
+    const manifest = Object.entries(files).map(([path, content]) => entry(path, content));
+    return { checkpoint, trial, manifest };
+  }
+
+  /** Sends what a plan asks for; gives the status of each part. */
+  async sendAll(
+    files: Plain<FileUploads>["files"],
+    contents: Readonly<Record<string, string>>,
+  ): Promise<readonly number[]> {
+    const statuses: number[] = [];
+    for (const { path, parts } of files) {
+      for (const { request } of parts) statuses.push(await send(request, contents[path] ?? ""));
+    }
+    return statuses;
+  }
+
+  /** Declared and sent. */
+  async sent(files: Readonly<Record<string, string>>): Promise<Stored> {
+    const stored = await this.declared(files);
+    const plan = await this.planUpload(stored);
+    if (plan.kind !== "ok") throw new Error(`planned: ${JSON.stringify(plan)}`);
+    await this.sendAll(plan.reply.files, files);
+    return stored;
+  }
+
+  complete({ checkpoint, trial, manifest }: Stored, run = 1) {
+    return this.registry.complete(checkpoint, trial, manifest, run);
+  }
+
+  /** Declared, sent and complete. */
+  async completed(files: Readonly<Record<string, string>>): Promise<Stored> {
+    const stored = await this.sent(files);
+    let answer = await this.complete(stored);
+    while (answer.kind === "unavailable") answer = await this.complete(stored);
+    if (answer.kind !== "ok") throw new Error(`completed: ${JSON.stringify(answer)}`);
+    return stored;
+  }
+
+  /** The store's clock runs ahead of everyone else's for as long as `during` takes. */
+  async ahead<Result>(ms: number, during: () => Promise<Result>): Promise<Result> {
+    this.#late.ms = ms;
+    try {
+      return await during();
+    } finally {
+      this.#late.ms = 0;
+    }
+  }
+
+  /** Makes what is below a name as old as said. */
+  age(name: string, ms: number): void {
+    const objects = this.server.buckets.get(bucket)?.objects;
+    for (const [key, object] of objects ?? []) {
+      if (!key.startsWith(`${prefix}/${name}/`)) continue;
+      objects?.set(key, { ...object, modifiedMs: Date.now() - ms });
+    }
+  }
+
+  /** The keys below the prefix. */
+  keys(): readonly string[] {
+    const keys = [...(this.server.buckets.get(bucket)?.objects.keys() ?? [])];
+    return keys.map((key) => key.slice(prefix.length + 1)).toSorted();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+async function send(request: Plain<PlannedRequest> | undefined, body: string): Promise<number> {
+  if (request === undefined) throw new Error("a part has no request");
+  const { method, url, headers } = request;
+  const { "content-length": _, ...signed } = headers;
+  const response = await fetch(url, { method, headers: signed, body });
+  await response.arrayBuffer();
+  return response.status;
+}
