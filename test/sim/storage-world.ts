@@ -21,6 +21,7 @@ import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
 import { completeCheckpoint } from "@trainyard/service-registry/complete";
 import { declareCheckpoint } from "@trainyard/service-registry/declare";
 import { Inspector } from "@trainyard/service-registry/inspect";
+import { UploadProgress } from "@trainyard/service-registry/upload-progress";
 import { Unchanged } from "@trainyard/service-registry/unchanged";
 import { Verifier } from "@trainyard/service-registry/verifier";
 import { ManualClock } from "@trainyard/testing";
@@ -187,6 +188,7 @@ class StorageWorld {
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       placed: { groups: async () => [], statesAt: async () => new Map() },
       unchanged: new Unchanged(),
+      uploads: new UploadProgress(this.#clock),
       blobs: createMemoryBlobStore(),
       clock: this.#clock,
       events: silent,

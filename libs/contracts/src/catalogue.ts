@@ -80,6 +80,7 @@ export type EventMessages = {
   CheckpointUnpinned: checkpoint.CheckpointUnpinned;
   CheckpointDamaged: checkpoint.CheckpointDamaged;
   CheckpointRepaired: checkpoint.CheckpointRepaired;
+  CheckpointUploadProgressed: checkpoint.CheckpointUploadProgressed;
   ModelCreated: model.ModelCreated;
   ModelDescribed: model.ModelDescribed;
   ModelArchived: model.ModelArchived;
@@ -225,6 +226,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     checkpoint.CheckpointUnpinnedSchema,
     checkpoint.CheckpointDamagedSchema,
     checkpoint.CheckpointRepairedSchema,
+    checkpoint.CheckpointUploadProgressedSchema,
   ],
   model: [
     model.ModelCreatedSchema,

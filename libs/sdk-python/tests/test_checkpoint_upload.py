@@ -13,7 +13,7 @@ from fake_store import StorePlatform
 from test_checkpoint import CheckpointCase, tree
 from test_sender import RUN
 
-from trainyard import errors
+from trainyard import _storage, errors
 from trainyard._checkpoint import (
     CheckpointContext,
     _hash_lane,
@@ -22,6 +22,7 @@ from trainyard._checkpoint import (
     _sender,
     _store,
     _upload_process,
+    _uploader,
 )
 from trainyard._checkpoint._sender import CheckpointSender
 from trainyard._checkpoint._spooled_store import SpooledStore
@@ -123,6 +124,24 @@ class Uploading(UploadCase):
         asked = [request.path.split("/")[-1] for request in self.platform.requests]
         self.assertEqual(asked.count("checkpoints"), 1)
         self.assertEqual(asked.count("upload"), 5)
+
+    def test_a_long_upload_asks_the_platform_again_and_again(self):
+        def slow(method, key):
+            time.sleep(0.1)
+
+        self.platform.store_faults = slow
+        uuid = "00000000-0000-4000-8000-00000000000f"
+        folder = self.storage / uuid
+        folder.mkdir()
+        for number in range(40):
+            (folder / f"f{number}").write_text(str(number))
+        manifest = [entry.message() for entry in _storage.seal(folder)]
+        order = _uploader.Order(self.platform.url, TOKEN, RUN, uuid, folder, manifest)
+        with mock.patch.object(_uploader, "UPLOAD_PLAN_S", 0.15):
+            self.assertEqual(len(_uploader.Uploader(order).upload()), 40)
+        # 8 at a time: five rounds of 0.1 s are more than one plan is for.
+        self.assertGreater(len(self.platform.requests), 2)
+        self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
 
     def test_training_goes_on_while_the_store_is_away(self):
         self.platform.store_faults = lambda method, key: 503

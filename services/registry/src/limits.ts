@@ -22,6 +22,8 @@ export const registryLimits = {
   filesPlannedMax: 100,
   /** Requests in one answer to a plan: an address has about 700 bytes, and a message 1 MiB. The uploader asks again for the rest. */
   partsPlannedMax: 800,
+  /** Between two events of an upload that moves: the next run waits ten minutes from each. */
+  uploadToldMs: 2 * 60 * 1000,
   /** Manifests that are kept in memory for uploads that ask page by page: 5,000 files are about a megabyte. */
   manifestsIndexedMax: 16,
   /** Requests to an object store at one time. */

@@ -22,6 +22,7 @@ import type { Inspection } from "./shell/inspect-files.ts";
 import { Inspector } from "./shell/inspect.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
+import { UploadProgress } from "./shell/upload-progress.ts";
 import { Unchanged } from "./shell/unchanged.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
@@ -59,6 +60,7 @@ export async function createService(
   const verifier = new Verifier(look, clock, events);
   const inspector = new Inspector((place, manifest) => readAgain(place, manifest, true), clock);
   const unchanged = new Unchanged();
+  const uploads = new UploadProgress(clock);
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
@@ -76,6 +78,7 @@ export async function createService(
       blobs,
       stores,
       unchanged,
+      uploads,
     };
     return {
       reactions: { consumer: name, handlers: {} },

@@ -12,12 +12,14 @@ import {
 } from "@trainyard/contracts/commands";
 import { openS3Store } from "@trainyard/blob/s3";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { RunEndWhy } from "@trainyard/contracts/events";
 import { AcceptedSchema } from "@trainyard/runtime";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   entry,
   experimentStoredIn,
+  runEnded,
   runRequested,
   TestRegistry,
   trialCreated,
@@ -164,6 +166,36 @@ test("a copy that is refused is sent, and one that takes long is waited for by c
   // The copy that was under way was joined.
   const made = copies().filter(({ key }) => key === `team/${checkpoint}/embedding`);
   expect(made).toHaveLength(1);
+});
+
+test("an upload that an ended run has left is recorded as moving when the store has more of it", async () => {
+  const trial = await newTrial("2.1");
+  const { checkpoint } = await registry.declareIn({ trial });
+  const files = { a: "1", b: "2", c: "3" };
+  const send = async (path: string): Promise<void> => {
+    const answer = await plan(checkpoint, trial, files);
+    const planned = answer.kind === "ok" ? answer.reply.files : [];
+    const request = planned.find((file) => file.path === path)?.parts[0]?.request;
+    const { method = "", url = "", headers = {} } = request ?? {};
+    await fetch(url, { method, headers, body: files[path as "a"] });
+  };
+  const progress = async () =>
+    (await registry.names(checkpoint)).filter((name) => name.includes("UploadProgressed")).length;
+  await send("a");
+  await plan(checkpoint, trial, files);
+  // Its own process is still there.
+  expect(await progress()).toBe(0);
+  await registry.stage.tell(`trial-${trial}`, runEnded(1, RunEndWhy.FAILED, [checkpoint]));
+  await plan(checkpoint, trial, files);
+  await plan(checkpoint, trial, files);
+  expect(await progress()).toBe(0);
+  await send("b");
+  await plan(checkpoint, trial, files);
+  expect(await progress()).toBe(1);
+  // Not with each plan: the wait that it brings is much longer.
+  await send("c");
+  await plan(checkpoint, trial, files);
+  expect(await progress()).toBe(1);
 });
 
 test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {

@@ -134,6 +134,8 @@ UPLOAD_CONNECTIONS = 8
 STORE_TIMEOUT_S = 60.0
 # Of an object store's refusal this much is shown.
 STORE_ANSWER_BYTES_MAX = 2_000
+# What was planned is sent for this long; then the platform is asked again, and sees how far the upload is.
+UPLOAD_PLAN_S = 60.0
 # Rounds without any progress after which an upload is left to the next attempt.
 UPLOAD_ROUNDS_MAX = 5
 # A transfer that takes longer says how far it is, this often.

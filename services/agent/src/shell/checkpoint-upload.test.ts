@@ -38,10 +38,14 @@ async function planOf({ path, bytes, sha256 }: Asked) {
   return { path, parts: planned.parts };
 }
 
-beforeEach(async () => {
-  s3 = await S3Server.start({ buckets: ["models"] });
+async function openStore(options: { readonly keepsChecksums?: boolean } = {}): Promise<void> {
+  s3 = await S3Server.start({ buckets: ["models"], ...options });
   const endpoint = { endpoint: s3.url, credentials: testUser, clock: systemClock };
   store = openS3Store({ bucket: "models", prefix: "team", ...endpoint });
+}
+
+beforeEach(async () => {
+  await openStore();
   refusal = null;
   plans = 0;
   platform = createServer(async (request, response) => {
@@ -104,6 +108,16 @@ test("what the store has is not sent again", async () => {
   const before = puts().length;
   expect(await send(order)).toMatchObject({ kind: "sent" });
   expect(puts().slice(before)).toMatchObject([{ key: `team/${checkpoint}/b`, status: 200 }]);
+});
+
+test("a store that keeps no checksum is sent each file once", async () => {
+  await s3[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  await openStore({ keepsChecksums: false });
+  expect(await send(orderOf({ a: Buffer.from("1"), b: Buffer.from("2") }))).toMatchObject({
+    kind: "sent",
+  });
+  expect(puts()).toHaveLength(2);
 });
 
 test("a platform that is away is for later, and its refusal is final", async () => {

@@ -84,6 +84,26 @@ test("a run that nobody brings the checkpoint for is requested when its time has
   });
 });
 
+test("a run waits for an upload for as long as it moves", async () => {
+  await stage.tell(`checkpoint-${checkpointA}`, {
+    type: "CheckpointDeclared",
+    data: { trial: "12.1", run: 1, step: 10, format: "" },
+  });
+  await fails();
+  const half = limits.checkpointsWaitMs / 2;
+  await clock.advance(half);
+  await stage.tell(`checkpoint-${checkpointA}`, {
+    type: "CheckpointUploadProgressed",
+    data: { trial: "12.1", run: 1 },
+  });
+  await stage.settle();
+  await holding(limits.checkpointsWaitMs - 1);
+  expect(await requests()).toBe(1);
+  await stage.tell("experiment-13", experimentCreated());
+  await holding(2);
+  expect(await requests()).toBe(2);
+});
+
 test.each([-26, -1, 1, 26])(
   "a run waits as long on a host whose clock is %d hours beside the log's",
   async (hours) => {

@@ -63,6 +63,7 @@ export function reactionHandlers(
       await noteCheckpoint(event, work);
       await advanceWaiting(work, event.data.trial, waits);
     },
+    CheckpointUploadProgressed: awaitUpload,
     CheckpointFailed: ({ id }, work) => settled(work, id, waits),
     CheckpointAbandoned: ({ id }, work) => settled(work, id, waits),
     TrialEnded: async ({ id, stored }, work) => {
@@ -180,6 +181,16 @@ async function nameCheckpoints(
     await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
     await work.part();
   }
+}
+
+/** What a run has left goes to an object store, which takes as long as its bytes: its next run waits while it moves. */
+async function awaitUpload(
+  { id, data, stored }: Reaction<"CheckpointUploadProgressed">,
+  work: Work,
+): Promise<void> {
+  if (parseTrialId(data.trial) === null) return;
+  const moved = { run: data.run, checkpoint: id, atMs: stored.timeMs };
+  await decideTrial(work, data.trial, { kind: "await_upload", ...moved });
 }
 
 /** One that will never be complete: nobody waits for it any longer. */

@@ -39,6 +39,7 @@ import { pinCheckpoint, unpinCheckpoint } from "./pins.ts";
 import type { Placed } from "./placed.ts";
 import { planFiles } from "./download-files.ts";
 import type { Unchanged } from "./unchanged.ts";
+import type { UploadProgress } from "./upload-progress.ts";
 import { planUpload } from "./upload.ts";
 import { probeStorage } from "./probe.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
@@ -52,6 +53,7 @@ export type CommandDeps = ModelDeps & {
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly placed: Pick<Placed, "groups" | "statesAt">;
   readonly unchanged: Unchanged;
+  readonly uploads: UploadProgress;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   /** Where checkpoints go whose experiment names no place, and relative places begin. */
@@ -88,8 +90,8 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ProbeStorage: command(ProbeStorageSchema, StorageProbeSchema, (request) =>
       probeStorage(deps, request),
     ),
-    PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request) =>
-      planUpload(deps, request),
+    PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request, context) =>
+      planUpload(deps, request, context),
     ),
     PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) => planFiles(deps, request)),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>

@@ -16,7 +16,9 @@ import type {
   PlanUpload,
 } from "@trainyard/contracts/commands";
 import { type Clock, Fault, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import type { CommandContext } from "@trainyard/runtime";
 import { readManifest } from "../core/manifest.ts";
+import { checkpoints, trialRuns } from "../streams.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { inLanes } from "./in-lanes.ts";
@@ -26,6 +28,7 @@ import type { Source } from "./unchanged.ts";
 export async function planUpload(
   deps: CommandDeps,
   request: Plain<PlanUpload>,
+  { identity }: CommandContext,
 ): Promise<Plain<FileUploads> | Rejection> {
   const { checkpoint } = request;
   const problem = problemOf(request.files);
@@ -42,7 +45,24 @@ export async function planUpload(
   const source = await deps.unchanged.sourceOf(deps, request.trial, store, storageId);
   const planning = new Planning(deps, store, source);
   const files = await planning.plan(checkpoint, request.files);
+  await noteProgress(deps, request, files, identity);
   return { files: firstParts(files, registryLimits.partsPlannedMax) };
+}
+
+/** Of what an ended run has left: its next run waits for as long as that moves. */
+async function noteProgress(
+  { executor, uploads }: CommandDeps,
+  { checkpoint, trial }: Plain<PlanUpload>,
+  files: Planned,
+  identity: CommandContext["identity"],
+): Promise<void> {
+  const missing = files.reduce((sum, { parts }) => sum + parts.length, 0);
+  const mark = `${files[0]?.path ?? ""} ${missing}`;
+  if (missing === 0 || !(await executor.cache.load(trialRuns, trial)).state.ended) return;
+  if (!uploads.isNews(checkpoint, mark)) return;
+  await executor.execute(identity, async (work) => {
+    await work.decide(checkpoints, checkpoint, { kind: "note_progress" });
+  });
 }
 
 type PlanDeps = Pick<CommandDeps, "clock" | "unchanged">;

@@ -31,6 +31,7 @@ from .._limits import (
     TRANSFER_NOTICE_S,
     UPLOAD_CONNECTIONS,
     UPLOAD_FILES_PER_PLAN,
+    UPLOAD_PLAN_S,
     UPLOAD_ROUNDS_MAX,
 )
 from ._parts import ChangedFileError, Digested, digest
@@ -90,9 +91,13 @@ class Uploader:
         ]
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._progress.begin("sent", total)
-        with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
-            for first in range(0, len(files), UPLOAD_FILES_PER_PLAN):
-                self._upload_page(files[first : first + UPLOAD_FILES_PER_PLAN], lanes, backoff)
+        try:
+            with ThreadPoolExecutor(UPLOAD_CONNECTIONS) as lanes:
+                for first in range(0, len(files), UPLOAD_FILES_PER_PLAN):
+                    self._upload_page(files[first : first + UPLOAD_FILES_PER_PLAN], lanes, backoff)
+        finally:
+            self._platform.close()
+            self._store.close()
         return files
 
     def _upload_page(
@@ -102,6 +107,7 @@ class Uploader:
         # A plan names every file that is missing, but has room for so many parts only.
         is_planned_at_once = not any(file.parts for file in page)
         fruitless = 0
+        sent: set[tuple[str, int]] = set()
         while True:
             try:
                 parts = list(self._plan(page))
@@ -109,9 +115,15 @@ class Uploader:
                 self._progress.note("unchanged files are being copied inside the store")
                 time.sleep(backoff.next_s())
                 continue
-            if not parts:
+            # A store that keeps no checksum cannot say that it has them: the completion reads them.
+            if all((part.path, part.offset) in sent for part in parts):
                 return
-            failures = [failure for failure in lanes.map(self._send, parts) if failure is not None]
+            until = time.monotonic() + UPLOAD_PLAN_S
+            failures = [
+                failure
+                for failure in lanes.map(lambda part: self._send(part, until, sent), parts)
+                if failure is not None
+            ]
             if not failures:
                 backoff.reset()
                 fruitless = 0
@@ -140,13 +152,20 @@ class Uploader:
                 offset, count = int(part.get("offset", 0)), int(part.get("bytes", 0))
                 yield _Part(str(file["path"]), offset, count, Planned.of(part.get("request")))
 
-    def _send(self, part: _Part) -> TransferError | None:
-        """Sends one part; what may be sent again is returned, so that the others are sent meanwhile."""
+    def _send(
+        self, part: _Part, until: float, sent: set[tuple[str, int]]
+    ) -> TransferError | None:
+        """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile. When the
+        time is over the rest is left to the next plan.
+        """
+        if time.monotonic() > until:
+            return None
         try:
             path = self._order.folder / part.path
             self._store.send(part.request, path, part.offset, part.bytes, self._progress.moved)
         except TransferError as error:
             return error
+        sent.add((part.path, part.offset))
         return None
 
 

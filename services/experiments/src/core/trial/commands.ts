@@ -45,6 +45,13 @@ export type TrialCommand =
   | EndRun
   /** An agent that came back says what a run has left there. */
   | { readonly kind: "name_checkpoints"; readonly run: number; readonly left: Left }
+  /** A checkpoint that the run has left is being uploaded, and moved at this time. */
+  | {
+      readonly kind: "await_upload";
+      readonly run: number;
+      readonly checkpoint: string;
+      readonly atMs: number;
+    }
   | { readonly kind: "note_checkpoint"; readonly noted: Checkpoint }
   /** The search cannot make anything of the trial: it fails, also where it had finished before anybody could say so. */
   | { readonly kind: "fail_finished"; readonly reason: string }

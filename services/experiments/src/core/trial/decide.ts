@@ -29,6 +29,8 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
       return stopRun(state, command.stop);
     case "end_run":
       return endRun(state, command);
+    case "await_upload":
+      return awaitUpload(state, command);
     case "name_checkpoints":
       return nameCheckpoints(state, command);
     case "note_checkpoint":
@@ -149,6 +151,21 @@ function nameCheckpoints(
   // The end of a trial waits for nothing.
   const untilMs = state.status === "ended" ? 0 : awaitedUntilMs({ ...left, sealed: checkpoints });
   return [{ type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: untilMs } }];
+}
+
+/** What moves is waited for as long again; nothing is named that was not. */
+function awaitUpload(
+  state: TrialState,
+  { run, checkpoint, atMs }: Extract<TrialCommand, { kind: "await_upload" }>,
+): Decision {
+  const isAwaited =
+    state.status === "open" &&
+    state.unended === null &&
+    run === state.runs &&
+    state.named.includes(checkpoint);
+  const awaitedUntilMs = atMs + limits.checkpointsWaitMs;
+  if (!isAwaited || awaitedUntilMs <= state.awaitedUntilMs) return alreadySo;
+  return [{ type: "RunCheckpointsNamed", data: { run, checkpoints: [], awaitedUntilMs } }];
 }
 
 /**

@@ -104,6 +104,43 @@ describe("what was named", () => {
   });
 });
 
+describe("an upload that moves", () => {
+  const later = until.awaitedUntilMs + 1_000;
+  const moved = (checkpoint: string, atMs = 2_000 + limits.checkpointsWaitMs) =>
+    ({ kind: "await_upload", run: 1, checkpoint, atMs }) as const;
+  const longer = runCheckpointsNamed(1, [], 2_000 + 2 * limits.checkpointsWaitMs);
+
+  test("is waited for as long again, and for nothing that was not named", () => {
+    given(trialDecider, ...running, endLeaving(checkpointA))
+      .when(moved(checkpointA))
+      .then(longer);
+    given(trialDecider, ...running, endLeaving(checkpointA))
+      .when(moved(checkpointB))
+      .thenNothing();
+    expect(state(...running, endLeaving(checkpointA), longer)).toMatchObject({
+      named: [checkpointA],
+      awaitedUntilMs: 2_000 + 2 * limits.checkpointsWaitMs,
+    });
+    expect(longer.data.awaitedUntilMs).toBeGreaterThan(later);
+  });
+
+  test("shortens no wait, and changes nothing while a run is under way or the trial is over", () => {
+    given(trialDecider, ...running, endLeaving(checkpointA), longer)
+      .when(moved(checkpointA, 1_000))
+      .thenNothing();
+    given(trialDecider, ...running)
+      .when(moved(checkpointA))
+      .thenNothing();
+    const finished = trialEnded(TrialOutcome.COMPLETED, "finished");
+    given(trialDecider, ...running, endLeaving(checkpointA), finished)
+      .when(moved(checkpointA))
+      .thenNothing();
+    given(trialDecider, ...running, endLeaving(checkpointA), runRequested(2))
+      .when(moved(checkpointA))
+      .thenNothing();
+  });
+});
+
 describe("an agent that comes back", () => {
   const name = (run: number, ...checkpoints: readonly string[]) =>
     ({ kind: "name_checkpoints", run, left: left(...checkpoints) }) as const;

@@ -63,6 +63,23 @@ describe("completing", () => {
     given(decider, wasDeclared, wasAbandoned).when(complete).thenRejected("checkpoint_abandoned"));
 });
 
+describe("progress of an upload", () => {
+  const progress = { kind: "note_progress" } as const;
+  const hasProgressed: CheckpointEvent = {
+    type: "CheckpointUploadProgressed",
+    data: { trial: "12.3", run: 2 },
+  };
+  test("of a declared one is recorded each time", () =>
+    given(decider, wasDeclared, hasProgressed).when(progress).then(hasProgressed));
+  test("changes nothing of what completes it", () =>
+    given(decider, wasDeclared, hasProgressed)
+      .when({ kind: "complete", manifest })
+      .then(wasCompleted));
+  test.each([wasCompleted, hadFailed, wasAbandoned])("of one that has its end is not: %j", (end) =>
+    given(decider, wasDeclared, end).when(progress).thenNothing(),
+  );
+});
+
 describe("giving up", () => {
   const fail = { kind: "fail", reason: "truncated" } as const;
   const abandon = { kind: "abandon", reason: "over" } as const;

@@ -6,6 +6,8 @@ export type CheckpointCommand =
   | { readonly kind: "fail"; readonly reason: string }
   | { readonly kind: "abandon"; readonly reason: string }
   | { readonly kind: "pin"; readonly pin: Pin }
+  /** Its ended run's agent has sent more of it. */
+  | { readonly kind: "note_progress" }
   /** `holder`: as in the event, empty for the person in `by`. */
   | { readonly kind: "unpin"; readonly pin: Omit<Pin, "reason"> }
   /** Null: every file is as the manifest says. */

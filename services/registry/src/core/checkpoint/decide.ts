@@ -34,6 +34,12 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
         const held = state.pins.some((one) => holderOf(one) === holderOf(command.pin));
         return held ? [{ type: "CheckpointUnpinned", data: command.pin }] : alreadySo;
       }
+      case "note_progress": {
+        const { status, declared } = state;
+        if (status !== "declared" || declared === null) return alreadySo;
+        const { trial, run } = declared;
+        return [{ type: "CheckpointUploadProgressed", data: { trial, run } }];
+      }
       case "note_damage":
         return noteDamage(state, command);
       default:

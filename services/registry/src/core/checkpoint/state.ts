@@ -13,6 +13,7 @@ export type CheckpointEvent = EventOf<
   | "CheckpointUnpinned"
   | "CheckpointDamaged"
   | "CheckpointRepaired"
+  | "CheckpointUploadProgressed"
 >;
 
 export type Declared = EventData<"CheckpointDeclared">;

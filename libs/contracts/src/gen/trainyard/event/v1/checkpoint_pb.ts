@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/checkpoint.proto.
  */
 export const file_trainyard_event_v1_checkpoint: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiPgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkSDgoGcmVhc29uGAMgASgJIjAKEkNoZWNrcG9pbnRVbnBpbm5lZBIKCgJieRgBIAEoCRIOCgZob2xkZXIYAiABKAkiYQoRQ2hlY2twb2ludERhbWFnZWQSMQoIcHJvYmxlbXMYASADKAsyHy50cmFpbnlhcmQuZXZlbnQudjEuRmlsZVByb2JsZW0SDQoFY291bnQYAiABKA0SCgoCYnkYAyABKAkiOQoLRmlsZVByb2JsZW0SDAoEcGF0aBgBIAEoCRIMCgRraW5kGAIgASgJEg4KBmRldGFpbBgDIAEoCSIgChJDaGVja3BvaW50UmVwYWlyZWQSCgoCYnkYASABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSJlChNVbmtub3duRmlsZXNEZWxldGVkEgwKBHJvb3QYASABKAkSDQoFbmFtZXMYAiADKAkSFQoNb2xkZXJfdGhhbl9tcxgDIAEoARIKCgJieRgEIAEoCRIOCgZyZWFzb24YBSABKAki6gEKE0NoZWNrcG9pbnRDb25kZW1uZWQSMwoGcG9saWN5GAEgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvblBvbGljeRI8Cgtjb21wZXRpdG9ycxgCIAMoCzInLnRyYWlueWFyZC5ldmVudC52MS5SZXRlbnRpb25Db21wZXRpdG9yEhoKEnJlZmVyZW5jZXNfY2hlY2tlZBgDIAMoCRIUCgxncmFjZV9lbmRfbXMYBCABKAESEgoKZXhwZXJpbWVudBgFIAEoCRIKCgJieRgGIAEoCRIOCgZyZWFzb24YByABKAkiYwoPUmV0ZW50aW9uUG9saWN5EhwKFHNhdmVfZXhwZXJpbWVudF9iZXN0GAEgASgNEhcKD3NhdmVfdHJpYWxfYmVzdBgCIAEoDRIZChFzYXZlX3RyaWFsX2xhdGVzdBgDIAEoDSJVChNSZXRlbnRpb25Db21wZXRpdG9yEhIKCmNoZWNrcG9pbnQYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIMCgRzdGVwGAMgASgBQggKBl92YWx1ZSIiChBDaGVja3BvaW50U3BhcmVkEg4KBnJlYXNvbhgBIAEoCSIbChlDaGVja3BvaW50RGVsZXRpb25TdGFydGVkIjEKEUNoZWNrcG9pbnREZWxldGVkEg0KBWZpbGVzGAEgASgNEg0KBWJ5dGVzGAIgASgBIksKHkNoZWNrcG9pbnRGaWxlc0RlbGV0aW9uU3RhcnRlZBINCgVnbG9icxgBIAMoCRIKCgJieRgCIAEoCRIOCgZyZWFzb24YAyABKAkiNgoWQ2hlY2twb2ludEZpbGVzRGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoASJlChJSZXRlbnRpb25Qb2xpY3lTZXQSMwoGcG9saWN5GAEgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvblBvbGljeRIKCgJieRgCIAEoCRIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiOAoaQ2hlY2twb2ludFVwbG9hZFByb2dyZXNzZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNIj4KEENoZWNrcG9pbnRQaW5uZWQSCgoCYnkYASABKAkSDgoGaG9sZGVyGAIgASgJEg4KBnJlYXNvbhgDIAEoCSIwChJDaGVja3BvaW50VW5waW5uZWQSCgoCYnkYASABKAkSDgoGaG9sZGVyGAIgASgJImEKEUNoZWNrcG9pbnREYW1hZ2VkEjEKCHByb2JsZW1zGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLkZpbGVQcm9ibGVtEg0KBWNvdW50GAIgASgNEgoKAmJ5GAMgASgJIjkKC0ZpbGVQcm9ibGVtEgwKBHBhdGgYASABKAkSDAoEa2luZBgCIAEoCRIOCgZkZXRhaWwYAyABKAkiIAoSQ2hlY2twb2ludFJlcGFpcmVkEgoKAmJ5GAEgASgJIlQKDlN0b3JhZ2VBZG9wdGVkEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkSCgoCYnkYBCABKAkiZQoTVW5rbm93bkZpbGVzRGVsZXRlZBIMCgRyb290GAEgASgJEg0KBW5hbWVzGAIgAygJEhUKDW9sZGVyX3RoYW5fbXMYAyABKAESCgoCYnkYBCABKAkSDgoGcmVhc29uGAUgASgJIuoBChNDaGVja3BvaW50Q29uZGVtbmVkEjMKBnBvbGljeRgBIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5SZXRlbnRpb25Qb2xpY3kSPAoLY29tcGV0aXRvcnMYAiADKAsyJy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uQ29tcGV0aXRvchIaChJyZWZlcmVuY2VzX2NoZWNrZWQYAyADKAkSFAoMZ3JhY2VfZW5kX21zGAQgASgBEhIKCmV4cGVyaW1lbnQYBSABKAkSCgoCYnkYBiABKAkSDgoGcmVhc29uGAcgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoASJLCh5DaGVja3BvaW50RmlsZXNEZWxldGlvblN0YXJ0ZWQSDQoFZ2xvYnMYASADKAkSCgoCYnkYAiABKAkSDgoGcmVhc29uGAMgASgJIjYKFkNoZWNrcG9pbnRGaWxlc0RlbGV0ZWQSDQoFZmlsZXMYASABKA0SDQoFYnl0ZXMYAiABKAEiZQoSUmV0ZW50aW9uUG9saWN5U2V0EjMKBnBvbGljeRgBIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5SZXRlbnRpb25Qb2xpY3kSCgoCYnkYAiABKAkSDgoGcmVhc29uGAMgASgJYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
  * A run is about to write a checkpoint, or has written one and completes it next.
@@ -152,6 +152,31 @@ export const CheckpointAbandonedSchema: GenMessage<CheckpointAbandoned> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 3);
 
 /**
+ * More files or parts of a checkpoint that its ended run has left are in the object store than when it was last looked. The
+ * next run waits longer for it.
+ *
+ * @generated from message trainyard.event.v1.CheckpointUploadProgressed
+ */
+export type CheckpointUploadProgressed = Message<"trainyard.event.v1.CheckpointUploadProgressed"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.CheckpointUploadProgressed.
+ * Use `create(CheckpointUploadProgressedSchema)` to create a new message.
+ */
+export const CheckpointUploadProgressedSchema: GenMessage<CheckpointUploadProgressed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 4);
+
+/**
  * A person or a model version holds the checkpoint. It is not deleted while a holder is left.
  *
  * @generated from message trainyard.event.v1.CheckpointPinned
@@ -180,7 +205,7 @@ export type CheckpointPinned = Message<"trainyard.event.v1.CheckpointPinned"> & 
  * Use `create(CheckpointPinnedSchema)` to create a new message.
  */
 export const CheckpointPinnedSchema: GenMessage<CheckpointPinned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 4);
+  messageDesc(file_trainyard_event_v1_checkpoint, 5);
 
 /**
  * The holder lets go of the checkpoint.
@@ -206,7 +231,7 @@ export type CheckpointUnpinned = Message<"trainyard.event.v1.CheckpointUnpinned"
  * Use `create(CheckpointUnpinnedSchema)` to create a new message.
  */
 export const CheckpointUnpinnedSchema: GenMessage<CheckpointUnpinned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 5);
+  messageDesc(file_trainyard_event_v1_checkpoint, 6);
 
 /**
  * A verification found files that are not as the manifest says. No run starts from the checkpoint until one finds it
@@ -240,7 +265,7 @@ export type CheckpointDamaged = Message<"trainyard.event.v1.CheckpointDamaged"> 
  * Use `create(CheckpointDamagedSchema)` to create a new message.
  */
 export const CheckpointDamagedSchema: GenMessage<CheckpointDamaged> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 6);
+  messageDesc(file_trainyard_event_v1_checkpoint, 7);
 
 /**
  * @generated from message trainyard.event.v1.FileProblem
@@ -269,7 +294,7 @@ export type FileProblem = Message<"trainyard.event.v1.FileProblem"> & {
  * Use `create(FileProblemSchema)` to create a new message.
  */
 export const FileProblemSchema: GenMessage<FileProblem> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 7);
+  messageDesc(file_trainyard_event_v1_checkpoint, 8);
 
 /**
  * A verification found every file of a damaged checkpoint as the manifest says.
@@ -288,7 +313,7 @@ export type CheckpointRepaired = Message<"trainyard.event.v1.CheckpointRepaired"
  * Use `create(CheckpointRepairedSchema)` to create a new message.
  */
 export const CheckpointRepairedSchema: GenMessage<CheckpointRepaired> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 8);
+  messageDesc(file_trainyard_event_v1_checkpoint, 9);
 
 /**
  * A person has assigned a storage to a root. Checkpoints that were declared there without a storage id, or with one of the
@@ -327,7 +352,7 @@ export type StorageAdopted = Message<"trainyard.event.v1.StorageAdopted"> & {
  * Use `create(StorageAdoptedSchema)` to create a new message.
  */
 export const StorageAdoptedSchema: GenMessage<StorageAdopted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 9);
+  messageDesc(file_trainyard_event_v1_checkpoint, 10);
 
 /**
  * A person had files deleted that the storage held and the log did not know.
@@ -370,7 +395,7 @@ export type UnknownFilesDeleted = Message<"trainyard.event.v1.UnknownFilesDelete
  * Use `create(UnknownFilesDeletedSchema)` to create a new message.
  */
 export const UnknownFilesDeletedSchema: GenMessage<UnknownFilesDeleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 10);
+  messageDesc(file_trainyard_event_v1_checkpoint, 11);
 
 /**
  * The experiment's policy does not keep the checkpoint, or a person deletes it; and nothing refers to it. It is deleted
@@ -428,7 +453,7 @@ export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemne
  * Use `create(CheckpointCondemnedSchema)` to create a new message.
  */
 export const CheckpointCondemnedSchema: GenMessage<CheckpointCondemned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 11);
+  messageDesc(file_trainyard_event_v1_checkpoint, 12);
 
 /**
  * @generated from message trainyard.event.v1.RetentionPolicy
@@ -455,7 +480,7 @@ export type RetentionPolicy = Message<"trainyard.event.v1.RetentionPolicy"> & {
  * Use `create(RetentionPolicySchema)` to create a new message.
  */
 export const RetentionPolicySchema: GenMessage<RetentionPolicy> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 12);
+  messageDesc(file_trainyard_event_v1_checkpoint, 13);
 
 /**
  * @generated from message trainyard.event.v1.RetentionCompetitor
@@ -482,7 +507,7 @@ export type RetentionCompetitor = Message<"trainyard.event.v1.RetentionCompetito
  * Use `create(RetentionCompetitorSchema)` to create a new message.
  */
 export const RetentionCompetitorSchema: GenMessage<RetentionCompetitor> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 13);
+  messageDesc(file_trainyard_event_v1_checkpoint, 14);
 
 /**
  * Something refers to the condemned checkpoint. It is kept.
@@ -501,7 +526,7 @@ export type CheckpointSpared = Message<"trainyard.event.v1.CheckpointSpared"> & 
  * Use `create(CheckpointSparedSchema)` to create a new message.
  */
 export const CheckpointSparedSchema: GenMessage<CheckpointSpared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 14);
+  messageDesc(file_trainyard_event_v1_checkpoint, 15);
 
 /**
  * From this event on files may be missing. No run starts from the checkpoint.
@@ -516,7 +541,7 @@ export type CheckpointDeletionStarted = Message<"trainyard.event.v1.CheckpointDe
  * Use `create(CheckpointDeletionStartedSchema)` to create a new message.
  */
 export const CheckpointDeletionStartedSchema: GenMessage<CheckpointDeletionStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 15);
+  messageDesc(file_trainyard_event_v1_checkpoint, 16);
 
 /**
  * The files are deleted.
@@ -540,7 +565,7 @@ export type CheckpointDeleted = Message<"trainyard.event.v1.CheckpointDeleted"> 
  * Use `create(CheckpointDeletedSchema)` to create a new message.
  */
 export const CheckpointDeletedSchema: GenMessage<CheckpointDeleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 16);
+  messageDesc(file_trainyard_event_v1_checkpoint, 17);
 
 /**
  * A person deletes some of a checkpoint's files, those that match one of the patterns. From this event on no run starts
@@ -570,7 +595,7 @@ export type CheckpointFilesDeletionStarted = Message<"trainyard.event.v1.Checkpo
  * Use `create(CheckpointFilesDeletionStartedSchema)` to create a new message.
  */
 export const CheckpointFilesDeletionStartedSchema: GenMessage<CheckpointFilesDeletionStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 17);
+  messageDesc(file_trainyard_event_v1_checkpoint, 18);
 
 /**
  * Those files are deleted.
@@ -594,7 +619,7 @@ export type CheckpointFilesDeleted = Message<"trainyard.event.v1.CheckpointFiles
  * Use `create(CheckpointFilesDeletedSchema)` to create a new message.
  */
 export const CheckpointFilesDeletedSchema: GenMessage<CheckpointFilesDeleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 18);
+  messageDesc(file_trainyard_event_v1_checkpoint, 19);
 
 /**
  * A person gives an experiment another retention policy than its configuration has.
@@ -623,5 +648,5 @@ export type RetentionPolicySet = Message<"trainyard.event.v1.RetentionPolicySet"
  * Use `create(RetentionPolicySetSchema)` to create a new message.
  */
 export const RetentionPolicySetSchema: GenMessage<RetentionPolicySet> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 19);
+  messageDesc(file_trainyard_event_v1_checkpoint, 20);
 
