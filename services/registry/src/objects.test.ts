@@ -171,7 +171,8 @@ describe("a verification", () => {
   test("of a bucket that has another marker says nothing of the files", async () => {
     const stored = await bucket.completed(files);
     const content = await bucket.store.open(marker);
-    const chunks = await Array.fromAsync(content?.stream ?? []);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content?.stream ?? []) chunks.push(chunk);
     await bucket.store.put(marker, Buffer.from(`${randomUUID()}\n`));
     await bucket.store.delete([`${stored.checkpoint}/weights`]);
     expect(await verify(stored)).toEqual({ kind: "unavailable" });
