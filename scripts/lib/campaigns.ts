@@ -9,3 +9,23 @@ export type Campaign = {
     readonly log: (line: string) => void;
   }): Promise<{ readonly violations: readonly string[]; readonly summary: string }>;
 };
+
+type Options = Parameters<Campaign["run"]>[0];
+type Result = Awaited<ReturnType<Campaign["run"]>>;
+
+/** A campaign of all of some parts, one after the other, beside the parts themselves: the whole may take long. */
+export function wholeAndParts(
+  name: string,
+  description: string,
+  parts: readonly Campaign[],
+): readonly Campaign[] {
+  const run = async (options: Options): Promise<Result> => {
+    const results: Result[] = [];
+    for (const part of parts) results.push(await part.run(options));
+    return {
+      violations: results.flatMap(({ violations }) => violations),
+      summary: results.map(({ summary }) => summary).join("; "),
+    };
+  };
+  return [{ name, description, run }, ...parts];
+}

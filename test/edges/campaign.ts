@@ -1,4 +1,4 @@
-import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { type Campaign, wholeAndParts } from "../../scripts/lib/campaigns.ts";
 import { World } from "../world/world.ts";
 import { outage, partsThatMayBeAway } from "./outages.ts";
 import { restoredLog } from "./restored-log.ts";
@@ -26,22 +26,12 @@ const parts = [
   },
 ] as const satisfies readonly Campaign[];
 
-const edges: Campaign = {
-  name: "edges",
-  description:
-    "what one user, one host or one accident does to the others; each part away for 90 s",
-  async run(options) {
-    const results: Result[] = [];
-    for (const part of parts) results.push(await part.run(options));
-    return {
-      violations: results.flatMap(({ violations }) => violations),
-      summary: results.map(({ summary }) => summary).join("; "),
-    };
-  },
-};
-
-/** The whole, and each part by itself: it takes the better part of an hour. */
-export const campaigns: readonly Campaign[] = [edges, ...parts];
+/** The whole takes the better part of an hour. */
+export const campaigns = wholeAndParts(
+  "edges",
+  "what one user, one host or one accident does to the others; each part away for 90 s",
+  parts,
+);
 
 /** Each on a cluster of its own: one that does not come to its end says nothing of the others. */
 async function eachOutage({ seed, log }: Options): Promise<Result> {

@@ -1,5 +1,5 @@
 /** The simulation at full size: many worlds, and every hazard with a trouble at every append. */
-import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { type Campaign, wholeAndParts } from "../../scripts/lib/campaigns.ts";
 import { allHazards } from "./all-hazards.ts";
 import { Chance } from "./chance.ts";
 import { hazardWorlds, judgeHazardWorld } from "./hazard-worlds.ts";
@@ -40,22 +40,12 @@ const parts = [
   },
 ] as const satisfies readonly Campaign[];
 
-const sim: Campaign = {
-  name: "sim",
-  description:
-    "experiments, searcher and scheduler in virtual time: crashes, stops, a bus that loses and doubles, a log that goes back or refuses, wrong clocks, storages that hosts see differently",
-  async run(options) {
-    const results: Result[] = [];
-    for (const part of parts) results.push(await part.run(options));
-    return {
-      violations: results.flatMap(({ violations }) => violations),
-      summary: results.map(({ summary }) => summary).join("; "),
-    };
-  },
-};
-
-/** The whole, and each part by itself: it takes the better part of an hour. */
-export const campaigns: readonly Campaign[] = [sim, ...parts];
+/** The whole takes the better part of an hour. */
+export const campaigns = wholeAndParts(
+  "sim",
+  "experiments, searcher and scheduler in virtual time: crashes, stops, a bus that loses and doubles, a log that goes back or refuses, wrong clocks, storages that hosts see differently",
+  parts,
+);
 
 type Options = Parameters<Campaign["run"]>[0];
 type Result = Awaited<ReturnType<Campaign["run"]>>;

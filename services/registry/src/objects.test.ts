@@ -139,6 +139,36 @@ async function verify({ checkpoint }: Stored, at = bucket) {
   return answer;
 }
 
+describe("what nobody can store", () => {
+  test.each([
+    ["a name that is longer than a key", "é".repeat(600)],
+    ["a name with a line feed", "a\nb"],
+    ["a name with a carriage return", "deep/a\rb"],
+    ["half a character", "a\ud800b"],
+  ])("%s is refused with the reason", async (_, path) => {
+    const stored = await bucket.declared({ [path]: "x" });
+    const answer = await bucket.planUpload(stored);
+    expect(answer).toMatchObject(rejectedAs("invalid_manifest"));
+    expect(answer).toMatchObject({ rejection: { detail: expect.stringContaining("is no key") } });
+  });
+
+  test.each(["a b", "a\tb", "a\\b", "%2e%2e", "ü~'\"<>&", "a\x01b", "?x=1#y", "..."])(
+    "the odd name %j is stored",
+    async (path) => {
+      const stored = await bucket.completed({ [path]: "x" });
+      expect(await verify(stored)).toMatchObject({ kind: "ok", reply: { count: 0 } });
+    },
+  );
+});
+
+test("a store that takes a right away in the middle is waited for", async () => {
+  const stored = await bucket.declared(files);
+  bucket.server.deny("s3:ListBucket");
+  expect(await bucket.planUpload(stored)).toEqual({ kind: "unavailable" });
+  bucket.server.allow("s3:ListBucket");
+  expect((await partsOf(stored)).map(({ parts }) => parts.length)).toEqual([1, 1]);
+});
+
 describe("a verification", () => {
   test("names what was flipped, resized, is missing and extra; nothing is restored from it until it is mended", async () => {
     const contents = { ...files, missing: "m", resized: "r" };
@@ -171,7 +201,8 @@ describe("a verification", () => {
   test("of a bucket that has another marker says nothing of the files", async () => {
     const stored = await bucket.completed(files);
     const content = await bucket.store.open(marker);
-    const chunks = await Array.fromAsync(content?.stream ?? []);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content?.stream ?? []) chunks.push(chunk);
     await bucket.store.put(marker, Buffer.from(`${randomUUID()}\n`));
     await bucket.store.delete([`${stored.checkpoint}/weights`]);
     expect(await verify(stored)).toEqual({ kind: "unavailable" });

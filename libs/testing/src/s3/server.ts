@@ -38,6 +38,8 @@ export type S3ServerOptions = {
 export type S3Served = {
   readonly operation: S3Operation | "Unknown";
   readonly key: string;
+  /** Of an upload in parts. */
+  readonly part: number | null;
   readonly status: number;
 };
 
@@ -59,6 +61,8 @@ type Parsed = {
 export class S3Server implements AsyncDisposable {
   /** Every request that was answered, in order. */
   readonly served: S3Served[] = [];
+  /** What was asked for, as it came in, also where the answer was a commanded failure. */
+  readonly asked: S3Served["operation"][] = [];
   readonly failures = new CommandedFailures();
   readonly buckets: Map<string, S3Bucket>;
   readonly region: string;
@@ -129,9 +133,10 @@ export class S3Server implements AsyncDisposable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => {});
-    const seen: { operation: S3Served["operation"]; key: string } = {
+    const seen: { operation: S3Served["operation"]; key: string; part: number | null } = {
       operation: "Unknown",
       key: "",
+      part: null,
     };
     let afterBytes: number | null = null;
     let answer: Answer;
@@ -144,6 +149,8 @@ export class S3Server implements AsyncDisposable {
         parsed.query,
         parsed.signed.headers,
       );
+      this.asked.push(seen.operation);
+      seen.part = Number(parsed.query.get("partNumber") ?? 0) || null;
       const failure = this.failures.take(seen.operation, seen.key);
       if (failure?.kind === "reset") return breakOff(request, response);
       if (failure?.kind === "slow") await slow(failure.ms);

@@ -45,6 +45,7 @@ import { probeStorage } from "./probe.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import type { Verifier } from "./verifier.ts";
+import { tellingOfStores } from "./store-faults.ts";
 
 export type CommandDeps = ModelDeps & {
   readonly manifests: Pick<ManifestTable, "put" | "get">;
@@ -67,13 +68,13 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
   return {
     ...modelCommands(deps),
     DeclareCheckpoint: command(DeclareCheckpointSchema, UploadPlanSchema, (request, context) =>
-      declareCheckpoint(deps, request, context),
+      tellingOfStores(() => declareCheckpoint(deps, request, context)),
     ),
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, (request, context) =>
-      completeCheckpoint(deps, request, context),
+      tellingOfStores(() => completeCheckpoint(deps, request, context)),
     ),
     PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
-      planDownload(deps, request.checkpoint),
+      tellingOfStores(() => planDownload(deps, request.checkpoint)),
     ),
     PinCheckpoint: command(PinCheckpointSchema, AcceptedSchema, (request, context) =>
       pinCheckpoint(deps, request, context),
@@ -82,7 +83,7 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
       unpinCheckpoint(deps, request, context),
     ),
     VerifyCheckpoint: command(VerifyCheckpointSchema, VerificationSchema, (request, context) =>
-      verifyCheckpoint(deps, request.checkpoint, context),
+      tellingOfStores(() => verifyCheckpoint(deps, request.checkpoint, context)),
     ),
     AuditStorage: command(AuditStorageSchema, StorageAuditSchema, (request, context) =>
       auditStorage(deps, request, context),
@@ -91,9 +92,11 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
       probeStorage(deps, request),
     ),
     PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request, context) =>
-      planUpload(deps, request, context),
+      tellingOfStores(() => planUpload(deps, request, context)),
     ),
-    PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) => planFiles(deps, request)),
+    PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) =>
+      tellingOfStores(() => planFiles(deps, request)),
+    ),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),
     ),
