@@ -20,6 +20,8 @@ function scalarOf(value: Json): number | undefined {
   return spelled[value];
 }
 
+export const isScalar = (value: Json): boolean => scalarOf(value) !== undefined;
+
 export type Values = {
   readonly scalars: { readonly [name: string]: number };
   readonly others: JsonObject;
