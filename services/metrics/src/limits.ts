@@ -55,6 +55,16 @@ export const metricsLimits = {
   /** Rows of earlier versions that one step moves, and the pause when there are none. */
   oldRowsPerStep: 500,
   oldRowsPauseMs: 5_000,
+  /** Points that one answer is made of, for each trial: some 60 bytes each while they are put in order. */
+  seriesPointsMax: 5_000_000,
+  /** Blocks read at once: some MiB of one metric. */
+  blocksAtOnce: 128,
+  /** Buckets of one answer, all series together: 190 bytes each at worst, in a message of 1 MiB. */
+  seriesBucketsMax: 4_000,
+  seriesTrialsMax: 1_000,
+  bucketsDefault: 1_000,
+  /** Names of at most 1 KiB. */
+  namesPerPageMax: 500,
   /** Points of one answer, and their bytes: an answer is one message on the bus, of 1 MiB at most. */
   pointsPerPageMax: 1_000,
   /** System points of one answer: 16 values of 100 bytes each fill three quarters of a message. */

@@ -24,6 +24,7 @@ import { moveOldRows } from "./shell/old-rows.ts";
 import { PointStore } from "./shell/point-store.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
+import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
 import { SystemTable } from "./shell/system-table.ts";
 
@@ -56,6 +57,7 @@ export async function createService(
     loops: [(signal) => follower.run(signal)],
     commands: {
       ...queryCommands({ pool, store, cache, follower }),
+      ...seriesQueryCommands({ pool, cache, follower }),
       ...systemQueryCommands({ pool, store, system }),
     },
     listen: (health) => startHttpServer({ ...face, health }, http),

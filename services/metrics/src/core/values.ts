@@ -14,7 +14,8 @@ const spelled: Readonly<Record<string, number>> = {
   "-Infinity": Number.NEGATIVE_INFINITY,
 };
 
-function scalarOf(value: Json): number | undefined {
+/** Undefined for what is no scalar. */
+export function scalarOf(value: Json): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string" || !Object.hasOwn(spelled, value)) return undefined;
   return spelled[value];

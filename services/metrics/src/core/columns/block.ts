@@ -53,7 +53,10 @@ export type Block = {
 };
 
 export type Frame = {
-  readonly keys: readonly string[];
+  /** A key is its owner's prefix and, unless it is -1, its number. */
+  readonly prefixes: readonly string[];
+  readonly owners: Float64Array;
+  readonly numbers: Float64Array;
   readonly steps: Float64Array;
   readonly times: Float64Array;
   readonly ranks: Float64Array;
@@ -126,20 +129,23 @@ export function decodeFrame(bytes: Uint8Array): Frame {
     throw new RangeError("a block of an unknown form: a newer version of Trainyard wrote it");
   }
   const prefixes = Array.from({ length: from.varint() }, () => from.text());
-  const owners = readNumbers(from);
-  const numbers = readNumbers(from);
-  const keys = Array.from(owners, (owner, index) => {
-    const n = numbers[index] ?? -1;
-    const prefix = prefixes[owner] ?? "";
-    return n < 0 ? prefix : `${prefix}-${n}`;
-  });
   return {
-    keys,
+    prefixes,
+    owners: readNumbers(from),
+    numbers: readNumbers(from),
     steps: readNumbers(from),
     times: readNumbers(from),
     ranks: readNumbers(from),
     aggregations: readNumbers(from),
   };
+}
+
+function keysOf({ prefixes, owners, numbers }: Frame): readonly string[] {
+  return Array.from(owners, (owner, index) => {
+    const n = numbers[index] ?? -1;
+    const prefix = prefixes[owner] ?? "";
+    return n < 0 ? prefix : `${prefix}-${n}`;
+  });
 }
 
 /** 0-17 is number 17 of 0; what ends otherwise is all prefix, with the number -1. */
@@ -232,7 +238,9 @@ export function decodeReports(
   frame: Uint8Array,
   columns: readonly Pick<Column, "name" | "kind" | "body">[],
 ): readonly StoredReport[] {
-  const { keys, steps, times, ranks, aggregations: how } = decodeFrame(frame);
+  const decoded = decodeFrame(frame);
+  const { steps, times, ranks, aggregations: how } = decoded;
+  const keys = keysOf(decoded);
   const metrics = keys.map((): [string, JsonObject[string]][] => []);
   for (const { name, kind, body } of columns) {
     const from = new ByteReader(body);

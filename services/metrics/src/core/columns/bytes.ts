@@ -112,7 +112,8 @@ export class ByteReader {
     // Runs of ASCII at once; what follows one is a varint of several bytes.
     for (let left = length; left > 0; ) {
       const run = this.#asciiRun(Math.min(left, 4_096));
-      text += String.fromCharCode(...run);
+      // Typed arrays are lists of arguments, too; spreading one is ten times slower.
+      text += String.fromCharCode.apply(null, run as unknown as number[]);
       left -= run.length;
       if (left > 0 && run.length < 4_096) {
         text += String.fromCharCode(this.varint());

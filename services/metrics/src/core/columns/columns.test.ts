@@ -13,7 +13,7 @@ import {
   summaryOf,
 } from "./block.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
-import { addKeys, decodeLedger, encodeLedger, hasKey, mayBeLoose, noKeys } from "./key-ledger.ts";
+import { addKeys, decodeLedger, encodeLedger, hasKey, mayBeLoose } from "./key-ledger.ts";
 import { readNumbers, writeNumbers } from "./numbers.ts";
 import { readTail, tailLine } from "./tail.ts";
 
@@ -185,6 +185,8 @@ test("the tail reads back as it was written", () => {
     }),
   );
 });
+
+const noKeys = decodeLedger(new Uint8Array());
 
 describe("the ledger of keys", () => {
   test("knows the keys that were added, and no others, also when read back", () => {

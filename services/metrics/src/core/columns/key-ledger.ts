@@ -8,8 +8,6 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 /** By node rank: first and last number of each range, ascending, with a gap between each two ranges. */
 export type KeyLedger = ReadonlyMap<number, readonly number[]>;
 
-export const noKeys: KeyLedger = new Map();
-
 /** Some 40 KiB; a run whose reports all arrive has one range for each node. */
 const rangesMax = 4_096;
 
@@ -109,10 +107,11 @@ export function encodeLedger(ledger: KeyLedger): Uint8Array {
   return to.done();
 }
 
+/** Of no bytes: a ledger without keys. */
 export function decodeLedger(bytes: Uint8Array): KeyLedger {
-  if (bytes.length === 0) return noKeys;
-  const from = new ByteReader(bytes);
   const ledger = new Map<number, readonly number[]>();
+  if (bytes.length === 0) return ledger;
+  const from = new ByteReader(bytes);
   for (let left = from.varint(); left > 0; left -= 1) {
     const rank = from.varint();
     let before = 0;

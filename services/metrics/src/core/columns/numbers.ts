@@ -10,7 +10,7 @@
  * Facebook's Gorilla (Pelkonen et al., VLDB 2015, §4.1) has the differences of differences; its XOR of values saves little
  * on noisy losses and costs a bit-wise decoder.
  */
-import { ByteReader, ByteWriter } from "./bytes.ts";
+import type { ByteReader, ByteWriter } from "./bytes.ts";
 
 const form = { integers: 0, float32: 1, float64: 2, constant: 3 } as const;
 
