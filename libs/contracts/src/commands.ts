@@ -32,8 +32,13 @@ export {
   ProfileSummarySchema,
   type Progress,
   ProgressSchema,
+  MetricNamePageSchema,
+  QueryMetricNamesSchema,
   type QueryPoints,
   QueryPointsSchema,
+  type QuerySeries,
+  QuerySeriesSchema,
+  SeriesSetSchema,
   type QueryProfile,
   QueryProfileSchema,
   type QueryProgress,
@@ -210,4 +215,5 @@ export {
   type VerifyCheckpoint,
   VerifyCheckpointSchema,
 } from "./gen/trainyard/command/v1/retention_pb.ts";
+export { type Series } from "./gen/trainyard/common/v1/series_pb.ts";
 export { type SystemSample } from "./gen/trainyard/common/v1/system_pb.ts";

@@ -17,7 +17,10 @@ export function withPlatform<Options>(
 ): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     const command = given.at(-1) as Command;
-    const args = given.slice(0, -2).filter((arg): arg is string => typeof arg === "string");
+    const args = given
+      .slice(0, -2)
+      .flat()
+      .filter((arg): arg is string => typeof arg === "string");
     await action({ client: connect(), output: outputOf(command) }, args, command.opts() as Options);
   };
 }

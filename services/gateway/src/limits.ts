@@ -36,6 +36,14 @@ export const gatewayLimits = {
   readLagMsMax: 15_000,
   /** A start waits so long for the read model; one that takes longer is told by /readyz. */
   startWaitMs: 2_000,
+  /** Of a query for series: a hundred curves of several metrics, each by the pixel. */
+  seriesTrialsMax: 200,
+  seriesNamesMax: 50,
+  seriesBucketsDefault: 1_000,
+  /** What the metrics service answers at once, too. */
+  seriesBucketsMax: 4_000,
+  /** Questions of one query that are under way at once: others ask meanwhile. */
+  seriesAtOnce: 4,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
   /** How often a watcher of a search looks when nothing announces any event. */

@@ -9,11 +9,14 @@ import { z } from "zod";
 
 const schema = z.object({
   ...connectionVariables,
+  /** The database of the points, where that is not the log's. */
+  TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
   TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
 });
 
 export type MetricsConfig = ConnectionsConfig & {
+  readonly tables: ConnectionsConfig;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
 };
 
@@ -24,5 +27,11 @@ export function readEnv(): Readonly<Record<string, string>> {
 export function parseConfig(environment: Readonly<Record<string, string>>): MetricsConfig {
   const env = parseEnvironment(schema, environment);
   const key = Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
-  return { ...connectionsOf(env), runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]) };
+  const connections = connectionsOf(env);
+  const postgresUrl = env.TRAINYARD_METRICS_POSTGRES_URL ?? connections.postgresUrl;
+  return {
+    ...connections,
+    tables: { ...connections, postgresUrl },
+    runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]),
+  };
 }

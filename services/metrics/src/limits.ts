@@ -16,6 +16,8 @@ export const metricsLimits = {
   systemValueMax: 1e18,
   /** What the SDK allows. A key is part of an index entry, a group of a subject; both have room for it. */
   nameCharactersMax: 255,
+  /** Of a metric's name: part of an index entry, too. */
+  metricNameBytesMax: 1_024,
   /** How long a request waits until this replica knows of the run's grant, before 503. */
   grantWaitMs: 2_000,
   retryAfterSeconds: 1,
@@ -26,6 +28,43 @@ export const metricsLimits = {
   /** The same in bytes, for reports with large values: one full request is one insert, and sixteen of them wait. */
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
+  /** Runs whose stored keys this process remembers: a few hundred bytes each, some 40 KiB at worst. */
+  runsKnownMax: 10_000,
+  /** Trials whose metric names are remembered, and the names of each: beyond it they are recorded again with each report. */
+  trialsKnownMax: 2_000,
+  namesKnownPerTrialMax: 20_000,
+  /** Attempts at a write while other replicas write the same runs. */
+  writeAttemptsMax: 20,
+  /** A tail of so many reports is compacted at once; so many bytes count as one report more. */
+  tailWeightMax: 1_000,
+  tailBytesPerReport: 4 * 1024,
+  /** A smaller tail is compacted after this long. */
+  tailAgeMs: 120_000,
+  /** Reports of one block: a chart of a million points reads 250 blocks, a page of reports one or two. */
+  blockReportsMax: 4_096,
+  /** The same in bytes of JSON, for reports with very many or with large values. */
+  blockBytesMax: 1024 * 1024,
+  /** Tails of one step of compaction: less than 100 ms of this process's time. */
+  compactionBytesMax: 4 * 1024 * 1024,
+  compactionTailsMax: 2_000,
+  /** Runs looked at in one step, and the pause when nothing is due. */
+  compactionRunsMax: 20,
+  compactionPauseMs: 1_000,
+  /** A run whose reports cannot be read is looked at again after this long. */
+  compactionPostponedMs: 600_000,
+  /** Rows of earlier versions that one step moves, and the pause when there are none. */
+  oldRowsPerStep: 500,
+  oldRowsPauseMs: 5_000,
+  /** Points that one answer is made of, for each trial: some 60 bytes each while they are put in order. */
+  seriesPointsMax: 5_000_000,
+  /** Blocks read at once: some MiB of one metric. */
+  blocksAtOnce: 128,
+  /** Buckets of one answer, all series together: 190 bytes each at worst, in a message of 1 MiB. */
+  seriesBucketsMax: 4_000,
+  seriesTrialsMax: 1_000,
+  bucketsDefault: 1_000,
+  /** Names of at most 1 KiB. */
+  namesPerPageMax: 500,
   /** Points of one answer, and their bytes: an answer is one message on the bus, of 1 MiB at most. */
   pointsPerPageMax: 1_000,
   /** System points of one answer: 16 values of 100 bytes each fill three quarters of a message. */

@@ -1,23 +1,30 @@
 import { join } from "node:path";
 import {
   EventFeed,
+  EffectLoop,
   Executor,
   FoldCache,
   type ListeningService,
   LogFollower,
   openParts,
   openTables,
+  type Parts,
   Partition,
   serviceOf,
   type TableOverrides,
 } from "@trainyard/runtime";
+import type { Pool } from "pg";
 import type { MetricsConfig } from "./config.ts";
+import { metricsLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { Ingest } from "./shell/ingest.ts";
-import { PointTable } from "./shell/point-table.ts";
+import { compactDue } from "./shell/compaction.ts";
+import { moveOldRows } from "./shell/old-rows.ts";
+import { PointStore } from "./shell/point-store.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
+import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
 import { SystemTable } from "./shell/system-table.ts";
 
@@ -29,14 +36,14 @@ export async function createService(
 ): Promise<ListeningService> {
   const parts = await openParts("metrics", config, overrides);
   const { name, stack, log, bus, clock, logger, registry } = parts;
-  const pool = openTables(parts, config, overrides);
+  const pool = openTables(parts, config.tables, overrides);
   const cache = new FoldCache(log);
   const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
   const follower = new LogFollower(log, feed, cache, { clock, logger });
   const executor = new Executor(log, cache);
-  const table = new PointTable(pool);
+  const store = new PointStore(pool);
   const system = new SystemTable(pool);
-  const ingest = new Ingest({ executor, bus, table, system, events: createTelemetry(registry) });
+  const ingest = new Ingest({ executor, bus, store, system, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
   const face = { ingest, follower, runTokenKeys, logger, registry };
   return serviceOf(parts, {
@@ -45,12 +52,26 @@ export async function createService(
     partition: new Partition(name, 0, parts, async () => ({
       reactions: { consumer: name, handlers: reactions },
       commands: {},
+      effects: (signal) => upkeep(pool, parts, signal),
     })),
     loops: [(signal) => follower.run(signal)],
     commands: {
-      ...queryCommands({ table, cache, follower }),
-      ...systemQueryCommands({ table, system }),
+      ...queryCommands({ pool, store, cache, follower }),
+      ...seriesQueryCommands({ pool, cache, follower }),
+      ...systemQueryCommands({ pool, store, system }),
     },
     listen: (health) => startHttpServer({ ...face, health }, http),
   });
+}
+
+/** What one replica does in the background: old rows become tails, and tails become blocks. */
+async function upkeep(pool: Pool, parts: Parts, signal: AbortSignal): Promise<void> {
+  const { compactionRunsMax, compactionPauseMs, oldRowsPauseMs } = metricsLimits;
+  const compaction = new EffectLoop("compaction", parts, async () =>
+    (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
+  );
+  const migration = new EffectLoop("old-rows", parts, async () =>
+    (await moveOldRows(pool)) === 0 ? oldRowsPauseMs : 0,
+  );
+  await Promise.all([compaction.run(signal), migration.run(signal)]);
 }

@@ -1,11 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  ListTrialMetricsResponseSchema,
-  ListTrialsResponseSchema,
-  type MetricPoint,
-  type Trial,
-  TrialSchema,
-} from "@trainyard/contracts/api";
+import { ListTrialsResponseSchema, type Trial, TrialSchema } from "@trainyard/contracts/api";
 import { isMapping } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
@@ -13,6 +7,7 @@ import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { addMetricsCommand } from "./trial-metrics.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
@@ -35,13 +30,7 @@ export function addTrialCommands(program: Command): void {
     .option("--tail <lines>", "only the last lines", Number)
     .description("the output of its processes")
     .action(withPlatform<{ follow?: boolean; tail?: number }>(logs));
-  group
-    .command("metrics")
-    .argument("<trial>")
-    .option("--group <name>", "training, validation, or one of your own")
-    .option("--superseded", "also points of runs that a later run replaced")
-    .description("its stored metrics")
-    .action(withPlatform<{ group?: string; superseded?: boolean }>(metrics));
+  addMetricsCommand(group);
   group
     .command("profile")
     .argument("<trial>")
@@ -174,28 +163,4 @@ async function logs(
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-}
-
-async function metrics(
-  { client, output }: Context,
-  args: readonly string[],
-  options: { readonly group?: string; readonly superseded?: boolean },
-): Promise<void> {
-  const request = {
-    trial: argument(args, 0),
-    group: options.group ?? "",
-    superseded: options.superseded ?? false,
-  };
-  const page = await allPages((start) => client.call("listTrialMetrics", { ...request, ...start }));
-  if (output.json) {
-    output.message(ListTrialMetricsResponseSchema, page);
-    return;
-  }
-  output.table<Plain<MetricPoint>>(page.items, [
-    { title: "RUN", value: (point) => String(point.run), right: true },
-    { title: "GROUP", value: ({ group }) => group },
-    { title: "STEPS", value: (point) => String(point.stepsCompleted), right: true },
-    { title: "METRICS", value: (point) => scalarsOf(point.metrics) },
-    { title: "", value: (point) => (point.superseded ? "superseded" : "") },
-  ]);
 }

@@ -1,11 +1,18 @@
+import type { Plain, RequestOf } from "@trainyard/contracts";
 import {
+  MetricNamePageSchema,
   PointPageSchema,
   ProgressSchema,
+  QueryMetricNamesSchema,
   QueryPointsSchema,
   QueryProgressSchema,
+  QuerySeriesSchema,
+  type Series,
+  SeriesSetSchema,
 } from "@trainyard/contracts/commands";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
 
@@ -22,6 +29,52 @@ export async function reportedProgress(
     if (error instanceof Problem && error.status === 503) return 0;
     throw error;
   }
+}
+
+type SeriesAnswer = { readonly series: readonly Plain<Series>[]; readonly position: number };
+
+/** One question for each trial and some metrics, as an answer is one message; several are under way at once. */
+async function askForSeries(
+  backend: Backend,
+  request: RequestOf<"queryMetrics">,
+  context: RequestContext,
+): Promise<SeriesAnswer> {
+  const { seriesTrialsMax, seriesNamesMax, seriesBucketsMax, seriesAtOnce } = gatewayLimits;
+  const { trials, names, combined } = request;
+  const buckets = request.buckets || gatewayLimits.seriesBucketsDefault;
+  const most = (what: string, count: number, max: number): void => {
+    if (count <= max) return;
+    throw new Problem(400, "invalid_request", `${what}: ${count}; a query takes ${max}`);
+  };
+  most("trials", trials.length, seriesTrialsMax);
+  most("names", names.length, seriesNamesMax);
+  most("buckets", buckets, seriesBucketsMax);
+  for (const trial of trials) await backend.get("trial", trial);
+  const namesAtOnce = Math.max(1, Math.floor(seriesBucketsMax / buckets));
+  const questions = (
+    combined || trials.length === 0 ? [trials] : trials.map((trial) => [trial])
+  ).flatMap((some) => inPieces(names, namesAtOnce).map((own) => ({ trials: some, names: own })));
+  const answers: SeriesAnswer[] = [];
+  for (const some of inPieces(questions, seriesAtOnce)) {
+    const asked = some.map((question) => {
+      const query = { ...request, ...question, buckets };
+      return backend.command("metrics", QuerySeriesSchema, query, SeriesSetSchema, context);
+    });
+    answers.push(...(await Promise.all(asked)));
+  }
+  return {
+    series: answers.flatMap(({ series }) => series),
+    position: Math.min(...answers.map(({ position }) => position)),
+  };
+}
+
+/** At least one piece. */
+function inPieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  const pieces: (readonly Item[])[] = [];
+  for (let start = 0; start === 0 || start < items.length; start += size) {
+    pieces.push(items.slice(start, start + size));
+  }
+  return pieces;
 }
 
 export function metricHandlers(backend: Backend) {
@@ -44,8 +97,24 @@ export function metricHandlers(backend: Backend) {
         reportedAtMs: point.atMs,
         metrics: point.scalars,
         superseded: point.superseded,
+        others: point.others ?? {},
       }));
       return { items, nextPageToken: page.next, position: String(page.position) };
+    },
+    listTrialMetricNames: async ({ trial, group, prefix, ...request }, context) => {
+      await backend.get("trial", trial);
+      const { names, next } = await backend.command(
+        "metrics",
+        QueryMetricNamesSchema,
+        { trial, group, prefix, after: request.pageToken, limit: pageSize(request.pageSize) },
+        MetricNamePageSchema,
+        context,
+      );
+      return { items: names, nextPageToken: next };
+    },
+    queryMetrics: async (request, context) => {
+      const { series, position } = await askForSeries(backend, request, context);
+      return { series: [...series], position: String(position) };
     },
   } satisfies Partial<UnaryHandlers>;
 }

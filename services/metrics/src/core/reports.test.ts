@@ -34,6 +34,8 @@ test("a report is taken as it is", () => {
       atMs: 1_700_000_000_000,
       metrics: { loss: 0.5 },
       metricsText: '{"loss":0.5}',
+      rank: 0,
+      aggregation: "mean",
       system: null,
     },
   ]);
@@ -43,6 +45,12 @@ test("what proto JSON allows is allowed: original names, numbers as text, no met
   const { metrics: _, stepsCompleted: __, ...rest } = report;
   expect(parse({ reports: [{ ...rest, steps_completed: "10" }] })).toMatchObject([
     { step: 10, metricsText: "{}" },
+  ]);
+});
+
+test("a report says which rank measured it, and how ranks are combined", () => {
+  expect(parse({ reports: [{ ...report, rank: 3, aggregation: "sum" }] })).toMatchObject([
+    { rank: 3, aggregation: "sum" },
   ]);
 });
 
@@ -80,6 +88,8 @@ describe("what is wrong is named by its path", () => {
     ["reports[0].metrics", { reports: [{ ...report, metrics: { a: { b: ["\\\0"] } } }] }],
     ["reports[0].metrics", { reports: [{ ...report, metrics: { "\ud800": 1 } }] }],
     ["reports[0].group", { reports: [{ ...report, group: "\ud800" }] }],
+    ["reports[0].metrics", { reports: [{ ...report, metrics: { ["é".repeat(513)]: 1 } }] }],
+    ["reports[0].aggregation", { reports: [{ ...report, aggregation: "median" }] }],
     ["reports[0]", { reports: [{ ...report, metrics: { a: nested(100_000) } }] }],
   ])("%s", (path, body) => {
     expect(problems(body)).toMatchObject([{ path }]);

@@ -3,6 +3,7 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type RunReport, RunReportSchema } from "@trainyard/contracts/api";
 import type { SystemSample } from "@trainyard/contracts/commands";
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
+import { type Aggregation, aggregations } from "./columns/block.ts";
 import { type JsonObject, metricsText } from "./values.ts";
 
 export type Report = {
@@ -13,6 +14,9 @@ export type Report = {
   readonly metrics: JsonObject;
   /** As it is stored. */
   readonly metricsText: string;
+  /** The process that measured it, and how its values and those of other ranks at the same step become one. */
+  readonly rank: number;
+  readonly aggregation: Aggregation;
   /** What a machine was doing, instead of metrics; null for reports of the training. */
   readonly system: Plain<SystemSample> | null;
 };
@@ -21,6 +25,7 @@ export type ReportLimits = {
   readonly reportsPerRequestMax: number;
   readonly metricsBytesMax: number;
   readonly nameCharactersMax: number;
+  readonly metricNameBytesMax: number;
   readonly systemValuesMax: number;
   readonly systemValueMax: number;
 };
@@ -87,8 +92,15 @@ function parseReport(
     atMs: report.atMs,
     metrics: report.metrics ?? {},
     metricsText: text,
+    rank: report.rank,
+    aggregation: aggregationOf(report.aggregation) ?? "mean",
     system: report.system ?? null,
   };
+}
+
+/** Undefined for a name that is none. */
+function aggregationOf(name: string): Aggregation | undefined {
+  return name === "" ? "mean" : aggregations.find((known) => known === name);
 }
 
 /** What a decoder says is in the innermost cause. */
@@ -120,6 +132,16 @@ function problemsOf(
     metrics === undefined || (typeof metrics === "object" && !Array.isArray(metrics)),
     "metrics",
     "is an object of names and values",
+  );
+  claim(
+    aggregationOf(report.aggregation) !== undefined,
+    "aggregation",
+    `is one of ${aggregations.join(", ")}`,
+  );
+  claim(
+    Object.keys(metrics ?? {}).every((name) => utf8Length(name) <= limits.metricNameBytesMax),
+    "metrics",
+    `has a name of more than ${limits.metricNameBytesMax} bytes`,
   );
   if (report.system !== undefined) problems.push(...systemProblemsOf(report, limits));
   claim(

@@ -14,11 +14,14 @@ const spelled: Readonly<Record<string, number>> = {
   "-Infinity": Number.NEGATIVE_INFINITY,
 };
 
-function scalarOf(value: Json): number | undefined {
+/** Undefined for what is no scalar. */
+export function scalarOf(value: Json): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string" || !Object.hasOwn(spelled, value)) return undefined;
   return spelled[value];
 }
+
+export const isScalar = (value: Json): boolean => scalarOf(value) !== undefined;
 
 export type Values = {
   readonly scalars: { readonly [name: string]: number };

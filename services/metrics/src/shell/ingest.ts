@@ -23,8 +23,9 @@ import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
 import { measurements, runHistoryFold } from "../streams.ts";
 import { Lanes } from "./lanes.ts";
-import { type PointRow, type PointTable, pointName } from "./point-table.ts";
+import { type PointStore, pointName } from "./point-store.ts";
 import type { SystemRow, SystemTable } from "./system-table.ts";
+import type { PointRow } from "./write-points.ts";
 
 export type Taken =
   | { readonly kind: "unknown_run" }
@@ -53,7 +54,7 @@ export class Ingest {
   readonly #executor: Executor;
   readonly #bus: Bus;
   readonly #events: Telemetry;
-  readonly #table: PointTable;
+  readonly #points: PointStore;
   readonly #batches: Batches<PointRow, ReadonlySet<string>>;
   readonly #systemBatches: Batches<SystemRow, void>;
   readonly #lanes = new Lanes();
@@ -61,15 +62,15 @@ export class Ingest {
   constructor(deps: {
     readonly executor: Executor;
     readonly bus: Bus;
-    readonly table: PointTable;
+    readonly store: PointStore;
     readonly system: SystemTable;
     readonly events: Telemetry;
   }) {
     this.#executor = deps.executor;
     this.#bus = deps.bus;
     this.#events = deps.events;
-    this.#table = deps.table;
-    this.#batches = new Batches(metricsLimits, pointBytes, (rows) => deps.table.insert(rows));
+    this.#points = deps.store;
+    this.#batches = new Batches(metricsLimits, pointBytes, (rows) => deps.store.insert(rows));
     this.#systemBatches = new Batches(metricsLimits, systemBytes, (rows) =>
       deps.system.insert(rows),
     );
@@ -107,7 +108,7 @@ export class Ingest {
   /** Stores all but the validations that a later run superseded meanwhile. */
   async #announceAndStore(run: RunContext, reports: readonly Report[]): Promise<number> {
     const validations = reports.filter(isValidation).map(({ key }) => key);
-    const stored = await this.#table.stored(run, validations);
+    const stored = await this.#points.stored(run, validations);
     const kept: Report[] = [];
     for (const report of reports) {
       // What is stored has its event: repeating a large request costs one look instead of a commit each.

@@ -6,14 +6,19 @@ import {
 } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
 import { type CommandSpec, command, type FoldCache, type LogFollower } from "@trainyard/runtime";
+import type { Pool } from "pg";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { type JsonObject, valuesOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistoryFold } from "../streams.ts";
-import type { PointCursor, PointRow, PointTable } from "./point-table.ts";
+import { type Cursor, oldProgress } from "./old-rows.ts";
+import type { PartReport } from "./parts.ts";
+import type { PointStore } from "./point-store.ts";
+import { readReports } from "./report-pages.ts";
 
 export type QueryDeps = {
-  readonly table: PointTable;
+  readonly pool: Pool;
+  readonly store: PointStore;
   readonly cache: FoldCache;
   readonly follower: LogFollower;
 };
@@ -31,16 +36,17 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
         }
         const { position } = deps.follower;
         const { state: history } = await deps.cache.load(runHistoryFold, trial);
-        const { rows, more } = await deps.table.select({
+        const { reports, more } = await readReports(deps.pool, {
           trial,
           group: group === "" ? null : group,
           after: cursor,
           limit: Math.min(limit || metricsLimits.pointsPerPageMax, metricsLimits.pointsPerPageMax),
-          lastSteps: superseded ? [] : lastSteps(history),
+          lastStep: (run) =>
+            superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run),
         });
-        const last = rows.at(-1);
+        const last = reports.at(-1);
         return {
-          points: rows.map((row) => pointOf(row, history)),
+          points: reports.map((report) => pointOf(report, history)),
           next: more && last !== undefined ? encodeCursor(last) : "",
           position,
         };
@@ -48,41 +54,36 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
     ),
     QueryProgress: command(QueryProgressSchema, ProgressSchema, async ({ trial }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-      const metricsText = await deps.table.newest(trial, "progress");
-      if (metricsText === null) return {};
-      const { progress } = valuesOf(JSON.parse(metricsText) as JsonObject).scalars;
-      return progress === undefined ? {} : { fraction: progress };
+      const reported = await deps.store.progress(trial);
+      const text = reported === null ? await oldProgress(deps.pool, trial) : null;
+      const fraction =
+        text === null
+          ? reported?.fraction
+          : valuesOf(JSON.parse(text) as JsonObject).scalars["progress"];
+      return fraction === undefined ? {} : { fraction };
     }),
   };
 }
 
-function lastSteps(
-  history: RunHistory,
-): readonly { readonly run: number; readonly lastStep: number }[] {
-  return history.runs
-    .map(({ run }) => ({ run, lastStep: lastStepThatCounts(history, run) }))
-    .filter(({ lastStep }) => Number.isFinite(lastStep));
-}
-
-function pointOf(row: PointRow, history: RunHistory) {
-  const { scalars, others } = valuesOf(JSON.parse(row.metricsText) as JsonObject);
+function pointOf(report: PartReport, history: RunHistory) {
+  const { scalars, others } = valuesOf(report.metrics);
   return {
-    run: row.run,
-    group: row.group,
-    stepsCompleted: row.step,
-    atMs: row.atMs,
+    run: report.run,
+    group: report.group,
+    stepsCompleted: report.step,
+    atMs: report.atMs,
     scalars,
     others,
-    superseded: row.step > lastStepThatCounts(history, row.run),
+    superseded: report.step > lastStepThatCounts(history, report.run),
   };
 }
 
-export function encodeCursor({ run, step, key }: PointCursor): string {
+export function encodeCursor({ run, step, key }: Cursor): string {
   return Buffer.from(JSON.stringify([run, step, key])).toString("base64url");
 }
 
 /** Null for what this service never gave out. */
-export function decodeCursor(text: string): PointCursor | null {
+export function decodeCursor(text: string): Cursor | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
     if (!Array.isArray(value) || value.length !== 3) return null;

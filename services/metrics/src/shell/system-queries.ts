@@ -8,16 +8,33 @@ import {
 } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
 import { type CommandSpec, command } from "@trainyard/runtime";
+import type { Pool } from "pg";
+import { type Extent, joined } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
-import type { PointTable } from "./point-table.ts";
+import { oldTraining } from "./old-rows.ts";
+import type { PointStore } from "./point-store.ts";
 import type { SystemCursor, SystemTable } from "./system-table.ts";
 
-export type SystemQueryDeps = { readonly table: PointTable; readonly system: SystemTable };
+type RunExtent = Extent & { readonly run: number };
+
+export type SystemQueryDeps = {
+  readonly pool: Pool;
+  readonly store: PointStore;
+  readonly system: SystemTable;
+};
 
 export function systemQueryCommands({
-  table,
+  pool,
+  store,
   system,
 }: SystemQueryDeps): Readonly<Record<string, CommandSpec>> {
+  const extentsOf = async (trial: string): Promise<readonly RunExtent[]> => {
+    const [own, old] = await Promise.all([store.training(trial), oldTraining(pool, trial)]);
+    const runs = [...Map.groupBy([...own, ...old], ({ run }) => run)];
+    return runs
+      .map(([run, extents]) => ({ ...extents.reduce(joined), run }))
+      .toSorted((a, b) => a.run - b.run);
+  };
   return {
     QuerySystemPoints: command(
       QuerySystemPointsSchema,
@@ -52,11 +69,17 @@ export function systemQueryCommands({
     ),
     QueryProfile: command(QueryProfileSchema, ProfileSummarySchema, async ({ trial }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-      const [totals, paces] = await Promise.all([system.totals(trial), table.paces(trial)]);
-      return { totals, paces: paces.filter(isPace) };
+      const [totals, extents] = await Promise.all([system.totals(trial), extentsOf(trial)]);
+      return { totals, paces: extents.map(paceOf).filter(isPace) };
     }),
   };
 }
+
+const paceOf = ({ run, firstStep, lastStep, firstAtMs, lastAtMs }: RunExtent): Plain<Pace> => ({
+  run,
+  steps: lastStep - firstStep,
+  seconds: (lastAtMs - firstAtMs) / 1_000,
+});
 
 /** One report, or several of one step or moment, tell of no pace. */
 const isPace = ({ steps, seconds }: Plain<Pace>): boolean => steps > 0 && seconds > 0;

@@ -99,6 +99,34 @@ export class TestMetrics implements AsyncDisposable {
     return answer.reply;
   }
 
+  /** Every report of a trial, as (run, group, step, values, superseded). */
+  async reports(trial: string, superseded = false, limit = 100): Promise<readonly unknown[]> {
+    const found: unknown[] = [];
+    let after = "";
+    do {
+      const page = await this.page({ trial, superseded, after, limit });
+      for (const { run, group, stepsCompleted, scalars, others, ...more } of page.points) {
+        found.push([run, group, stepsCompleted, scalars, others, more.superseded]);
+      }
+      after = page.next;
+    } while (after !== "");
+    return found;
+  }
+
+  /** Waits until no tail is left. */
+  async compact(): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        await this.stage.sql(
+          `update metrics.runs set due_at = now() where exists
+             (select from metrics.tails where (tails.trial, tails.run) = (runs.trial, runs.run))`,
+        );
+        expect(await this.stage.sql("select from metrics.tails")).toEqual([]);
+      },
+      { timeout: 90_000, interval: 200 },
+    );
+  }
+
   async systemPage(trial: string, { group = "", after = "", limit = 0 } = {}) {
     const query = { trial, group, after, limit };
     const answer = await this.stage.ask([QuerySystemPointsSchema, query], SystemPointPageSchema);

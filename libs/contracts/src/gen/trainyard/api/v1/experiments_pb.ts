@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { MetricName, Series } from "../../common/v1/series_pb.ts";
+import { file_trainyard_common_v1_series } from "../../common/v1/series_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IogECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIoMGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIvMCCgNSdW4SCgoCaWQYASABKAkSDgoGbnVtYmVyGAIgASgNEg0KBXN0YXRlGAMgASgJEhEKCXdoeV9lbmRlZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJEjIKCnBsYWNlbWVudHMYBiADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlJ1blBsYWNlbWVudBIXCg9yZXF1ZXN0ZWRfYXRfbXMYByABKAESGgoNc3RhcnRlZF9hdF9tcxgIIAEoAUgAiAEBEhgKC2VuZGVkX2F0X21zGAkgASgBSAGIAQESEQoJd2FpdHNfZm9yGAogASgJEhcKD2Zyb21fY2hlY2twb2ludBgLIAEoCRIWCgl3YWl0X2NvZGUYDCABKAlIAogBARIXCgp3YWl0X2xpbWl0GA0gASgJSAOIAQFCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zQgwKCl93YWl0X2NvZGVCDQoLX3dhaXRfbGltaXQioQEKDFJ1blBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SFAoHYWRkcmVzcxgEIAEoCUgAiAEBEjQKBXByb3h5GAUgASgLMiAudHJhaW55YXJkLmFwaS52MS5Qcm94eUFkZHJlc3Nlc0gBiAEBQgoKCF9hZGRyZXNzQggKBl9wcm94eSIjCg5Qcm94eUFkZHJlc3NlcxIRCglhZGRyZXNzZXMYASADKAkicgoXTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEgoKc3VwZXJzZWRlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJzChhMaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSLqAQoLTWV0cmljUG9pbnQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEg0KBWdyb3VwGAMgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIWCg5yZXBvcnRlZF9hdF9tcxgFIAEoARI7CgdtZXRyaWNzGAYgAygLMioudHJhaW55YXJkLmFwaS52MS5NZXRyaWNQb2ludC5NZXRyaWNzRW50cnkSEgoKc3VwZXJzZWRlZBgHIAEoCBouCgxNZXRyaWNzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASJaChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNInEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2ChZGb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWFmdGVyGAIgASgJIkAKG0ZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg0KBWFmdGVyGAIgASgJIo0BCgxUcmlhbExvZ0xpbmUSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVhdF9tcxgEIAEoARIOCgZzb3VyY2UYBSABKAkSDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgSDgoGY3Vyc29yGAggASgJMroOChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxKFAQoNTGlzdFRyaWFsTG9ncxImLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSIjgtPkkwIdEhsvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3MSiQEKD0ZvbGxvd1RyaWFsTG9ncxIoLnRyYWlueWFyZC5hcGkudjEuRm9sbG93VHJpYWxMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIiqC0+STAiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9nczpmb2xsb3cwARKdAQoURm9sbG93RXhwZXJpbWVudExvZ3MSLS50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIjSC0+STAi4SLC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2xvZ3M6Zm9sbG93MAFiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IogECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIoMGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIvMCCgNSdW4SCgoCaWQYASABKAkSDgoGbnVtYmVyGAIgASgNEg0KBXN0YXRlGAMgASgJEhEKCXdoeV9lbmRlZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJEjIKCnBsYWNlbWVudHMYBiADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlJ1blBsYWNlbWVudBIXCg9yZXF1ZXN0ZWRfYXRfbXMYByABKAESGgoNc3RhcnRlZF9hdF9tcxgIIAEoAUgAiAEBEhgKC2VuZGVkX2F0X21zGAkgASgBSAGIAQESEQoJd2FpdHNfZm9yGAogASgJEhcKD2Zyb21fY2hlY2twb2ludBgLIAEoCRIWCgl3YWl0X2NvZGUYDCABKAlIAogBARIXCgp3YWl0X2xpbWl0GA0gASgJSAOIAQFCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zQgwKCl93YWl0X2NvZGVCDQoLX3dhaXRfbGltaXQioQEKDFJ1blBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SFAoHYWRkcmVzcxgEIAEoCUgAiAEBEjQKBXByb3h5GAUgASgLMiAudHJhaW55YXJkLmFwaS52MS5Qcm94eUFkZHJlc3Nlc0gBiAEBQgoKCF9hZGRyZXNzQggKBl9wcm94eSIjCg5Qcm94eUFkZHJlc3NlcxIRCglhZGRyZXNzZXMYASADKAkicgoXTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEgoKc3VwZXJzZWRlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJzChhMaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSKTAgoLTWV0cmljUG9pbnQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEg0KBWdyb3VwGAMgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIWCg5yZXBvcnRlZF9hdF9tcxgFIAEoARI7CgdtZXRyaWNzGAYgAygLMioudHJhaW55YXJkLmFwaS52MS5NZXRyaWNQb2ludC5NZXRyaWNzRW50cnkSEgoKc3VwZXJzZWRlZBgHIAEoCBInCgZvdGhlcnMYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Gi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrkBChNRdWVyeU1ldHJpY3NSZXF1ZXN0Eg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8iVQoUUXVlcnlNZXRyaWNzUmVzcG9uc2USKwoGc2VyaWVzGAEgAygLMhsudHJhaW55YXJkLmNvbW1vbi52MS5TZXJpZXMSEAoIcG9zaXRpb24YAiABKAkicgobTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg4KBnByZWZpeBgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJnChxMaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlEi4KBWl0ZW1zGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJaChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNInEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2ChZGb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWFmdGVyGAIgASgJIkAKG0ZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg0KBWFmdGVyGAIgASgJIo0BCgxUcmlhbExvZ0xpbmUSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVhdF9tcxgEIAEoARIOCgZzb3VyY2UYBSABKAkSDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgSDgoGY3Vyc29yGAggASgJMt4QChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxJ9CgxRdWVyeU1ldHJpY3MSJS50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1JlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlIh6C0+STAhgSFi9hcGkvdjEvbWV0cmljczpzZXJpZXMSogEKFExpc3RUcmlhbE1ldHJpY05hbWVzEi0udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QaLi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2UiK4LT5JMCJRIjL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWMtbmFtZXMShQEKDUxpc3RUcmlhbExvZ3MSJi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiI4LT5JMCHRIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzEokBCg9Gb2xsb3dUcmlhbExvZ3MSKC50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIqgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3M6Zm9sbG93MAESnQEKFEZvbGxvd0V4cGVyaW1lbnRMb2dzEi0udHJhaW55YXJkLmFwaS52MS5Gb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzOmZvbGxvdzABYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_series]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -854,6 +856,8 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
   reportedAtMs: number;
 
   /**
+   * The scalars.
+   *
    * @generated from field: map<string, double> metrics = 6;
    */
   metrics: { [key: string]: number };
@@ -862,6 +866,13 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
    * @generated from field: bool superseded = 7;
    */
   superseded: boolean;
+
+  /**
+   * All other reported values (text, booleans, lists, nested values), as JSON.
+   *
+   * @generated from field: google.protobuf.Struct others = 8;
+   */
+  others?: JsonObject | undefined;
 };
 
 /**
@@ -870,6 +881,166 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
  */
 export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_experiments, 20);
+
+/**
+ * @generated from message trainyard.api.v1.QueryMetricsRequest
+ */
+export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"> & {
+  /**
+   * At most 200.
+   *
+   * @generated from field: repeated string trials = 1;
+   */
+  trials: string[];
+
+  /**
+   * Default: training.
+   *
+   * @generated from field: string group = 2;
+   */
+  group: string;
+
+  /**
+   * At most 50.
+   *
+   * @generated from field: repeated string names = 3;
+   */
+  names: string[];
+
+  /**
+   * step (default), time (milliseconds since 1970), or the name of a metric of the same reports, such as epoch.
+   *
+   * @generated from field: string x = 4;
+   */
+  x: string;
+
+  /**
+   * Both included. Default: the first and the last x of each series.
+   *
+   * @generated from field: optional double from = 5;
+   */
+  from?: number | undefined;
+
+  /**
+   * @generated from field: optional double to = 6;
+   */
+  to?: number | undefined;
+
+  /**
+   * Default: 1,000; at most 4,000.
+   *
+   * @generated from field: uint32 buckets = 7;
+   */
+  buckets: number;
+
+  /**
+   * Use the points that a later run superseded, too.
+   *
+   * @generated from field: bool superseded = 8;
+   */
+  superseded: boolean;
+
+  /**
+   * One series for each name, of all points of all trials: mean and deviation of the group.
+   *
+   * @generated from field: bool combined = 9;
+   */
+  combined: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.QueryMetricsRequest.
+ * Use `create(QueryMetricsRequestSchema)` to create a new message.
+ */
+export const QueryMetricsRequestSchema: GenMessage<QueryMetricsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 21);
+
+/**
+ * @generated from message trainyard.api.v1.QueryMetricsResponse
+ */
+export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsResponse"> & {
+  /**
+   * Trial by trial, in it name by name, in the order in which they were given.
+   *
+   * @generated from field: repeated trainyard.common.v1.Series series = 1;
+   */
+  series: Series[];
+
+  /**
+   * @generated from field: string position = 2;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.QueryMetricsResponse.
+ * Use `create(QueryMetricsResponseSchema)` to create a new message.
+ */
+export const QueryMetricsResponseSchema: GenMessage<QueryMetricsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 22);
+
+/**
+ * @generated from message trainyard.api.v1.ListTrialMetricNamesRequest
+ */
+export type ListTrialMetricNamesRequest = Message<"trainyard.api.v1.ListTrialMetricNamesRequest"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * Empty for all groups.
+   *
+   * @generated from field: string group = 2;
+   */
+  group: string;
+
+  /**
+   * @generated from field: string prefix = 3;
+   */
+  prefix: string;
+
+  /**
+   * @generated from field: uint32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListTrialMetricNamesRequest.
+ * Use `create(ListTrialMetricNamesRequestSchema)` to create a new message.
+ */
+export const ListTrialMetricNamesRequestSchema: GenMessage<ListTrialMetricNamesRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 23);
+
+/**
+ * @generated from message trainyard.api.v1.ListTrialMetricNamesResponse
+ */
+export type ListTrialMetricNamesResponse = Message<"trainyard.api.v1.ListTrialMetricNamesResponse"> & {
+  /**
+   * In the order of group, name and kind.
+   *
+   * @generated from field: repeated trainyard.common.v1.MetricName items = 1;
+   */
+  items: MetricName[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListTrialMetricNamesResponse.
+ * Use `create(ListTrialMetricNamesResponseSchema)` to create a new message.
+ */
+export const ListTrialMetricNamesResponseSchema: GenMessage<ListTrialMetricNamesResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsRequest
@@ -903,7 +1074,7 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  * Use `create(ListTrialLogsRequestSchema)` to create a new message.
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 21);
+  messageDesc(file_trainyard_api_v1_experiments, 25);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -930,7 +1101,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 26);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -954,7 +1125,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
+  messageDesc(file_trainyard_api_v1_experiments, 27);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -976,7 +1147,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 28);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1030,7 +1201,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 29);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1115,6 +1286,24 @@ export const ExperimentService: GenService<{
     methodKind: "unary";
     input: typeof ListTrialMetricsRequestSchema;
     output: typeof ListTrialMetricsResponseSchema;
+  },
+  /**
+   * Metrics of several trials as charts need them: by the pixel, without leaving out a point.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.QueryMetrics
+   */
+  queryMetrics: {
+    methodKind: "unary";
+    input: typeof QueryMetricsRequestSchema;
+    output: typeof QueryMetricsResponseSchema;
+  },
+  /**
+   * @generated from rpc trainyard.api.v1.ExperimentService.ListTrialMetricNames
+   */
+  listTrialMetricNames: {
+    methodKind: "unary";
+    input: typeof ListTrialMetricNamesRequestSchema;
+    output: typeof ListTrialMetricNamesResponseSchema;
   },
   /**
    * @generated from rpc trainyard.api.v1.ExperimentService.ListTrialLogs

@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/reports.proto.
  */
 export const file_trainyard_api_v1_reports: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiUAoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0IrwBCglSdW5SZXBvcnQSCwoDa2V5GAEgASgJEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARIoCgdtZXRyaWNzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI2CgZzeXN0ZW0YBiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVNhbXBsZUgAiAEBQgkKB19zeXN0ZW0iKAoUV3JpdGVSZXBvcnRzUmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKA0ylgEKDVJlcG9ydFNlcnZpY2UShAEKDFdyaXRlUmVwb3J0cxIlLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVzcG9uc2UiJYLT5JMCHzoBKiIaL2FwaS92MS9ydW5zL3tydW59L3JlcG9ydHNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_system]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiUAoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0It8BCglSdW5SZXBvcnQSCwoDa2V5GAEgASgJEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARIoCgdtZXRyaWNzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI2CgZzeXN0ZW0YBiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVNhbXBsZUgAiAEBEgwKBHJhbmsYByABKA0SEwoLYWdncmVnYXRpb24YCCABKAlCCQoHX3N5c3RlbSIoChRXcml0ZVJlcG9ydHNSZXNwb25zZRIQCghhY2NlcHRlZBgBIAEoDTKWAQoNUmVwb3J0U2VydmljZRKEAQoMV3JpdGVSZXBvcnRzEiUudHJhaW55YXJkLmFwaS52MS5Xcml0ZVJlcG9ydHNSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5Xcml0ZVJlcG9ydHNSZXNwb25zZSIlgtPkkwIfOgEqIhovYXBpL3YxL3J1bnMve3J1bn0vcmVwb3J0c2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_system]);
 
 /**
  * @generated from message trainyard.api.v1.WriteReportsRequest
@@ -82,6 +82,20 @@ export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
    * @generated from field: optional trainyard.common.v1.SystemSample system = 6;
    */
   system?: SystemSample | undefined;
+
+  /**
+   * The global rank that measured it.
+   *
+   * @generated from field: uint32 rank = 7;
+   */
+  rank: number;
+
+  /**
+   * mean (the default), sum, min or max: how charts combine the values that several ranks report at one step.
+   *
+   * @generated from field: string aggregation = 8;
+   */
+  aggregation: string;
 };
 
 /**

@@ -5,6 +5,8 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { MetricName, Series } from "../../common/v1/series_pb.ts";
+import { file_trainyard_common_v1_series } from "../../common/v1/series_pb.ts";
 import type { SystemSample, SystemValue } from "../../common/v1/system_pb.ts";
 import { file_trainyard_common_v1_system } from "../../common/v1/system_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
@@ -13,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/metrics.proto.
  */
 export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24iWAoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAEi8wEKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiTwoRUXVlcnlTeXN0ZW1Qb2ludHMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0iUgoPU3lzdGVtUG9pbnRQYWdlEjEKBnBvaW50cxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVBvaW50EgwKBG5leHQYAiABKAkihAEKC1N5c3RlbVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRINCgVhdF9tcxgDIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESMQoGc2FtcGxlGAUgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiHQoMUXVlcnlQcm9maWxlEg0KBXRyaWFsGAEgASgJIm4KDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEikKBXBhY2VzGAIgAygLMhoudHJhaW55YXJkLmNvbW1hbmQudjEuUGFjZSKJAQoLU3lzdGVtVG90YWwSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFZ3JvdXAYAyABKAkSDgoGZGV2aWNlGAQgASgJEg8KB3NhbXBsZXMYBSABKAESLwoFdmFsdWUYBiABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjMKBFBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_system]);
+  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24iWAoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAEi8wEKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEisQEKC1F1ZXJ5U2VyaWVzEg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8iSgoJU2VyaWVzU2V0EisKBnNlcmllcxgBIAMoCzIbLnRyYWlueWFyZC5jb21tb24udjEuU2VyaWVzEhAKCHBvc2l0aW9uGAIgASgBIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiTwoRUXVlcnlTeXN0ZW1Qb2ludHMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0iUgoPU3lzdGVtUG9pbnRQYWdlEjEKBnBvaW50cxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVBvaW50EgwKBG5leHQYAiABKAkihAEKC1N5c3RlbVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRINCgVhdF9tcxgDIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESMQoGc2FtcGxlGAUgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiHQoMUXVlcnlQcm9maWxlEg0KBXRyaWFsGAEgASgJIm4KDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEikKBXBhY2VzGAIgAygLMhoudHJhaW55YXJkLmNvbW1hbmQudjEuUGFjZSKJAQoLU3lzdGVtVG90YWwSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFZ3JvdXAYAyABKAkSDgoGZGV2aWNlGAQgASgJEg8KB3NhbXBsZXMYBSABKAESLwoFdmFsdWUYBiABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjMKBFBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
 
 /**
  * Subject ty.cmd.metrics.QueryPoints. Answers PointPage. Points are in the order (run, steps completed, key).
@@ -181,6 +183,166 @@ export const PointSchema: GenMessage<Point> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 4);
 
 /**
+ * Answers SeriesSet: trial by trial, in it name by name, in the order in which they were given.
+ *
+ * @generated from message trainyard.command.v1.QuerySeries
+ */
+export type QuerySeries = Message<"trainyard.command.v1.QuerySeries"> & {
+  /**
+   * @generated from field: repeated string trials = 1;
+   */
+  trials: string[];
+
+  /**
+   * Default: training.
+   *
+   * @generated from field: string group = 2;
+   */
+  group: string;
+
+  /**
+   * @generated from field: repeated string names = 3;
+   */
+  names: string[];
+
+  /**
+   * step (default), time (milliseconds since 1970), or the name of a metric of the same reports.
+   *
+   * @generated from field: string x = 4;
+   */
+  x: string;
+
+  /**
+   * Both included. Default: the first and the last x of each series.
+   *
+   * @generated from field: optional double from = 5;
+   */
+  from?: number | undefined;
+
+  /**
+   * @generated from field: optional double to = 6;
+   */
+  to?: number | undefined;
+
+  /**
+   * @generated from field: uint32 buckets = 7;
+   */
+  buckets: number;
+
+  /**
+   * Use the points that a later run superseded, too.
+   *
+   * @generated from field: bool superseded = 8;
+   */
+  superseded: boolean;
+
+  /**
+   * One series for each name, of all points of all trials.
+   *
+   * @generated from field: bool combined = 9;
+   */
+  combined: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QuerySeries.
+ * Use `create(QuerySeriesSchema)` to create a new message.
+ */
+export const QuerySeriesSchema: GenMessage<QuerySeries> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 5);
+
+/**
+ * @generated from message trainyard.command.v1.SeriesSet
+ */
+export type SeriesSet = Message<"trainyard.command.v1.SeriesSet"> & {
+  /**
+   * @generated from field: repeated trainyard.common.v1.Series series = 1;
+   */
+  series: Series[];
+
+  /**
+   * The log position that the supersessions reflect.
+   *
+   * @generated from field: double position = 2;
+   */
+  position: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.SeriesSet.
+ * Use `create(SeriesSetSchema)` to create a new message.
+ */
+export const SeriesSetSchema: GenMessage<SeriesSet> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 6);
+
+/**
+ * The metrics that a trial has reported. Answers MetricNamePage, in the order of group, name and kind.
+ *
+ * @generated from message trainyard.command.v1.QueryMetricNames
+ */
+export type QueryMetricNames = Message<"trainyard.command.v1.QueryMetricNames"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * Empty for all groups.
+   *
+   * @generated from field: string group = 2;
+   */
+  group: string;
+
+  /**
+   * @generated from field: string prefix = 3;
+   */
+  prefix: string;
+
+  /**
+   * After this cursor; empty for the first.
+   *
+   * @generated from field: string after = 4;
+   */
+  after: string;
+
+  /**
+   * @generated from field: uint32 limit = 5;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QueryMetricNames.
+ * Use `create(QueryMetricNamesSchema)` to create a new message.
+ */
+export const QueryMetricNamesSchema: GenMessage<QueryMetricNames> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 7);
+
+/**
+ * @generated from message trainyard.command.v1.MetricNamePage
+ */
+export type MetricNamePage = Message<"trainyard.command.v1.MetricNamePage"> & {
+  /**
+   * @generated from field: repeated trainyard.common.v1.MetricName names = 1;
+   */
+  names: MetricName[];
+
+  /**
+   * The cursor of the next page; empty after the last name.
+   *
+   * @generated from field: string next = 2;
+   */
+  next: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.MetricNamePage.
+ * Use `create(MetricNamePageSchema)` to create a new message.
+ */
+export const MetricNamePageSchema: GenMessage<MetricNamePage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 8);
+
+/**
  * Answers SystemPointPage, in the order (time, run, key).
  *
  * @generated from message trainyard.command.v1.QuerySystemPoints
@@ -216,7 +378,7 @@ export type QuerySystemPoints = Message<"trainyard.command.v1.QuerySystemPoints"
  * Use `create(QuerySystemPointsSchema)` to create a new message.
  */
 export const QuerySystemPointsSchema: GenMessage<QuerySystemPoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 5);
+  messageDesc(file_trainyard_command_v1_metrics, 9);
 
 /**
  * @generated from message trainyard.command.v1.SystemPointPage
@@ -240,7 +402,7 @@ export type SystemPointPage = Message<"trainyard.command.v1.SystemPointPage"> & 
  * Use `create(SystemPointPageSchema)` to create a new message.
  */
 export const SystemPointPageSchema: GenMessage<SystemPointPage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 6);
+  messageDesc(file_trainyard_command_v1_metrics, 10);
 
 /**
  * @generated from message trainyard.command.v1.SystemPoint
@@ -277,7 +439,7 @@ export type SystemPoint = Message<"trainyard.command.v1.SystemPoint"> & {
  * Use `create(SystemPointSchema)` to create a new message.
  */
 export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 7);
+  messageDesc(file_trainyard_command_v1_metrics, 11);
 
 /**
  * A summary of all system points of a trial, and the speed of its runs. Answers ProfileSummary.
@@ -296,7 +458,7 @@ export type QueryProfile = Message<"trainyard.command.v1.QueryProfile"> & {
  * Use `create(QueryProfileSchema)` to create a new message.
  */
 export const QueryProfileSchema: GenMessage<QueryProfile> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 8);
+  messageDesc(file_trainyard_command_v1_metrics, 12);
 
 /**
  * @generated from message trainyard.command.v1.ProfileSummary
@@ -320,7 +482,7 @@ export type ProfileSummary = Message<"trainyard.command.v1.ProfileSummary"> & {
  * Use `create(ProfileSummarySchema)` to create a new message.
  */
 export const ProfileSummarySchema: GenMessage<ProfileSummary> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 9);
+  messageDesc(file_trainyard_command_v1_metrics, 13);
 
 /**
  * All samples of one quantity.
@@ -364,7 +526,7 @@ export type SystemTotal = Message<"trainyard.command.v1.SystemTotal"> & {
  * Use `create(SystemTotalSchema)` to create a new message.
  */
 export const SystemTotalSchema: GenMessage<SystemTotal> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 10);
+  messageDesc(file_trainyard_command_v1_metrics, 14);
 
 /**
  * From the first training report of a run to its last.
@@ -393,5 +555,5 @@ export type Pace = Message<"trainyard.command.v1.Pace"> & {
  * Use `create(PaceSchema)` to create a new message.
  */
 export const PaceSchema: GenMessage<Pace> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 11);
+  messageDesc(file_trainyard_command_v1_metrics, 15);
 

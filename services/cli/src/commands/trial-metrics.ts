@@ -1,0 +1,185 @@
+/** yard trial metrics: reports, series by the pixel, names, and exports. */
+import type { Plain } from "@trainyard/contracts";
+import {
+  ListTrialMetricNamesResponseSchema,
+  ListTrialMetricsResponseSchema,
+  type MetricPoint,
+  QueryMetricsResponseSchema,
+} from "@trainyard/contracts/api";
+import type { Command } from "commander";
+import { type Context, withPlatform } from "../context.ts";
+import { csvLine } from "../csv.ts";
+import { number } from "../output.ts";
+import { allPages } from "../pages.ts";
+import { UsageError } from "../usage-error.ts";
+
+type Options = {
+  readonly group?: string;
+  readonly superseded?: boolean;
+  readonly series?: readonly string[];
+  readonly names?: string | true;
+  readonly x?: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly buckets?: number;
+  readonly combined?: boolean;
+  readonly export?: string;
+};
+
+export function addMetricsCommand(group: Command): void {
+  group
+    .command("metrics")
+    .argument("<trial...>")
+    .option("--group <name>", "training, validation, or one of your own")
+    .option("--superseded", "also points of runs that a later run replaced")
+    .option("--names [prefix]", "the names of its metrics")
+    .option(
+      "--series <metric...>",
+      "these metrics, also of several trials, in at most --buckets parts",
+    )
+    .option("--buckets <count>", "parts of each series (1000)", Number)
+    .option("--x <axis>", "step, time, or a metric of the same reports, such as epoch (step)")
+    .option("--from <x>", "from here on", Number)
+    .option("--to <x>", "up to here", Number)
+    .option("--combined", "one series of all points of the trials: their mean and deviation")
+    .option("--export <format>", "csv or jsonl: every point, on stdout")
+    .description("its stored metrics")
+    .action(withPlatform<Options>(metrics));
+}
+
+async function metrics(
+  context: Context,
+  trials: readonly string[],
+  options: Options,
+): Promise<void> {
+  if (options.series !== undefined) return series(context, trials, options, options.series);
+  const [trial = "", another] = trials;
+  if (another !== undefined) throw new UsageError("several trials need --series");
+  if (options.names !== undefined) return names(context, trial, options);
+  if (options.export !== undefined) return exported(context, trial, options);
+  return list(context, trial, options);
+}
+
+function points({ client }: Context, trial: string, { group = "", superseded = false }: Options) {
+  return allPages((start) =>
+    client.call("listTrialMetrics", { trial, group, superseded, ...start }),
+  );
+}
+
+async function list(context: Context, trial: string, options: Options): Promise<void> {
+  const { output } = context;
+  const page = await points(context, trial, options);
+  if (output.json) {
+    output.message(ListTrialMetricsResponseSchema, page);
+    return;
+  }
+  output.table<Plain<MetricPoint>>(page.items, [
+    { title: "RUN", value: (point) => String(point.run), right: true },
+    { title: "GROUP", value: ({ group }) => group },
+    { title: "STEPS", value: (point) => String(point.stepsCompleted), right: true },
+    { title: "METRICS", value: valuesOf },
+    { title: "", value: (point) => (point.superseded ? "superseded" : "") },
+  ]);
+}
+
+/** loss=0.5 note="x": what is no number as JSON, cut where a line would end. */
+function valuesOf({ metrics: scalars, others }: Plain<MetricPoint>): string {
+  const numbers = Object.entries(scalars).map(([name, value]) => `${name}=${number(value)}`);
+  const rest = Object.entries(others ?? {}).map(([name, value]) => {
+    const text = JSON.stringify(value);
+    return `${name}=${text.length > 60 ? `${text.slice(0, 59)}…` : text}`;
+  });
+  return [...numbers, ...rest].join(" ");
+}
+
+async function names({ client, output }: Context, trial: string, options: Options): Promise<void> {
+  const prefix = typeof options.names === "string" ? options.names : "";
+  const page = await allPages(async (start) => {
+    const request = { trial, group: options.group ?? "", prefix, ...start };
+    return { ...(await client.call("listTrialMetricNames", request)), position: "" };
+  });
+  if (output.json) {
+    output.message(ListTrialMetricNamesResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "GROUP", value: ({ group }) => group },
+    { title: "NAME", value: ({ name }) => name },
+    { title: "VALUES", value: ({ kind }) => (kind === "scalar" ? "numbers" : "other") },
+  ]);
+}
+
+async function series(
+  { client, output }: Context,
+  trials: readonly string[],
+  options: Options,
+  metricNames: readonly string[],
+): Promise<void> {
+  const { group = "", x = "", buckets = 0, superseded = false, combined = false } = options;
+  const answer = await client.call("queryMetrics", {
+    ...{ trials: [...trials], names: [...metricNames], group, x, buckets, superseded, combined },
+    ...(options.from === undefined ? {} : { from: options.from }),
+    ...(options.to === undefined ? {} : { to: options.to }),
+  });
+  if (output.json) {
+    output.message(QueryMetricsResponseSchema, answer);
+    return;
+  }
+  const rows = answer.series.flatMap((one) =>
+    one.xMin.map((from, i) => ({ one, from, i, to: one.xMax[i] ?? from })),
+  );
+  const column = (title: string, value: (row: (typeof rows)[number]) => number | undefined) => {
+    return { title, value: (row: (typeof rows)[number]) => number(value(row)), right: true };
+  };
+  output.table(rows, [
+    { title: "TRIAL", value: ({ one }) => one.trial || "all", right: true },
+    { title: "METRIC", value: ({ one }) => one.name },
+    {
+      title: (options.x ?? "step").toUpperCase(),
+      value: ({ from, to }) => (from === to ? String(from) : `${from}-${to}`),
+      right: true,
+    },
+    column("POINTS", ({ one, i }) => one.count[i]),
+    column("MEAN", ({ one, i }) => one.mean[i]),
+    column("MIN", ({ one, i }) => one.min[i]),
+    column("MAX", ({ one, i }) => one.max[i]),
+    column("LAST", ({ one, i }) => one.last[i]),
+    column("NOT FINITE", ({ one, i }) => (one.nans[i] ?? 0) + (one.infinities[i] ?? 0)),
+  ]);
+}
+
+async function exported(context: Context, trial: string, options: Options): Promise<void> {
+  const { output } = context;
+  if (options.export !== "csv" && options.export !== "jsonl") {
+    throw new UsageError(`--export is csv or jsonl, not ${options.export}`);
+  }
+  const { items } = await points(context, trial, options);
+  if (options.export === "jsonl") {
+    for (const point of items) output.line(JSON.stringify(plainOf(point)));
+    return;
+  }
+  const all = new Set(
+    items.flatMap(({ metrics: own, others }) => Object.keys({ ...own, ...others })),
+  );
+  const columns = [...all].toSorted();
+  output.line(csvLine(["trial", "run", "group", "step", "time_ms", "superseded", ...columns]));
+  for (const point of items) {
+    const { run, group, step, time_ms, superseded, metrics: values } = plainOf(point);
+    const cells = columns.map((name) => cellOf(values[name]));
+    output.line(csvLine([trial, run, group, step, time_ms, superseded, ...cells].map(String)));
+  }
+}
+
+/** Non-finite numbers by name: JSON has none. */
+function plainOf(point: Plain<MetricPoint>) {
+  const scalars = Object.entries(point.metrics).map(([name, value]): [string, unknown] => [
+    name,
+    Number.isFinite(value) ? value : String(value),
+  ]);
+  const { trial, run, group, stepsCompleted: step, reportedAtMs, superseded, others } = point;
+  const values: Record<string, unknown> = { ...Object.fromEntries(scalars), ...others };
+  return { trial, run, group, step, time_ms: reportedAtMs, superseded, metrics: values };
+}
+
+const cellOf = (value: unknown): string =>
+  value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -1,0 +1,134 @@
+/** Bytes that grow, and how they are read back: varints, doubles, text. Little-endian. The core has no Buffer. */
+
+export class ByteWriter {
+  #bytes = new Uint8Array(256);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length] = value;
+    this.#length += 1;
+  }
+
+  /** A whole number from 0 to 2^53 - 1, seven bits a byte. */
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.#length] = (rest % 0x80) | 0x80;
+      this.#length += 1;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length] = rest;
+    this.#length += 1;
+  }
+
+  /** A whole number of at most 2^52 in size. */
+  signed(value: number): void {
+    this.varint(value >= 0 ? value * 2 : -value * 2 - 1);
+  }
+
+  float64(value: number): void {
+    this.#reserve(8);
+    this.#view.setFloat64(this.#length, value, true);
+    this.#length += 8;
+  }
+
+  float32(value: number): void {
+    this.#reserve(4);
+    this.#view.setFloat32(this.#length, value, true);
+    this.#length += 4;
+  }
+
+  /** One varint for each UTF-16 unit: a byte for each ASCII character, and every string comes back as it was. */
+  text(value: string): void {
+    this.varint(value.length);
+    for (let i = 0; i < value.length; i += 1) this.varint(value.charCodeAt(i));
+  }
+
+  done(): Uint8Array {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const larger = new Uint8Array(this.#bytes.length * 2 + more);
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
+  }
+}
+
+/** Reads what a ByteWriter wrote. Throws a RangeError beyond the end. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #offset = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  byte(): number {
+    const value = this.#view.getUint8(this.#offset);
+    this.#offset += 1;
+    return value;
+  }
+
+  varint(): number {
+    let value = this.byte();
+    if (value < 0x80) return value;
+    value -= 0x80;
+    for (let scale = 0x80; ; scale *= 0x80) {
+      const next = this.byte();
+      value += (next & 0x7f) * scale;
+      if (next < 0x80) return value;
+    }
+  }
+
+  signed(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  float64(): number {
+    const value = this.#view.getFloat64(this.#offset, true);
+    this.#offset += 8;
+    return value;
+  }
+
+  float32(): number {
+    const value = this.#view.getFloat32(this.#offset, true);
+    this.#offset += 4;
+    return value;
+  }
+
+  text(): string {
+    const length = this.varint();
+    if (length > this.#bytes.length) throw new RangeError("a text is longer than its bytes");
+    let text = "";
+    // Runs of ASCII at once; what follows one is a varint of several bytes.
+    for (let left = length; left > 0; ) {
+      const run = this.#asciiRun(Math.min(left, 4_096));
+      // Typed arrays are lists of arguments, too; spreading one is ten times slower.
+      text += String.fromCharCode.apply(null, run as unknown as number[]);
+      left -= run.length;
+      if (left > 0 && run.length < 4_096) {
+        text += String.fromCharCode(this.varint());
+        left -= 1;
+      }
+    }
+    return text;
+  }
+
+  #asciiRun(most: number): Uint8Array {
+    const start = this.#offset;
+    const end = Math.min(start + most, this.#bytes.length);
+    let at = start;
+    while (at < end && (this.#bytes[at] ?? 0x80) < 0x80) at += 1;
+    this.#offset = at;
+    return this.#bytes.subarray(start, at);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Points by the pixel: at most so many buckets of equal width, each with all that a chart shows of its points. No point is
+ * left out: a spike is the greatest value of its bucket. Where there are no more points than buckets, each point is one.
+ */
+import type { Points } from "./points.ts";
+
+export type BucketQuery = {
+  /** Both included; null for the least and the greatest x of the points. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly buckets: number;
+};
+
+/** One entry of each list for each bucket that has points, in the order of x. Values are NaN where none is finite. */
+export type Buckets = {
+  readonly xMin: number[];
+  readonly xMax: number[];
+  /** The points, non-finite ones included. */
+  readonly count: number[];
+  /** Of the finite values. */
+  readonly min: number[];
+  readonly max: number[];
+  readonly mean: number[];
+  /** The standard deviation (of a population). */
+  readonly deviation: number[];
+  /** By the order of the points, as they are. */
+  readonly first: number[];
+  readonly last: number[];
+  readonly nans: number[];
+  readonly infinities: number[];
+};
+
+export function bucketsOf({ xs, values }: Points, query: BucketQuery): Buckets {
+  const [from, to] = rangeOf(xs, query);
+  const inside: number[] = [];
+  for (let i = 0; i < xs.length; i += 1) {
+    const x = xs[i] ?? Number.NaN;
+    if (x >= from && x <= to) inside.push(i);
+  }
+  const tally = new Tally(Math.min(query.buckets, inside.length));
+  const x = (index: number): number => xs[index] ?? Number.NaN;
+  if (inside.length <= query.buckets) {
+    const ordered = inside.sort((a, b) => x(a) - x(b) || a - b);
+    for (const [bucket, i] of ordered.entries()) tally.add(bucket, x(i), values[i] ?? Number.NaN);
+  } else {
+    const scale = to > from ? query.buckets / (to - from) : 0;
+    for (const i of inside) {
+      const bucket = Math.min(Math.floor((x(i) - from) * scale), query.buckets - 1);
+      tally.add(bucket, x(i), values[i] ?? Number.NaN);
+    }
+  }
+  return tally.buckets();
+}
+
+function rangeOf(xs: Float64Array, { from, to }: BucketQuery): readonly [number, number] {
+  let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  if (from === null || to === null) {
+    for (const x of xs) {
+      if (!Number.isFinite(x)) continue;
+      if (x < least) least = x;
+      if (x > greatest) greatest = x;
+    }
+  }
+  return [from ?? least, to ?? greatest];
+}
+
+const { NaN: none, POSITIVE_INFINITY: up, NEGATIVE_INFINITY: down } = Number;
+
+class Tally {
+  readonly #size: number;
+  readonly #xMin: Float64Array;
+  readonly #xMax: Float64Array;
+  readonly #count: Float64Array;
+  readonly #min: Float64Array;
+  readonly #max: Float64Array;
+  readonly #mean: Float64Array;
+  /** The sum of the squared distances from the mean (Welford, Technometrics 1962). */
+  readonly #squares: Float64Array;
+  readonly #first: Float64Array;
+  readonly #last: Float64Array;
+  readonly #nans: Float64Array;
+  readonly #infinities: Float64Array;
+
+  constructor(size: number) {
+    this.#size = size;
+    const list = (value: number): Float64Array => new Float64Array(size).fill(value);
+    [this.#xMin, this.#xMax, this.#min, this.#max] = [list(up), list(down), list(up), list(down)];
+    [this.#count, this.#mean, this.#squares] = [list(0), list(0), list(0)];
+    [this.#nans, this.#infinities] = [list(0), list(0)];
+    [this.#first, this.#last] = [list(none), list(none)];
+  }
+
+  add(bucket: number, x: number, value: number): void {
+    const at = (list: Float64Array): number => list[bucket] ?? 0;
+    if (x < at(this.#xMin)) this.#xMin[bucket] = x;
+    if (x > at(this.#xMax)) this.#xMax[bucket] = x;
+    const count = at(this.#count) + 1;
+    this.#count[bucket] = count;
+    if (count === 1) this.#first[bucket] = value;
+    this.#last[bucket] = value;
+    if (!Number.isFinite(value)) {
+      const marks = Number.isNaN(value) ? this.#nans : this.#infinities;
+      marks[bucket] = at(marks) + 1;
+      return;
+    }
+    if (value < at(this.#min)) this.#min[bucket] = value;
+    if (value > at(this.#max)) this.#max[bucket] = value;
+    const finite = count - at(this.#nans) - at(this.#infinities);
+    const distance = value - at(this.#mean);
+    this.#mean[bucket] = at(this.#mean) + distance / finite;
+    this.#squares[bucket] = at(this.#squares) + distance * (value - at(this.#mean));
+  }
+
+  buckets(): Buckets {
+    const used = Array.from({ length: this.#size }, (_, bucket) => bucket).filter(
+      (bucket) => (this.#count[bucket] ?? 0) > 0,
+    );
+    const all = (list: Float64Array): number[] => used.map((bucket) => list[bucket] ?? none);
+    const finiteOf = (bucket: number): number =>
+      (this.#count[bucket] ?? 0) - (this.#nans[bucket] ?? 0) - (this.#infinities[bucket] ?? 0);
+    const finite = (value: (bucket: number) => number | undefined): number[] =>
+      used.map((bucket) => (finiteOf(bucket) === 0 ? none : (value(bucket) ?? none)));
+    return {
+      xMin: all(this.#xMin),
+      xMax: all(this.#xMax),
+      count: all(this.#count),
+      min: finite((bucket) => this.#min[bucket]),
+      max: finite((bucket) => this.#max[bucket]),
+      mean: finite((bucket) => this.#mean[bucket]),
+      deviation: finite((bucket) => Math.sqrt((this.#squares[bucket] ?? 0) / finiteOf(bucket))),
+      first: all(this.#first),
+      last: all(this.#last),
+      nans: all(this.#nans),
+      infinities: all(this.#infinities),
+    };
+  }
+}

@@ -1,0 +1,152 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Aggregation, aggregations } from "../columns/block.ts";
+import { bucketsOf } from "./buckets.ts";
+import { type Chunk, joinPoints, pointsOf } from "./points.ts";
+
+type Point = {
+  readonly run: number;
+  readonly step: number;
+  readonly rank: number;
+  readonly value: number;
+  readonly how?: Aggregation;
+};
+
+function chunkOf(points: readonly (Point & { readonly n: number })[]): Chunk {
+  const list = (read: (point: Point & { readonly n: number }) => number) =>
+    Float64Array.from(points.map(read));
+  return {
+    run: points[0]?.run ?? 1,
+    steps: list(({ step }) => step),
+    times: list(({ step }) => step * 10),
+    ranks: list(({ rank }) => rank),
+    aggregations: list(({ how = "mean" }) => aggregations.indexOf(how)),
+    numbers: list(({ n }) => n),
+    xs: list(({ step }) => step),
+    values: list(({ value }) => value),
+  };
+}
+
+const all = () => Number.POSITIVE_INFINITY;
+const series = (points: readonly Point[], lastStep: (run: number) => number = all) => {
+  const runs = Map.groupBy(
+    points.map((point, n) => ({ ...point, n })),
+    ({ run }) => run,
+  );
+  const { xs, values } = pointsOf([...runs.values()].map(chunkOf), lastStep);
+  return [...xs].map((x, i) => [x, values[i]]);
+};
+
+describe("points", () => {
+  const point = fc.record({
+    run: fc.integer({ min: 1, max: 3 }),
+    step: fc.nat(9),
+    rank: fc.nat(2),
+    value: fc.nat(99),
+  });
+
+  test("are in the same order whatever parts they are in", () => {
+    const cuts = fc.array(fc.nat(40), { maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(point, { minLength: 1, maxLength: 40 }), cuts, (given, bounds) => {
+        const numbered = given.map((one, n) => ({ ...one, n }));
+        const parts = [0, ...bounds.toSorted((a, b) => a - b), 40].flatMap((start, i, list) => [
+          ...Map.groupBy(numbered.slice(start, list[i + 1] ?? start), ({ run }) => run).values(),
+        ]);
+        const whole = [...Map.groupBy(numbered, ({ run }) => run).values()];
+        expect(pointsOf(parts.map(chunkOf).toReversed(), all)).toEqual(
+          pointsOf(whole.map(chunkOf), all),
+        );
+      }),
+    );
+  });
+
+  test("of a run end at its last step that counts", () => {
+    const given = [1, 2].flatMap((run) =>
+      [0, 1, 2].map((n) => ({ run, step: n + run, rank: 0, value: 10 * run + n })),
+    );
+    expect(series(given, (run) => (run === 1 ? 1 : Number.POSITIVE_INFINITY))).toEqual([
+      [1, 10],
+      [2, 20],
+      [3, 21],
+      [4, 22],
+    ]);
+    expect(series(given, () => -1)).toEqual([]);
+  });
+
+  test.each([
+    ["mean", 2],
+    ["sum", 6],
+    ["min", 1],
+    ["max", 3],
+  ] as const)("of several ranks at one step are one: the %s", (how, value) => {
+    const ranks = [1, 2, 3].map((rank) => ({ run: 1, step: 5, rank, value: rank, how }));
+    const alone = { run: 1, step: 6, rank: 2, value: 9, how };
+    expect(series([...ranks, alone])).toEqual([
+      [5, value],
+      [6, 9],
+    ]);
+  });
+
+  test("of one rank at one step stay as many as they are", () => {
+    const twice = [7, 8].map((value) => ({ run: 1, step: 5, rank: 0, value }));
+    expect(series(twice)).toEqual([
+      [5, 7],
+      [5, 8],
+    ]);
+  });
+});
+
+describe("buckets", () => {
+  const value = fc.oneof(fc.nat(99), fc.constantFrom(Number.NaN, Infinity, -Infinity));
+  const points = fc.array(fc.tuple(fc.nat(50), value), { minLength: 1, maxLength: 60 });
+  const listed = (given: readonly (readonly [number, number])[]) => ({
+    xs: Float64Array.from(given, ([x]) => x),
+    values: Float64Array.from(given, ([, y]) => y),
+  });
+
+  test("hold every point once, with its extremes, and are no more than asked for", () => {
+    fc.assert(
+      fc.property(points, fc.integer({ min: 1, max: 80 }), (given, buckets) => {
+        const found = bucketsOf(listed(given), { from: null, to: null, buckets });
+        const sum = (list: readonly number[]) => list.reduce((total, one) => total + one, 0);
+        expect(found.xMin.length).toBeLessThanOrEqual(buckets);
+        expect(sum(found.count)).toBe(given.length);
+        expect(sum(found.nans)).toBe(given.filter(([, y]) => Number.isNaN(y)).length);
+        const finite = given.map(([, y]) => y).filter(Number.isFinite);
+        const known = (list: readonly number[]) => list.filter((one) => !Number.isNaN(one));
+        expect(Math.min(...known(found.min))).toBe(Math.min(...finite));
+        expect(Math.max(...known(found.max))).toBe(Math.max(...finite));
+        expect(found.xMin).toEqual(found.xMin.toSorted((a, b) => a - b));
+        for (const [i, count] of found.count.entries()) {
+          const own = given.filter(([x]) => x >= (found.xMin[i] ?? 0) && x <= (found.xMax[i] ?? 0));
+          expect(own.length).toBeGreaterThanOrEqual(count);
+        }
+      }),
+    );
+  });
+
+  test("say what a chart shows", () => {
+    const given = [0, 1, 2, 3, 4, 5, 6, 7].map(
+      (x) => [x, [4, 2, Number.NaN, 6][x % 4] ?? 0] as const,
+    );
+    const found = bucketsOf(listed(given), { from: 0, to: 8, buckets: 2 });
+    const half = { min: 2, max: 6, mean: 4, first: 4, last: 6, count: 4, nans: 1, infinities: 0 };
+    for (const i of [0, 1]) {
+      const one = Object.fromEntries(Object.entries(found).map(([name, list]) => [name, list[i]]));
+      expect(one).toMatchObject({ ...half, xMin: 4 * i, xMax: 4 * i + 3 });
+      expect(one["deviation"]).toBeCloseTo(Math.sqrt(8 / 3));
+    }
+    expect(bucketsOf(listed(given), { from: 2, to: 3, buckets: 9 })).toMatchObject({
+      xMin: [2, 3],
+      min: [Number.NaN, 6],
+      first: [Number.NaN, 6],
+    });
+  });
+
+  test("of points that share one x are one", () => {
+    const given = [1, 2, 3].map((y) => [5, y] as const);
+    expect(bucketsOf(listed(given), { from: null, to: null, buckets: 2 }).count).toEqual([3]);
+    expect(bucketsOf(joinPoints([]), { from: null, to: null, buckets: 2 }).count).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+/** What a write makes of new reports of one run: tails by group, and what is known of the run from then on. */
+import type { Aggregation } from "./columns/block.ts";
+import { tailLine } from "./columns/tail.ts";
+import { type JsonObject, valuesOf } from "./values.ts";
+
+export type NewReport = {
+  readonly key: string;
+  readonly group: string;
+  readonly step: number;
+  readonly atMs: number;
+  readonly rank: number;
+  readonly aggregation: Aggregation;
+  readonly metrics: JsonObject;
+  readonly metricsText: string;
+};
+
+export type Tail = Extent & {
+  readonly group: string;
+  readonly reports: number;
+  readonly text: string;
+};
+
+const { POSITIVE_INFINITY: up, NEGATIVE_INFINITY: down } = Number;
+
+/** One for each group, in the order of the groups' first reports. */
+export function tailsOf(reports: readonly NewReport[]): readonly Tail[] {
+  return [...Map.groupBy(reports, ({ group }) => group)].map(([group, own]) => ({
+    group,
+    reports: own.length,
+    ...extentOf(own),
+    text: own.map(tailLine).join("\n"),
+  }));
+}
+
+/** First and last step and time of some reports. */
+export type Extent = {
+  readonly firstStep: number;
+  readonly lastStep: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+};
+
+export function joined<Known extends Extent>(a: Known, b: Extent): Known {
+  return {
+    ...a,
+    firstStep: Math.min(a.firstStep, b.firstStep),
+    lastStep: Math.max(a.lastStep, b.lastStep),
+    firstAtMs: Math.min(a.firstAtMs, b.firstAtMs),
+    lastAtMs: Math.max(a.lastAtMs, b.lastAtMs),
+  };
+}
+
+/** At least one report. */
+export function extentOf(reports: readonly Pick<NewReport, "step" | "atMs">[]): Extent {
+  let [firstStep, lastStep, firstAtMs, lastAtMs] = [up, down, up, down];
+  for (const { step, atMs } of reports) {
+    firstStep = Math.min(firstStep, step);
+    lastStep = Math.max(lastStep, step);
+    firstAtMs = Math.min(firstAtMs, atMs);
+    lastAtMs = Math.max(lastAtMs, atMs);
+  }
+  return { firstStep, lastStep, firstAtMs, lastAtMs };
+}
+
+export type Progress = { readonly fraction: number; readonly atMs: number };
+
+/** What was last reported, by the reporting clock. */
+export function progressAfter(
+  before: Progress | null,
+  reports: readonly NewReport[],
+): Progress | null {
+  let latest = before;
+  for (const { group, atMs, metrics } of reports) {
+    if (group !== "progress" || (latest !== null && latest.atMs > atMs)) continue;
+    const { progress: fraction } = valuesOf(metrics).scalars;
+    if (fraction !== undefined) latest = { fraction, atMs };
+  }
+  return latest;
+}

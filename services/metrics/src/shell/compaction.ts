@@ -1,0 +1,193 @@
+/**
+ * Makes blocks of tails, in the background and one step of bounded size after the other. The tails of a group, and the
+ * latest block while it is no larger than what is merged with it, become one block: so a report is rewritten a number of
+ * times that grows with the logarithm of the block's size. The tails and blocks that a step read go in the commit that
+ * brings the new ones; a step that finds one of them gone changes nothing. So two compactors at once do no harm.
+ */
+import { Fault } from "@trainyard/kernel";
+import { inTransaction, type Logger } from "@trainyard/runtime";
+import type { Pool, PoolClient } from "pg";
+import {
+  type Block,
+  decodeReports,
+  encodeBlock,
+  inOrder,
+  type StoredReport,
+} from "../core/columns/block.ts";
+import { readTail } from "../core/columns/tail.ts";
+import { metricsText } from "../core/values.ts";
+import { metricsLimits } from "../limits.ts";
+import { blocksById, isUnreadable } from "./parts.ts";
+import type { RunName } from "./run-heads.ts";
+
+type TailRow = { readonly id: string; readonly group: string; readonly body: Buffer };
+type BlockRow = { readonly id: string; readonly reports: number; readonly bytes: number };
+type NewBlock = Block & { readonly group: string; readonly bytes: number };
+
+const due = `
+select trial, run from metrics.runs where due_at <= now() order by due_at limit $1`;
+
+// In the order of their arrival, so that a run's reports are compacted in the order of their steps.
+const someTails = `
+select id::text as id, group_name as "group", body from (
+  select *, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
+  from (select * from metrics.tails where trial = $1 and run = $2 order by id limit $3) as first
+) as sized
+where bytes_before < $4
+order by id`;
+
+const latestBlocks = `
+select id::text as id, reports, bytes from metrics.blocks
+where trial = $1 and run = $2 and group_name = $3 order by blocks.id desc limit 8`;
+
+const insertBlock = `
+insert into metrics.blocks (trial, run, group_name, reports, bytes, first_step, last_step, first_at_ms, last_at_ms, frame)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id::text as id`;
+
+const insertColumns = `
+insert into metrics.columns (block, kind, name, points, min, max, first, last, nans, infinities, body)
+select $1::bigint, kind, name, points, min, max, first, last, nans, infinities, substring($12::bytea from start_at for length)
+from unnest($2::text[], $3::text[], $4::integer[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
+  $9::integer[], $10::integer[], $11::integer[], $13::integer[])
+  as c (kind, name, points, min, max, first, last, nans, infinities, start_at, length)`;
+
+const lock = "select from metrics.runs where trial = $1 and run = $2 for update";
+
+// The weight of what is left is not known exactly; a remainder is compacted at the next opportunity.
+const settle = `
+update metrics.runs set
+  tail_weight = case when left_over then greatest(tail_weight - $3, 0) else 0 end,
+  due_at = case when not left_over then null when $4 then now() else now() + $5::integer * interval '1 ms' end
+from (select exists (select from metrics.tails where trial = $1 and run = $2) as left_over) as state
+where trial = $1 and run = $2`;
+
+const postpone = `
+update metrics.runs set due_at = now() + $3::integer * interval '1 ms' where trial = $1 and run = $2`;
+
+/** One step for each of some runs that are due; gives how many there were. */
+export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
+  const { rows } = await pool.query<RunName>(due, [metricsLimits.compactionRunsMax]);
+  for (const run of rows) {
+    try {
+      await compactRun(pool, run);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      // What cannot be read stays as it is, and keeps no other run waiting.
+      logger.error({ err: error, ...run }, "run_not_compacted");
+      await pool.query(postpone, [run.trial, run.run, metricsLimits.compactionPostponedMs]);
+    }
+  }
+  return rows.length;
+}
+
+async function compactRun(pool: Pool, name: RunName): Promise<void> {
+  const { compactionTailsMax, compactionBytesMax } = metricsLimits;
+  const bounds = [compactionTailsMax, compactionBytesMax];
+  const { rows: tails } = await pool.query<TailRow>(someTails, [name.trial, name.run, ...bounds]);
+  const bytes = tails.reduce((sum, { body }) => sum + body.length, 0);
+  const isFull = tails.length === compactionTailsMax || bytes >= compactionBytesMax;
+  const gone: string[] = [];
+  const blocks: NewBlock[] = [];
+  let weight = Math.floor(bytes / metricsLimits.tailBytesPerReport);
+  for (const [group, own] of Map.groupBy(tails, (tail) => tail.group)) {
+    const fresh = own.flatMap(({ body }) => readTail(body.toString("utf8")));
+    weight += fresh.length;
+    const merged = await mergeable(pool, name, group, fresh.length);
+    gone.push(...merged.ids);
+    for (const block of blocksOf([...merged.reports, ...fresh])) blocks.push({ ...block, group });
+  }
+  const ids = tails.map(({ id }) => id);
+  await inTransaction(pool, async (client) => {
+    // Before what is left is counted: a writer adds to the tails and changes the run in one commit.
+    await client.query(lock, [name.trial, name.run]);
+    await removeAll(client, "tails", ids);
+    await removeAll(client, "blocks", gone);
+    for (const block of blocks) await insert(client, name, block);
+    await client.query(settle, [name.trial, name.run, weight, isFull, metricsLimits.tailAgeMs]);
+  });
+}
+
+/** The latest blocks, as long as each is no larger than what it is merged with. */
+async function mergeable(
+  pool: Pool,
+  { trial, run }: RunName,
+  group: string,
+  fresh: number,
+): Promise<{ readonly ids: readonly string[]; readonly reports: readonly StoredReport[] }> {
+  const { rows } = await pool.query<BlockRow>(latestBlocks, [trial, run, group]);
+  const ids: string[] = [];
+  let [reports, bytes] = [fresh, 0];
+  for (const block of rows) {
+    const isFull = block.reports >= metricsLimits.blockReportsMax / 2;
+    bytes += block.bytes;
+    if (isFull || block.reports > reports || bytes > metricsLimits.blockBytesMax / 2) break;
+    ids.push(block.id);
+    reports += block.reports;
+  }
+  const blocks = await blocksById(pool, ids);
+  return {
+    ids,
+    reports: [...blocks.values()].flatMap(({ frame, columns }) => decodeReports(frame, columns)),
+  };
+}
+
+/** In the order of the steps, each within the limits of a block. */
+function blocksOf(
+  unordered: readonly StoredReport[],
+): readonly (Block & { readonly bytes: number })[] {
+  const { blockReportsMax, blockBytesMax } = metricsLimits;
+  const blocks: (Block & { readonly bytes: number })[] = [];
+  let [reports, bytes]: [StoredReport[], number] = [[], 0];
+  const close = (): void => {
+    if (reports.length > 0) blocks.push({ ...encodeBlock(reports), bytes });
+    [reports, bytes] = [[], 0];
+  };
+  for (const report of unordered.toSorted(inOrder)) {
+    const size = metricsText(report.metrics).length + 32;
+    if (reports.length === blockReportsMax || bytes + size > blockBytesMax) close();
+    reports.push(report);
+    bytes += size;
+  }
+  close();
+  return blocks;
+}
+
+async function removeAll(
+  client: PoolClient,
+  table: "tails" | "blocks",
+  ids: readonly string[],
+): Promise<void> {
+  const text = `delete from metrics.${table} where id = any($1::bigint[])`;
+  const { rowCount } = await client.query(text, [ids]);
+  if (rowCount !== ids.length) {
+    const detail = "another process has compacted the same reports meanwhile";
+    throw new Fault("compacted_already", detail, { retry: "now" });
+  }
+}
+
+async function insert(client: PoolClient, { trial, run }: RunName, block: NewBlock): Promise<void> {
+  const { group, reports, bytes, firstStep, lastStep, firstAtMs, lastAtMs, frame, columns } = block;
+  const extent = [firstStep, lastStep, firstAtMs, lastAtMs];
+  const { rows } = await client.query<{ id: string }>(insertBlock, [
+    ...[trial, run, group, reports, bytes, ...extent],
+    Buffer.from(frame),
+  ]);
+  let end = 1;
+  // SQL counts bytes from 1.
+  const starts = columns.map(({ body }) => (end += body.length) - body.length);
+  await client.query(insertColumns, [
+    rows[0]?.id,
+    columns.map(({ kind }) => kind),
+    columns.map(({ name }) => name),
+    columns.map(({ points }) => points),
+    columns.map(({ min }) => min),
+    columns.map(({ max }) => max),
+    columns.map(({ first }) => first),
+    columns.map(({ last }) => last),
+    columns.map(({ nans }) => nans),
+    columns.map(({ infinities }) => infinities),
+    starts,
+    Buffer.concat(columns.map(({ body }) => body)),
+    columns.map(({ body }) => body.length),
+  ]);
+}

@@ -1,0 +1,123 @@
+/** Reading what is stored of a trial: its parts (tails and blocks), and what is in them, within one snapshot. */
+import { inTransaction, tableFault } from "@trainyard/runtime";
+import type { Pool, PoolClient } from "pg";
+import { decodeReports, type StoredReport } from "../core/columns/block.ts";
+import { readTail } from "../core/columns/tail.ts";
+import { isFault } from "@trainyard/kernel";
+
+export type Part = {
+  readonly kind: "tail" | "block";
+  readonly id: string;
+  readonly run: number;
+  readonly group: string;
+  readonly reports: number;
+  readonly firstStep: number;
+  readonly lastStep: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+};
+
+export type PartReport = StoredReport & { readonly run: number; readonly group: string };
+
+/** Everything that `read` asks is of one moment, also while compaction moves reports from tails to blocks. */
+export async function inSnapshot<Result>(
+  pool: Pool,
+  read: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await inTransaction(pool, async (client) => {
+      await client.query("set transaction isolation level repeatable read, read only");
+      return read(client);
+    });
+  } catch (cause) {
+    if (isFault(cause) || isUnreadable(cause)) throw cause;
+    throw tableFault(cause, "points_unavailable", "the table of points");
+  }
+}
+
+/** What a decoder throws for bytes that it does not know: no matter of the database. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof RangeError || error instanceof SyntaxError;
+
+const columns = `id::text as id, run, group_name as "group", reports,
+  first_step as "firstStep", last_step as "lastStep", first_at_ms as "firstAtMs", last_at_ms as "lastAtMs"`;
+
+const list = `
+select 'block' as kind, ${columns} from metrics.blocks where trial = $1 and ($2::text is null or group_name = $2)
+union all
+select 'tail' as kind, ${columns} from metrics.tails where trial = $1 and ($2::text is null or group_name = $2)
+order by run, "firstStep", kind, id`;
+
+/** In the order (run, first step). `group` null: of all groups. */
+export async function partsOf(
+  client: PoolClient,
+  trial: string,
+  group: string | null,
+): Promise<readonly Part[]> {
+  const { rows } = await client.query<Part>({
+    name: "list-parts",
+    text: list,
+    values: [trial, group],
+  });
+  return rows;
+}
+
+const idsOf = (parts: readonly Part[], kind: Part["kind"]): readonly string[] =>
+  parts.filter((part) => part.kind === kind).map(({ id }) => id);
+
+export async function tailTexts(
+  client: Pool | PoolClient,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const text = "select id::text as id, body from metrics.tails where id = any($1::bigint[])";
+  const { rows } = await client.query<{ id: string; body: Buffer }>(text, [ids]);
+  return new Map(rows.map(({ id, body }) => [id, body.toString("utf8")]));
+}
+
+/** All reports of these parts, in no particular order. */
+export async function reportsOf(
+  client: PoolClient,
+  parts: readonly Part[],
+): Promise<readonly PartReport[]> {
+  const texts = await tailTexts(client, idsOf(parts, "tail"));
+  const blocks = await blocksById(client, idsOf(parts, "block"));
+  return parts.flatMap(({ kind, id, run, group }) => {
+    const block = blocks.get(id);
+    const reports =
+      kind === "tail"
+        ? readTail(texts.get(id) ?? "")
+        : block === undefined
+          ? []
+          : decodeReports(block.frame, block.columns);
+    return reports.map((report) => ({ ...report, run, group }));
+  });
+}
+
+type StoredColumn = {
+  readonly name: string;
+  readonly kind: "scalar" | "json";
+  readonly body: Buffer;
+};
+export type StoredBlock = { readonly frame: Buffer; readonly columns: readonly StoredColumn[] };
+
+/** With all their columns. */
+export async function blocksById(
+  client: Pool | PoolClient,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, StoredBlock>> {
+  if (ids.length === 0) return new Map();
+  const { rows: frames } = await client.query<{ id: string; frame: Buffer }>(
+    "select id::text as id, frame from metrics.blocks where id = any($1::bigint[])",
+    [ids],
+  );
+  const { rows: bodies } = await client.query<StoredColumn & { readonly block: string }>(
+    `select block::text as block, kind, name, body from metrics.columns where block = any($1::bigint[])
+     order by block, kind, name`,
+    [ids],
+  );
+  const byBlock = Map.groupBy(bodies, ({ block }) => block);
+  return new Map(
+    frames.map(({ id, frame }) => [id, { frame, columns: byBlock.get(id) ?? [] }] as const),
+  );
+}

@@ -1,0 +1,140 @@
+/**
+ * The points of all runs, where they are written. A write that another replica forestalled is repeated with what is there
+ * then. After any failure of the database this process forgets what it knew of it.
+ */
+import { Fault } from "@trainyard/kernel";
+import { tableFault } from "@trainyard/runtime";
+import type { Pool, QueryConfig, QueryResultRow } from "pg";
+import { hasKey, mayBeLoose } from "../core/columns/key-ledger.ts";
+import type { Extent, Progress } from "../core/writes.ts";
+import { metricsLimits } from "../limits.ts";
+import { KnownNames } from "./known-names.ts";
+import { type RunHead, RunHeads, type RunName, runName } from "./run-heads.ts";
+import { type Change, changeOf, keysIn, type PointRow, writeChanges } from "./write-points.ts";
+
+export const pointName = (row: RunName & { readonly key: string }): string =>
+  `${runName(row)} ${row.key}`;
+
+export class PointStore {
+  readonly #pool: Pool;
+  readonly #heads: RunHeads;
+  readonly #names = new KnownNames();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    this.#heads = new RunHeads(pool);
+  }
+
+  /** Stores what is not there yet, in one commit for each run. Gives the names of what was new. */
+  async insert(rows: readonly PointRow[]): Promise<ReadonlySet<string>> {
+    const added = new Set<string>();
+    let left = Map.groupBy(rows.toSorted(byRun), runName);
+    for (let attempt = 0; left.size > 0; attempt += 1) {
+      if (attempt === metricsLimits.writeAttemptsMax) {
+        throw new Fault("points_unavailable", "other writers were first each time", {
+          retry: "now",
+        });
+      }
+      left = await this.#attempt(left, added);
+    }
+    return added;
+  }
+
+  /** Which of a run's reports are stored. */
+  async stored(name: RunName, keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const [head] = await this.#guarded(() => this.#heads.of([name]));
+    return head === undefined ? new Set() : this.#knownOf(head, keys);
+  }
+
+  /** What the newest run that has reported progress reported last; null when there is none. */
+  async progress(trial: string): Promise<Progress | null> {
+    const rows = await this.#query<{ progress: number; progress_at_ms: number }>({
+      name: "progress",
+      text: `select progress, progress_at_ms from metrics.runs where trial = $1 and progress is not null
+             order by run desc limit 1`,
+      values: [trial],
+    });
+    const [row] = rows;
+    return row === undefined ? null : { fraction: row.progress, atMs: row.progress_at_ms };
+  }
+
+  /** The extents of the training reports of each run that has any, in the order of the runs. */
+  async training(trial: string): Promise<readonly (Extent & { readonly run: number })[]> {
+    return this.#query({
+      name: "training",
+      text: `select run, first_step as "firstStep", last_step as "lastStep",
+               first_at_ms as "firstAtMs", last_at_ms as "lastAtMs"
+             from metrics.runs where trial = $1 and first_step is not null order by run`,
+      values: [trial],
+    });
+  }
+
+  /** Gives what is left to do, by run. */
+  async #attempt(
+    left: ReadonlyMap<string, readonly PointRow[]>,
+    added: Set<string>,
+  ): Promise<Map<string, PointRow[]>> {
+    const heads = await this.#guarded(() => this.#heads.of([...left.values()].flatMap(first)));
+    const changes: Change[] = [];
+    for (const head of heads) {
+      const rows = left.get(runName(head)) ?? [];
+      const known = await this.#knownOf(
+        head,
+        rows.map(({ key }) => key),
+      );
+      const change = changeOf(head, rows, known);
+      if (change !== null) changes.push(change);
+    }
+    const moved = changes.length === 0 ? new Set<string>() : await this.#write(changes);
+    const stale = changes.filter(({ before }) => !moved.has(runName(before)));
+    for (const { before, after, added: rows } of changes) {
+      if (!moved.has(runName(before))) {
+        this.#heads.forget(before);
+        continue;
+      }
+      this.#heads.keep(after);
+      for (const row of rows) added.add(pointName(row));
+    }
+    return new Map(stale.map(({ before, added: rows }) => [runName(before), [...rows]]));
+  }
+
+  async #write(changes: readonly Change[]): Promise<ReadonlySet<string>> {
+    const names = this.#names.newIn(changes.flatMap(({ added }) => added));
+    const moved = await this.#guarded(() => writeChanges(this.#pool, changes, names));
+    // Of a run that did not move the names stay: its writer stores them or has stored them.
+    this.#names.keep(names);
+    return moved;
+  }
+
+  async #knownOf(head: RunHead, keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const known = new Set(keys.filter((key) => hasKey(head.keys, key)));
+    const rest = keys.filter((key) => !known.has(key));
+    const loose = rest.filter((key) => mayBeLoose(head.keys, key));
+    const old = head.hasOldRows ? rest : [];
+    for (const [table, asked] of [["loose_keys", loose] as const, ["points", old] as const]) {
+      const found = await this.#guarded(() => keysIn(this.#pool, table, head, asked));
+      for (const key of found) known.add(key);
+    }
+    return known;
+  }
+
+  async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
+    return this.#guarded(async () => (await this.#pool.query<Row>(query)).rows);
+  }
+
+  async #guarded<Result>(ask: () => Promise<Result>): Promise<Result> {
+    try {
+      return await ask();
+    } catch (cause) {
+      this.#heads.forgetAll();
+      this.#names.forgetAll();
+      throw tableFault(cause, "points_unavailable", "the table of points");
+    }
+  }
+}
+
+const first = (rows: readonly PointRow[]): readonly PointRow[] => rows.slice(0, 1);
+
+function byRun(a: PointRow, b: PointRow): number {
+  return a.trial < b.trial ? -1 : a.trial > b.trial ? 1 : a.run - b.run;
+}

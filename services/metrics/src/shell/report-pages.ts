@@ -1,0 +1,104 @@
+/** Stored reports, whole, page by page in the order (run, step, key), from tails, blocks and rows of earlier versions. */
+import type { Pool, PoolClient } from "pg";
+import { inOrder } from "../core/columns/block.ts";
+import { metricsText } from "../core/values.ts";
+import { metricsLimits } from "../limits.ts";
+import { type Cursor, oldReports } from "./old-rows.ts";
+import { inSnapshot, type Part, type PartReport, partsOf, reportsOf } from "./parts.ts";
+
+export type ReportQuery = {
+  readonly trial: string;
+  /** Null for all. */
+  readonly group: string | null;
+  readonly after: Cursor | null;
+  readonly limit: number;
+  /** The last step at which reports of a run count; infinite for those that all count. */
+  readonly lastStep: (run: number) => number;
+};
+
+export type ReportPage = { readonly reports: readonly PartReport[]; readonly more: boolean };
+
+export const byPosition = (a: PartReport, b: PartReport): number => a.run - b.run || inOrder(a, b);
+
+/** Cut where its bytes run out, but never before its first report. */
+export async function readReports(pool: Pool, query: ReportQuery): Promise<ReportPage> {
+  const { trial, group, after, limit, lastStep } = query;
+  return inSnapshot(pool, async (client) => {
+    const isWanted = ({ run, step, key }: PartReport): boolean =>
+      step <= lastStep(run) && (after === null || comparePosition({ run, step, key }, after) > 0);
+    const parts = (await partsOf(client, trial, group)).filter(
+      ({ run, firstStep, lastStep: last }) =>
+        firstStep <= lastStep(run) &&
+        (after === null || run > after.run || (run === after.run && last >= after.step)),
+    );
+    const reports: PartReport[] = [];
+    let bytes = 0;
+    const stored = inPosition(client, parts, limit + 1);
+    for await (const report of merged(stored, allOld(client, trial, group, after))) {
+      if (!isWanted(report)) continue;
+      if (reports.length === limit || bytes >= metricsLimits.pageBytesMax) {
+        return { reports, more: true };
+      }
+      bytes += Buffer.byteLength(metricsText(report.metrics));
+      reports.push(report);
+    }
+    return { reports, more: false };
+  });
+}
+
+function comparePosition(a: Cursor, b: Cursor): number {
+  return a.run - b.run || inOrder(a, b);
+}
+
+/** Reads parts, which are in the order (run, first step), until so many more reports are at hand. */
+async function* inPosition(
+  client: PoolClient,
+  parts: readonly Part[],
+  atOnce: number,
+): AsyncGenerator<PartReport> {
+  let held: PartReport[] = [];
+  for (let next = 0; next < parts.length; ) {
+    const from = next;
+    for (let count = 0; next < parts.length && count < atOnce; next += 1) {
+      count += parts[next]?.reports ?? 0;
+    }
+    held = [...held, ...(await reportsOf(client, parts.slice(from, next)))].sort(byPosition);
+    const following = parts[next];
+    const end =
+      following === undefined ? -1 : held.findIndex((report) => !isBefore(report, following));
+    yield* held.splice(0, end < 0 ? held.length : end);
+  }
+}
+
+const isBefore = ({ run, step }: PartReport, part: Part): boolean =>
+  run < part.run || (run === part.run && step < part.firstStep);
+
+async function* allOld(
+  client: PoolClient,
+  trial: string,
+  group: string | null,
+  start: Cursor | null,
+): AsyncGenerator<PartReport> {
+  for (let after = start; ; ) {
+    const reports = await oldReports(client, trial, group, after);
+    yield* reports;
+    after = reports.at(-1) ?? null;
+    if (after === null) return;
+  }
+}
+
+async function* merged(
+  left: AsyncGenerator<PartReport>,
+  right: AsyncGenerator<PartReport>,
+): AsyncGenerator<PartReport> {
+  let [a, b] = [await left.next(), await right.next()];
+  while (a.done !== true || b.done !== true) {
+    if (b.done === true || (a.done !== true && byPosition(a.value, b.value) <= 0)) {
+      yield a.value as PartReport; // The left one has a value, as one of them has.
+      a = await left.next();
+    } else {
+      yield b.value;
+      b = await right.next();
+    }
+  }
+}

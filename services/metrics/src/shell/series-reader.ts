@@ -1,0 +1,182 @@
+/** The points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old rows. */
+import type { PoolClient } from "pg";
+import {
+  aggregations,
+  decodeFrame,
+  decodeScalars,
+  type Frame,
+  type Scalars,
+  type StoredReport,
+  splitKey,
+} from "../core/columns/block.ts";
+import { readTail } from "../core/columns/tail.ts";
+import type { Chunk } from "../core/series/points.ts";
+import { scalarOf } from "../core/values.ts";
+import { metricsLimits } from "../limits.ts";
+import { oldReports } from "./old-rows.ts";
+import { type Part, partsOf, tailTexts } from "./parts.ts";
+
+export type SeriesRequest = {
+  readonly trial: string;
+  readonly group: string;
+  readonly names: readonly string[];
+  /** step, time, or a metric's name. */
+  readonly x: string;
+  /** Points outside need not be read. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly lastStep: (run: number) => number;
+};
+
+/** By name; null when they are more than one answer is made of. */
+export async function readChunks(
+  client: PoolClient,
+  request: SeriesRequest,
+): Promise<ReadonlyMap<string, readonly Chunk[]> | null> {
+  const { trial, group, names } = request;
+  const parts = (await partsOf(client, trial, group)).filter((part) => isWanted(part, request));
+  const points = parts.reduce((sum, { reports }) => sum + reports, 0) * names.length;
+  if (points > metricsLimits.seriesPointsMax) return null;
+  const chunks = new Map(names.map((name): [string, Chunk[]] => [name, []]));
+  const tails = parts.filter(({ kind }) => kind === "tail");
+  const ids = tails.map(({ id }) => id);
+  const texts = await tailTexts(client, ids);
+  for (const { id, run } of tails) addReports(chunks, run, readTail(texts.get(id) ?? ""), request);
+  const blocks = parts.filter(({ kind }) => kind === "block");
+  for (let start = 0; start < blocks.length; start += metricsLimits.blocksAtOnce) {
+    await addBlocks(
+      client,
+      chunks,
+      blocks.slice(start, start + metricsLimits.blocksAtOnce),
+      request,
+    );
+  }
+  await addOldRows(client, chunks, request);
+  return chunks;
+}
+
+/** Supersession and the range leave something of it. */
+function isWanted(part: Part, { x, from, to, lastStep }: SeriesRequest): boolean {
+  if (part.firstStep > lastStep(part.run)) return false;
+  if (x !== "step" && x !== "time") return true;
+  const [first, last] =
+    x === "step" ? [part.firstStep, part.lastStep] : [part.firstAtMs, part.lastAtMs];
+  return (from === null || last >= from) && (to === null || first <= to);
+}
+
+const framesAndColumns = `
+select blocks.id::text as id, run, frame, columns.name, columns.body
+from metrics.blocks join metrics.columns on columns.block = blocks.id and columns.kind = 'scalar'
+where blocks.id = any($1::bigint[]) and columns.name = any($2::text[])`;
+
+type ColumnRow = {
+  readonly id: string;
+  readonly run: number;
+  readonly frame: Buffer;
+  readonly name: string;
+  readonly body: Buffer;
+};
+
+async function addBlocks(
+  client: PoolClient,
+  chunks: ReadonlyMap<string, Chunk[]>,
+  blocks: readonly Part[],
+  { names, x }: SeriesRequest,
+): Promise<void> {
+  const wanted = x === "step" || x === "time" ? names : [...names, x];
+  const { rows } = await client.query<ColumnRow>({
+    name: "series-columns",
+    text: framesAndColumns,
+    values: [blocks.map(({ id }) => id), wanted],
+  });
+  for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
+    const [{ frame: bytes, run }] = own as [ColumnRow, ...ColumnRow[]];
+    const frame = decodeFrame(bytes);
+    const columns = new Map(own.map(({ name, body }) => [name, decodeScalars(body)]));
+    for (const name of names) {
+      const column = columns.get(name);
+      const chunk =
+        column === undefined ? null : chunkOf(run, frame, column, xsOf(frame, columns, x));
+      if (chunk !== null) chunks.get(name)?.push(chunk);
+    }
+  }
+}
+
+/** By position in the frame; null when no report has it. */
+function xsOf(frame: Frame, columns: ReadonlyMap<string, Scalars>, x: string): Float64Array | null {
+  if (x === "step") return frame.steps;
+  if (x === "time") return frame.times;
+  const column = columns.get(x);
+  if (column === undefined) return null;
+  const { positions, values } = column;
+  if (positions === null) return values;
+  const xs = new Float64Array(frame.steps.length).fill(Number.NaN);
+  for (const [i, position] of positions.entries()) xs[position] = values[i] ?? Number.NaN;
+  return xs;
+}
+
+function chunkOf(
+  run: number,
+  frame: Frame,
+  { positions, values }: Scalars,
+  xs: Float64Array | null,
+): Chunk | null {
+  if (xs === null) return null;
+  const pick = (list: Float64Array): Float64Array =>
+    positions === null
+      ? list
+      : Float64Array.from(positions, (position) => list[position] ?? Number.NaN);
+  return {
+    run,
+    steps: pick(frame.steps),
+    times: pick(frame.times),
+    ranks: pick(frame.ranks),
+    aggregations: pick(frame.aggregations),
+    numbers: pick(frame.numbers),
+    xs: pick(xs),
+    values,
+  };
+}
+
+function addReports(
+  chunks: ReadonlyMap<string, Chunk[]>,
+  run: number,
+  reports: readonly StoredReport[],
+  { x }: SeriesRequest,
+): void {
+  for (const [name, own] of chunks) {
+    const having = reports.filter(({ metrics }) => scalarOf(metrics[name] ?? null) !== undefined);
+    if (having.length === 0) continue;
+    const list = (read: (report: StoredReport) => number) => Float64Array.from(having, read);
+    own.push({
+      run,
+      steps: list(({ step }) => step),
+      times: list(({ atMs }) => atMs),
+      ranks: list(({ rank }) => rank),
+      aggregations: list(({ aggregation }) => aggregations.indexOf(aggregation)),
+      numbers: list(({ key }) => splitKey(key).n),
+      xs: list((report) => xOf(report, x)),
+      values: list(({ metrics }) => scalarOf(metrics[name] ?? null) ?? Number.NaN),
+    });
+  }
+}
+
+function xOf({ step, atMs, metrics }: StoredReport, x: string): number {
+  if (x === "step") return step;
+  if (x === "time") return atMs;
+  return scalarOf(metrics[x] ?? null) ?? Number.NaN;
+}
+
+async function addOldRows(
+  client: PoolClient,
+  chunks: ReadonlyMap<string, Chunk[]>,
+  request: SeriesRequest,
+): Promise<void> {
+  let reports = await oldReports(client, request.trial, request.group, null);
+  while (reports.length > 0) {
+    for (const [run, own] of Map.groupBy(reports, (report) => report.run)) {
+      addReports(chunks, run, own, request);
+    }
+    reports = await oldReports(client, request.trial, request.group, reports.at(-1) ?? null);
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * How new reports of several runs become one statement. It changes what is known of each run (the keys of its stored
+ * reports, in ranges) and adds its reports to the tails, in one commit. It changes only runs that are still at the version
+ * that the writer read. So a key is stored once, whichever replicas it is sent to, and also long after the report has
+ * become part of a block.
+ */
+import type { Pool, PoolClient } from "pg";
+import { addKeys, encodeLedger } from "../core/columns/key-ledger.ts";
+import {
+  type Extent,
+  extentOf,
+  joined,
+  type NewReport,
+  progressAfter,
+  type Tail,
+  tailsOf,
+} from "../core/writes.ts";
+import { metricsLimits } from "../limits.ts";
+import type { MetricName } from "./known-names.ts";
+import { type RunHead, type RunName, runName } from "./run-heads.ts";
+
+export type PointRow = NewReport & RunName;
+
+const write = `
+with given as (
+  select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[], $5::float8[], $6::float8[],
+    $7::float8[], $8::float8[], $9::float8[], $10::float8[], $11::integer[])
+    as given (trial, run, version, keys, progress, progress_at_ms,
+      first_step, last_step, first_at_ms, last_at_ms, weight)
+),
+-- In the order of their names, as two replicas that write the same runs would wait for each other.
+locked as (
+  select runs.trial, runs.run from metrics.runs join given using (trial, run)
+  where runs.version = given.version
+  order by runs.trial, runs.run
+  for update of runs
+),
+moved as (
+  update metrics.runs set
+    version = runs.version + 1, keys = given.keys,
+    progress = given.progress, progress_at_ms = given.progress_at_ms,
+    first_step = given.first_step, last_step = given.last_step,
+    first_at_ms = given.first_at_ms, last_at_ms = given.last_at_ms,
+    tail_weight = runs.tail_weight + given.weight,
+    due_at = case
+      when runs.tail_weight + given.weight < $12::integer then coalesce(runs.due_at, now() + $13::integer * interval '1 ms')
+      when runs.due_at <= now() then runs.due_at
+      else now() end
+  from given join locked using (trial, run)
+  where runs.trial = given.trial and runs.run = given.run and runs.version = given.version
+  returning runs.trial, runs.run
+),
+added as (
+  insert into metrics.tails (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, body)
+  select trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms,
+    substring($23::bytea from start_at for length)
+  from unnest($14::text[], $15::integer[], $16::text[], $17::integer[], $18::float8[], $19::float8[], $20::float8[],
+    $21::float8[], $22::integer[], $24::integer[])
+    as tail (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, start_at, length)
+    join moved using (trial, run)
+),
+loose as (
+  insert into metrics.loose_keys (trial, run, key)
+  select trial, run, key from unnest($25::text[], $26::integer[], $27::text[]) as loose (trial, run, key)
+    join moved using (trial, run)
+  on conflict do nothing
+),
+named as (
+  insert into metrics.names (trial, group_name, name, kind)
+  select * from unnest($28::text[], $29::text[], $30::text[], $31::text[]) as named (trial, group_name, name, kind)
+  order by trial, group_name, name, kind
+  on conflict do nothing
+)
+select trial, run from moved`;
+
+/** What one write does to one run. */
+export type Change = {
+  readonly before: RunHead;
+  readonly after: RunHead;
+  readonly added: readonly PointRow[];
+  readonly tails: readonly Tail[];
+  readonly loose: readonly string[];
+};
+
+/** Gives the names of the runs that changed; the others have moved on since they were read. */
+export async function writeChanges(
+  database: Pool | PoolClient,
+  changes: readonly Change[],
+  names: readonly MetricName[],
+): Promise<ReadonlySet<string>> {
+  if (changes.length === 0) return new Set();
+  const { rows } = await database.query<RunName>({
+    name: "write-points",
+    text: write,
+    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names)],
+  });
+  return new Set(rows.map(runName));
+}
+
+export async function keysIn(
+  database: Pool | PoolClient,
+  table: "loose_keys" | "points",
+  { trial, run }: RunName,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await database.query<{ key: string }>({
+    name: `known-${table}`,
+    text: `select key from metrics.${table} where trial = $1 and run = $2 and key = any($3::text[])`,
+    values: [trial, run, keys],
+  });
+  return rows.map(({ key }) => key);
+}
+
+/** Null when nothing is new. */
+export function changeOf(
+  before: RunHead,
+  rows: readonly PointRow[],
+  known: ReadonlySet<string>,
+): Change | null {
+  const byKey = new Map(rows.toReversed().map((row) => [row.key, row]));
+  const added = rows.filter((row) => byKey.get(row.key) === row && !known.has(row.key));
+  if (added.length === 0) return null;
+  const { ledger, loose } = addKeys(
+    before.keys,
+    added.map(({ key }) => key),
+  );
+  const training = added.filter(({ group }) => group === "training");
+  const after = {
+    ...before,
+    version: before.version + 1,
+    keys: ledger,
+    progress: progressAfter(before.progress, added),
+    training: trainingAfter(before.training, training),
+  };
+  return { before, after, added, tails: tailsOf(added), loose };
+}
+
+function trainingAfter(before: Extent | null, reports: readonly PointRow[]): Extent | null {
+  if (reports.length === 0) return before;
+  return before === null ? extentOf(reports) : joined(before, extentOf(reports));
+}
+
+/** Reports, and one more for each so many bytes: large ones are worth compacting sooner. */
+const weightOf = ({ reports, text }: Tail): number =>
+  reports + Math.floor(text.length / metricsLimits.tailBytesPerReport);
+
+function headValues(changes: readonly Change[]): readonly unknown[] {
+  return [
+    changes.map(({ before }) => before.trial),
+    changes.map(({ before }) => before.run),
+    changes.map(({ before }) => before.version),
+    changes.map(({ after }) => Buffer.from(encodeLedger(after.keys))),
+    changes.map(({ after }) => after.progress?.fraction),
+    changes.map(({ after }) => after.progress?.atMs),
+    changes.map(({ after }) => after.training?.firstStep),
+    changes.map(({ after }) => after.training?.lastStep),
+    changes.map(({ after }) => after.training?.firstAtMs),
+    changes.map(({ after }) => after.training?.lastAtMs),
+    changes.map(({ tails }) => tails.reduce((sum, tail) => sum + weightOf(tail), 0)),
+    metricsLimits.tailWeightMax,
+    metricsLimits.tailAgeMs,
+  ];
+}
+
+function tailValues(changes: readonly Change[]): readonly unknown[] {
+  const tails = changes.flatMap(({ before: { trial, run }, tails: own }) =>
+    own.map((tail) => ({ ...tail, trial, run, body: Buffer.from(tail.text, "utf8") })),
+  );
+  const loose = changes.flatMap(({ before: { trial, run }, loose: keys }) =>
+    keys.map((key) => ({ trial, run, key })),
+  );
+  let end = 1;
+  // SQL counts bytes from 1.
+  const starts = tails.map(({ body }) => (end += body.length) - body.length);
+  return [
+    tails.map(({ trial }) => trial),
+    tails.map(({ run }) => run),
+    tails.map(({ group }) => group),
+    tails.map(({ reports }) => reports),
+    tails.map(({ firstStep }) => firstStep),
+    tails.map(({ lastStep }) => lastStep),
+    tails.map(({ firstAtMs }) => firstAtMs),
+    tails.map(({ lastAtMs }) => lastAtMs),
+    starts,
+    Buffer.concat(tails.map(({ body }) => body)),
+    tails.map(({ body }) => body.length),
+    loose.map(({ trial }) => trial),
+    loose.map(({ run }) => run),
+    loose.map(({ key }) => key),
+  ];
+}
+
+function nameValues(names: readonly MetricName[]): readonly unknown[] {
+  return [
+    names.map(({ trial }) => trial),
+    names.map(({ group }) => group),
+    names.map(({ name }) => name),
+    names.map(({ kind }) => kind),
+  ];
+}

@@ -1,0 +1,201 @@
+import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
+import type { ListeningService } from "@trainyard/runtime";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { report, TestMetrics } from "./testing/test-metrics.ts";
+
+let metrics: TestMetrics;
+let service: ListeningService;
+let trials = 0;
+
+/** A trial of this test's own, its first run requested. */
+async function newTrial(): Promise<string> {
+  trials += 1;
+  const trial = `14.${trials}`;
+  await metrics.request(trial, 1);
+  return trial;
+}
+
+const send = (trial: string, reports: readonly unknown[], to = service, run = 1) =>
+  metrics.send(to, `${trial}#${run}`, { reports });
+
+const blocksOf = (trial: string) =>
+  metrics.stage.sql<{ reports: number }>(
+    "select reports from metrics.blocks where trial = $1 order by id",
+    [trial],
+  );
+
+beforeAll(async () => {
+  metrics = await TestMetrics.start();
+  service = await metrics.replica();
+});
+
+afterAll(() => metrics[Symbol.asyncDispose]());
+
+describe("compaction", () => {
+  test("changes nothing that is read", async () => {
+    const trial = await newTrial();
+    const values = (n: number) => ({
+      loss: n % 7 === 0 ? "NaN" : 1 / (n + 1),
+      ...(n % 3 === 0 ? { accuracy: n, note: `step ${n}`, table: [[n, "x"], { deep: null }] } : {}),
+    });
+    const all = Array.from({ length: 60 }, (_, n) =>
+      report(n, n % 5 === 0 ? "validation" : "training", 1_000 - 10 * n, values(n)),
+    );
+    for (let start = 0; start < all.length; start += 7)
+      await send(trial, all.slice(start, start + 7));
+    const before = await metrics.reports(trial, false, 7);
+    expect(before.length).toBe(60);
+    await metrics.compact();
+    expect((await blocksOf(trial)).map(({ reports }) => reports).toSorted()).toEqual([12, 48]);
+    expect(await metrics.reports(trial, false, 7)).toEqual(before);
+    expect(await metrics.reports(trial, false, 100)).toEqual(before);
+    await send(trial, [report(60, "training", 5)]);
+    expect((await metrics.reports(trial)).length).toBe(61);
+  });
+
+  test("leaves every key known: a repeat changes nothing, sent to any replica, also under keys of another form", async () => {
+    const trial = await newTrial();
+    const numbered = Array.from({ length: 20 }, (_, n) => report(n, "training", n));
+    const named = ["a", "0-007", "x-1"].map((key, n) => ({ ...report(n, "validation", n), key }));
+    const all = [...numbered, ...named];
+    await send(trial, all);
+    await metrics.compact();
+    const before = await metrics.reports(trial);
+    const fresh = await metrics.replica();
+    for (const to of [service, fresh]) {
+      expect(await send(trial, all.toReversed(), to)).toMatchObject({ body: { accepted: 23 } });
+    }
+    await metrics.compact();
+    expect(await metrics.reports(trial)).toEqual(before);
+    const validations = (await metrics.stage.events(`measurement-${trial}`)).length;
+    expect(validations).toBe(3);
+    await fresh[Symbol.asyncDispose]();
+  });
+
+  test("merges blocks of like size, so that a run has few", async () => {
+    const trial = await newTrial();
+    for (let round = 0; round < 8; round += 1) {
+      await send(
+        trial,
+        [0, 1, 2, 3].map((n) => report(4 * round + n, "training", 4 * round + n)),
+      );
+      await metrics.compact();
+    }
+    expect((await blocksOf(trial)).map(({ reports }) => reports)).toEqual([32]);
+    expect((await metrics.reports(trial)).length).toBe(32);
+  });
+
+  test("keeps what a later run supersedes, and a later run cuts a block where it starts", async () => {
+    const trial = await newTrial();
+    await send(
+      trial,
+      Array.from({ length: 538 }, (_, n) => report(n, "training", n)),
+    );
+    await metrics.compact();
+    await metrics.request(trial, 2, 400, "checkpoint");
+    await send(trial, [report(1, "training", 401, { loss: 2 })], service, 2);
+    expect((await metrics.points(trial)).slice(-2)).toEqual(["1 training 400", "2 training 401"]);
+    expect((await metrics.points(trial)).length).toBe(402);
+    expect((await metrics.points(trial, true)).length).toBe(539);
+    // The old run's spool, a day later.
+    const again = Array.from({ length: 538 }, (_, n) => report(n, "training", n));
+    expect((await send(trial, again)).status).toBe(409);
+    await metrics.compact();
+    expect((await metrics.points(trial, true)).length).toBe(539);
+  });
+
+  test("reads one moment while reports arrive, are repeated and are compacted", async () => {
+    const trial = await newTrial();
+    const other = await metrics.replica();
+    const all = Array.from({ length: 300 }, (_, n) => report(n, "training", (n * 7) % 300));
+    let sending = true;
+    const seen: number[] = [];
+    const reading = (async () => {
+      while (sending) seen.push((await metrics.reports(trial, false, 1_000)).length);
+    })();
+    const deliver = async (to: ListeningService) => {
+      for (let start = 0; start < all.length; start += 20) {
+        await send(trial, all.slice(Math.max(0, start - 10), start + 20), to);
+        await metrics.stage.sql("update metrics.runs set due_at = now() where trial = $1", [trial]);
+      }
+    };
+    try {
+      await Promise.all([deliver(service), deliver(other), deliver(other)]);
+      await metrics.compact();
+    } finally {
+      sending = false;
+    }
+    await reading;
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    const steps = (await metrics.page({ trial })).points.map(
+      ({ stepsCompleted }) => stepsCompleted,
+    );
+    expect(steps).toEqual(Array.from({ length: 300 }, (_, n) => n));
+    await other[Symbol.asyncDispose]();
+  });
+
+  test("of large values keeps blocks small", async () => {
+    const trial = await newTrial();
+    const text = "x".repeat(180_000);
+    for (let n = 0; n < 20; n += 10) {
+      await send(
+        trial,
+        Array.from({ length: 10 }, (_, i) => report(n + i, "note", n + i, { text })),
+      );
+    }
+    await metrics.compact();
+    expect((await blocksOf(trial)).length).toBeGreaterThan(1);
+    expect((await metrics.reports(trial)).length).toBe(20);
+  });
+});
+
+describe("rows of an earlier version", () => {
+  /** As version 0.1 stored them. */
+  const storeOld = (trial: string, group: string, steps: readonly number[], first = 0) =>
+    metrics.stage.sql(
+      `insert into metrics.points select $1, 1, '0-' || ($4::int + n), $2, step, 1000 * step, '{"loss":0.5,"progress":0.25,"note":"x"}'
+       from unnest($3::float8[]) with ordinality as given (step, n)`,
+      [trial, group, steps, first],
+    );
+  const left = async () => (await metrics.stage.sql("select from metrics.points")).length;
+
+  test("are read beside new ones, and move to the new form, once", async () => {
+    const trial = await newTrial();
+    // In the transaction that the migration waits for.
+    const steps = Array.from({ length: 1_300 }, (_, n) => n);
+    await storeOld(trial, "training", steps);
+    const all = [...steps, 1_300];
+    await send(trial, [report(1_301, "training", 1_300), report(7, "training", 6)]);
+    const stepsOf = async () =>
+      (await metrics.reports(trial)).map((one) => (one as readonly unknown[])[2]);
+    expect(await stepsOf()).toEqual(all);
+    await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 90_000 });
+    await metrics.compact();
+    expect(await stepsOf()).toEqual(all);
+    await send(trial, [report(5, "training", 4), report(1_301, "training", 1_300)]);
+    expect(await stepsOf()).toEqual(all);
+    const [first] = await metrics.reports(trial);
+    expect(first).toEqual([1, "training", 0, { loss: 0.5, progress: 0.25 }, { note: "x" }, false]);
+    expect((await metrics.profile(trial)).paces).toMatchObject([{ run: 1, steps: 1_300 }]);
+  });
+
+  test("tell the progress before and after they have moved", async () => {
+    const trial = await newTrial();
+    const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
+    await storeOld(trial, "progress", [1, 2]);
+    expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.25 } });
+    await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 90_000 });
+    expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.25 } });
+  });
+});
+
+test("a trial's progress is read without its points", async () => {
+  const trial = await newTrial();
+  const reports = Array.from({ length: 1_000 }, (_, n) => report(n, "training", n));
+  await send(trial, [...reports.slice(1), report(0, "progress", 3, { progress: 0.5 })]);
+  await metrics.compact();
+  await metrics.stage.sql("alter table metrics.blocks rename to away");
+  const answer = await metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
+  await metrics.stage.sql("alter table metrics.away rename to blocks");
+  expect(answer).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
+});
