@@ -17,6 +17,15 @@ export const logsLimits = {
   pageTextBytesMax: 640 * 1024,
   /** A live copy holds this much at most; what is beyond goes into the next. */
   liveCopyBytesMax: 256 * 1024,
+  /** Lines that one step of a filtered query reads, and what one answer looks at: under a second of the database's time. */
+  linesPerStepMax: 5_000,
+  linesPerAnswerMax: 50_000,
+  /** Of the text that an answer compares with an expression: the slowest expressions take a second for it. */
+  matchedBytesPerAnswerMax: 4 * 1024 * 1024,
+  /** Compared in one turn of the thread that does it: readers take turns. */
+  matchedBytesPerTurnMax: 64 * 1024,
+  /** Expressions that a thread keeps compiled. */
+  compiledMax: 256,
   /** A text that is searched for: a pattern of any length would be compared with every line. */
   containsCharactersMax: 1_000,
 } as const;

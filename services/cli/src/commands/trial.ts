@@ -13,6 +13,7 @@ import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
@@ -28,13 +29,9 @@ export function addTrialCommands(program: Command): void {
     .argument("<trial>", "12.3")
     .description("one trial")
     .action(withPlatform(describe));
-  group
-    .command("logs")
-    .argument("<trial>")
-    .option("-f, --follow", "print new lines until the trial ends")
-    .option("--tail <lines>", "only the last lines", Number)
+  addLogOptions(group.command("logs").argument("<trial>"))
     .description("the output of its processes")
-    .action(withPlatform<{ follow?: boolean; tail?: number }>(logs));
+    .action(withPlatform<LogOptions>(logs));
   group
     .command("metrics")
     .argument("<trial>")
@@ -152,24 +149,14 @@ function scalarsOf(scalars: Readonly<Record<string, number>>): string {
     .join(" ");
 }
 
-async function logs(
-  { client, output }: Context,
-  args: readonly string[],
-  options: { readonly follow?: boolean; readonly tail?: number },
-): Promise<void> {
-  const trial = argument(args, 0);
-  if (options.follow !== true) {
-    const page =
-      options.tail === undefined
-        ? await allPages((start) => client.call("listTrialLogs", { trial, ...start }))
-        : await client.call("listTrialLogs", { trial, tail: options.tail });
-    for (const line of page.items) printLogLine(output, line, false);
-    return;
-  }
+async function logs(context: Context, args: readonly string[], options: LogOptions): Promise<void> {
+  const task = { trial: argument(args, 0) };
+  const { client, output } = context;
+  if (options.follow !== true) return printLogs(context, task, options);
   const signal = detachSignal(output);
   try {
-    for await (const { message } of client.stream("followTrialLogs", { trial }, { signal })) {
-      printLogLine(output, message, false);
+    for await (const line of followedLines(client, task, options, { signal })) {
+      printLogLine(output, line, false);
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -51,11 +51,11 @@ export function writeCommands({
         throw stranger;
       }
       if (rows.length > 0) {
-        const cursors = await batches.add(rows).catch(rejectedAsUnstorable);
-        if (isRejection(cursors)) return cursors;
+        const places = await batches.add(rows).catch(rejectedAsUnstorable);
+        if (isRejection(places)) return places;
         const stored = rows.flatMap((row): StoredRow[] => {
-          const cursor = cursors.get(lineName(row));
-          return cursor === undefined ? [] : [{ ...row, cursor }];
+          const place = places.get(lineName(row));
+          return place === undefined ? [] : [{ ...row, ...place }];
         });
         events.taken(stored.length, rows.length - stored.length);
         publish(bus, stored);
@@ -99,7 +99,7 @@ function publish(bus: Bus, stored: readonly StoredRow[]): void {
     let left: readonly Plain<StoredLine>[] = rows.map(storedLine);
     while (left.length > 0) {
       const lines = fittingFirst(left, encodedBytes, logsLimits.liveCopyBytesMax);
-      const body = encoder.encode(pages.encode({ lines, more: false }));
+      const body = encoder.encode(pages.encode({ lines, more: false, next: "" }));
       bus.publishLive("LOGS", logSubject(trial), body);
       left = left.slice(lines.length);
     }

@@ -57,7 +57,7 @@ export class TestLogs implements AsyncDisposable {
   }
 
   async #ask(query: Partial<Plain<QueryLines>>) {
-    const whole = { task: "", after: "", limit: 0, tail: 0, ...query };
+    const whole = { task: "", after: "", before: "", limit: 0, tail: 0, ...query };
     return this.stage.ask([QueryLinesSchema, whole], LinePageSchema);
   }
 

@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IogECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIoMGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIvMCCgNSdW4SCgoCaWQYASABKAkSDgoGbnVtYmVyGAIgASgNEg0KBXN0YXRlGAMgASgJEhEKCXdoeV9lbmRlZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJEjIKCnBsYWNlbWVudHMYBiADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlJ1blBsYWNlbWVudBIXCg9yZXF1ZXN0ZWRfYXRfbXMYByABKAESGgoNc3RhcnRlZF9hdF9tcxgIIAEoAUgAiAEBEhgKC2VuZGVkX2F0X21zGAkgASgBSAGIAQESEQoJd2FpdHNfZm9yGAogASgJEhcKD2Zyb21fY2hlY2twb2ludBgLIAEoCRIWCgl3YWl0X2NvZGUYDCABKAlIAogBARIXCgp3YWl0X2xpbWl0GA0gASgJSAOIAQFCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zQgwKCl93YWl0X2NvZGVCDQoLX3dhaXRfbGltaXQioQEKDFJ1blBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SFAoHYWRkcmVzcxgEIAEoCUgAiAEBEjQKBXByb3h5GAUgASgLMiAudHJhaW55YXJkLmFwaS52MS5Qcm94eUFkZHJlc3Nlc0gBiAEBQgoKCF9hZGRyZXNzQggKBl9wcm94eSIjCg5Qcm94eUFkZHJlc3NlcxIRCglhZGRyZXNzZXMYASADKAkicgoXTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEgoKc3VwZXJzZWRlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJzChhMaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSLqAQoLTWV0cmljUG9pbnQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEg0KBWdyb3VwGAMgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIWCg5yZXBvcnRlZF9hdF9tcxgFIAEoARI7CgdtZXRyaWNzGAYgAygLMioudHJhaW55YXJkLmFwaS52MS5NZXRyaWNQb2ludC5NZXRyaWNzRW50cnkSEgoKc3VwZXJzZWRlZBgHIAEoCBouCgxNZXRyaWNzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASJaChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNInEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2ChZGb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWFmdGVyGAIgASgJIkAKG0ZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg0KBWFmdGVyGAIgASgJIo0BCgxUcmlhbExvZ0xpbmUSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVhdF9tcxgEIAEoARIOCgZzb3VyY2UYBSABKAkSDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgSDgoGY3Vyc29yGAggASgJMroOChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxKFAQoNTGlzdFRyaWFsTG9ncxImLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSIjgtPkkwIdEhsvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3MSiQEKD0ZvbGxvd1RyaWFsTG9ncxIoLnRyYWlueWFyZC5hcGkudjEuRm9sbG93VHJpYWxMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIiqC0+STAiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9nczpmb2xsb3cwARKdAQoURm9sbG93RXhwZXJpbWVudExvZ3MSLS50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIjSC0+STAi4SLC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2xvZ3M6Zm9sbG93MAFiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IogECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIoMGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIvMCCgNSdW4SCgoCaWQYASABKAkSDgoGbnVtYmVyGAIgASgNEg0KBXN0YXRlGAMgASgJEhEKCXdoeV9lbmRlZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJEjIKCnBsYWNlbWVudHMYBiADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlJ1blBsYWNlbWVudBIXCg9yZXF1ZXN0ZWRfYXRfbXMYByABKAESGgoNc3RhcnRlZF9hdF9tcxgIIAEoAUgAiAEBEhgKC2VuZGVkX2F0X21zGAkgASgBSAGIAQESEQoJd2FpdHNfZm9yGAogASgJEhcKD2Zyb21fY2hlY2twb2ludBgLIAEoCRIWCgl3YWl0X2NvZGUYDCABKAlIAogBARIXCgp3YWl0X2xpbWl0GA0gASgJSAOIAQFCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zQgwKCl93YWl0X2NvZGVCDQoLX3dhaXRfbGltaXQioQEKDFJ1blBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SFAoHYWRkcmVzcxgEIAEoCUgAiAEBEjQKBXByb3h5GAUgASgLMiAudHJhaW55YXJkLmFwaS52MS5Qcm94eUFkZHJlc3Nlc0gBiAEBQgoKCF9hZGRyZXNzQggKBl9wcm94eSIjCg5Qcm94eUFkZHJlc3NlcxIRCglhZGRyZXNzZXMYASADKAkicgoXTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEgoKc3VwZXJzZWRlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJzChhMaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSLqAQoLTWV0cmljUG9pbnQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEg0KBWdyb3VwGAMgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIWCg5yZXBvcnRlZF9hdF9tcxgFIAEoARI7CgdtZXRyaWNzGAYgAygLMioudHJhaW55YXJkLmFwaS52MS5NZXRyaWNQb2ludC5NZXRyaWNzRW50cnkSEgoKc3VwZXJzZWRlZBgHIAEoCBouCgxNZXRyaWNzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASLtAgoUTGlzdFRyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEdGFpbBgEIAEoDRIQCgNydW4YBSABKA1IAIgBARIWCglub2RlX3JhbmsYBiABKA1IAYgBARIRCgRyYW5rGAcgASgNSAKIAQESDgoGc291cmNlGAggASgJEg0KBWxldmVsGAkgASgJEhQKB2Zyb21fbXMYCiABKAFIA4gBARIVCgh1bnRpbF9tcxgLIAEoAUgEiAEBEhAKCGNvbnRhaW5zGAwgASgJEg8KB21hdGNoZXMYDSABKAkSDgoGc2VhcmNoGA4gASgJEg0KBWFmdGVyGA8gASgJEg4KBmJlZm9yZRgQIAEoCUIGCgRfcnVuQgwKCl9ub2RlX3JhbmtCBwoFX3JhbmtCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zIvcCChlMaXN0RXhwZXJpbWVudExvZ3NSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEdGFpbBgEIAEoDRIQCgNydW4YBSABKA1IAIgBARIWCglub2RlX3JhbmsYBiABKA1IAYgBARIRCgRyYW5rGAcgASgNSAKIAQESDgoGc291cmNlGAggASgJEg0KBWxldmVsGAkgASgJEhQKB2Zyb21fbXMYCiABKAFIA4gBARIVCgh1bnRpbF9tcxgLIAEoAUgEiAEBEhAKCGNvbnRhaW5zGAwgASgJEg8KB21hdGNoZXMYDSABKAkSDgoGc2VhcmNoGA4gASgJEg0KBWFmdGVyGA8gASgJEg4KBmJlZm9yZRgQIAEoCUIGCgRfcnVuQgwKCl9ub2RlX3JhbmtCBwoFX3JhbmtCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zIoEBChVMaXN0VHJpYWxMb2dzUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkSDgoGYmVmb3JlGAQgASgJIqoCChZGb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWFmdGVyGAIgASgJEhAKA3J1bhgDIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgEIAEoDUgBiAEBEhEKBHJhbmsYBSABKA1IAogBARIOCgZzb3VyY2UYBiABKAkSDQoFbGV2ZWwYByABKAkSFAoHZnJvbV9tcxgIIAEoAUgDiAEBEhUKCHVudGlsX21zGAkgASgBSASIAQESEAoIY29udGFpbnMYCiABKAkSDwoHbWF0Y2hlcxgLIAEoCRIOCgZzZWFyY2gYDCABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyK0AgobRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDQoFYWZ0ZXIYAiABKAkSEAoDcnVuGAMgASgNSACIAQESFgoJbm9kZV9yYW5rGAQgASgNSAGIAQESEQoEcmFuaxgFIAEoDUgCiAEBEg4KBnNvdXJjZRgGIAEoCRINCgVsZXZlbBgHIAEoCRIUCgdmcm9tX21zGAggASgBSAOIAQESFQoIdW50aWxfbXMYCSABKAFIBIgBARIQCghjb250YWlucxgKIAEoCRIPCgdtYXRjaGVzGAsgASgJEg4KBnNlYXJjaBgMIAEoCUIGCgRfcnVuQgwKCl9ub2RlX3JhbmtCBwoFX3JhbmtCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zIugBCgxUcmlhbExvZ0xpbmUSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVhdF9tcxgEIAEoARIOCgZzb3VyY2UYBSABKAkSDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgSDgoGY3Vyc29yGAggASgJEhEKBHJhbmsYCSABKA1IAIgBARINCgVsZXZlbBgKIAEoCRIbCg5yZWNlaXZlZF9hdF9tcxgLIAEoAUgBiAEBQgcKBV9yYW5rQhEKD19yZWNlaXZlZF9hdF9tczLWDwoRRXhwZXJpbWVudFNlcnZpY2USiQEKEENyZWF0ZUV4cGVyaW1lbnQSKS50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVzcG9uc2UiHoLT5JMCGDoBKiITL2FwaS92MS9leHBlcmltZW50cxKDAQoPTGlzdEV4cGVyaW1lbnRzEigudHJhaW55YXJkLmFwaS52MS5MaXN0RXhwZXJpbWVudHNSZXF1ZXN0GikudHJhaW55YXJkLmFwaS52MS5MaXN0RXhwZXJpbWVudHNSZXNwb25zZSIbgtPkkwIVEhMvYXBpL3YxL2V4cGVyaW1lbnRzEn8KDUdldEV4cGVyaW1lbnQSJi50cmFpbnlhcmQuYXBpLnYxLkdldEV4cGVyaW1lbnRSZXF1ZXN0GhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IiiC0+STAiISIC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9EpoBChJBY3RpdmF0ZUV4cGVyaW1lbnQSKy50cmFpbnlhcmQuYXBpLnYxLkFjdGl2YXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSI0gtPkkwIuOgEqIikvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9hY3RpdmF0ZRKRAQoPUGF1c2VFeHBlcmltZW50EigudHJhaW55YXJkLmFwaS52MS5QYXVzZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMYLT5JMCKzoBKiImL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vcGF1c2USlAEKEENhbmNlbEV4cGVyaW1lbnQSKS50cmFpbnlhcmQuYXBpLnYxLkNhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMoLT5JMCLDoBKiInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vY2FuY2VsEo4BCg5LaWxsRXhwZXJpbWVudBInLnRyYWlueWFyZC5hcGkudjEuS2lsbEV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMILT5JMCKjoBKiIlL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0va2lsbBKIAQoKTGlzdFRyaWFscxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXNwb25zZSIvgtPkkwIpEicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS90cmlhbHMSZgoIR2V0VHJpYWwSIS50cmFpbnlhcmQuYXBpLnYxLkdldFRyaWFsUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwiHoLT5JMCGBIWL2FwaS92MS90cmlhbHMve3RyaWFsfRKRAQoQTGlzdFRyaWFsTWV0cmljcxIpLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXNwb25zZSImgtPkkwIgEh4vYXBpL3YxL3RyaWFscy97dHJpYWx9L21ldHJpY3MShQEKDUxpc3RUcmlhbExvZ3MSJi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiI4LT5JMCHRIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzEpkBChJMaXN0RXhwZXJpbWVudExvZ3MSKy50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSItgtPkkwInEiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzEokBCg9Gb2xsb3dUcmlhbExvZ3MSKC50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIqgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3M6Zm9sbG93MAESnQEKFEZvbGxvd0V4cGVyaW1lbnRMb2dzEi0udHJhaW55YXJkLmFwaS52MS5Gb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzOmZvbGxvdzABYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -896,6 +896,82 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
    * @generated from field: uint32 tail = 4;
    */
   tail: number;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 5;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 6;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 7;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 8;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 9;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 10;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 11;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 12;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 13;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 14;
+   */
+  search: string;
+
+  /**
+   * Lines after this line's cursor, and before that one's.
+   *
+   * @generated from field: string after = 15;
+   */
+  after: string;
+
+  /**
+   * @generated from field: string before = 16;
+   */
+  before: string;
 };
 
 /**
@@ -904,6 +980,112 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_experiments, 21);
+
+/**
+ * @generated from message trainyard.api.v1.ListExperimentLogsRequest
+ */
+export type ListExperimentLogsRequest = Message<"trainyard.api.v1.ListExperimentLogsRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * @generated from field: uint32 tail = 4;
+   */
+  tail: number;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 5;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 6;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 7;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 8;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 9;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 10;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 11;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 12;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 13;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 14;
+   */
+  search: string;
+
+  /**
+   * @generated from field: string after = 15;
+   */
+  after: string;
+
+  /**
+   * @generated from field: string before = 16;
+   */
+  before: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListExperimentLogsRequest.
+ * Use `create(ListExperimentLogsRequestSchema)` to create a new message.
+ */
+export const ListExperimentLogsRequestSchema: GenMessage<ListExperimentLogsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 22);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -915,6 +1097,8 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
   items: TrialLogLine[];
 
   /**
+   * A page may be empty and have a next one: each looks at a bounded number of lines.
+   *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
@@ -923,6 +1107,13 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
    * @generated from field: string position = 3;
    */
   position: string;
+
+  /**
+   * With tail: the value of before for the lines before these; empty if there are none.
+   *
+   * @generated from field: string before = 4;
+   */
+  before: string;
 };
 
 /**
@@ -930,7 +1121,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 23);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -947,6 +1138,70 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
    * @generated from field: string after = 2;
    */
   after: string;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 3;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 4;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 5;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 7;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 8;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 9;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 10;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 11;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 12;
+   */
+  search: string;
 };
 
 /**
@@ -954,7 +1209,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -969,6 +1224,70 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
    * @generated from field: string after = 2;
    */
   after: string;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 3;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 4;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 5;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 7;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 8;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 9;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 10;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 11;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 12;
+   */
+  search: string;
 };
 
 /**
@@ -976,7 +1295,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 25);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1023,6 +1342,27 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
    * @generated from field: string cursor = 8;
    */
   cursor: string;
+
+  /**
+   * The rank of the process, where a launcher says it.
+   *
+   * @generated from field: optional uint32 rank = 9;
+   */
+  rank?: number | undefined;
+
+  /**
+   * trace, debug, info, warning, error or critical; empty where the line does not say it.
+   *
+   * @generated from field: string level = 10;
+   */
+  level: string;
+
+  /**
+   * When the platform stored the line; absent for lines that an earlier version stored.
+   *
+   * @generated from field: optional double received_at_ms = 11;
+   */
+  receivedAtMs?: number | undefined;
 };
 
 /**
@@ -1030,7 +1370,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 26);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1122,6 +1462,16 @@ export const ExperimentService: GenService<{
   listTrialLogs: {
     methodKind: "unary";
     input: typeof ListTrialLogsRequestSchema;
+    output: typeof ListTrialLogsResponseSchema;
+  },
+  /**
+   * The lines of all trials of the experiment.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.ListExperimentLogs
+   */
+  listExperimentLogs: {
+    methodKind: "unary";
+    input: typeof ListExperimentLogsRequestSchema;
     output: typeof ListTrialLogsResponseSchema;
   },
   /**
