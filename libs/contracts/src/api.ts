@@ -144,6 +144,7 @@ export {
   ListTrialsRequestSchema,
   type ListTrialsResponse,
   ListTrialsResponseSchema,
+  type MatchedLogPolicy,
   type MetricPoint,
   MetricPointSchema,
   type PauseExperimentRequest,

@@ -23,9 +23,16 @@ export const logsLimits = {
   /** Of the text that an answer compares with an expression: the slowest expressions take a second for it. */
   matchedBytesPerAnswerMax: 4 * 1024 * 1024,
   /** Compared in one turn of the thread that does it: readers take turns. */
-  matchedBytesPerTurnMax: 64 * 1024,
+  matchedBytesPerTurnMax: 16 * 1024,
   /** Expressions that a thread keeps compiled. */
   compiledMax: 256,
+  /** How long a batch's lines are compared with the log policies: an agent waits ten seconds for the answer. */
+  policyMsPerBatch: 4_000,
+  /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
+  experimentsKnownMax: 1_000,
+  runsToldMax: 10_000,
+  /** Of a line in the event that a policy matched it. */
+  matchedLineCharactersMax: 1_000,
   /** A text that is searched for: a pattern of any length would be compared with every line. */
   containsCharactersMax: 1_000,
 } as const;

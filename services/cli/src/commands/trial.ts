@@ -129,6 +129,12 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       for (const address of proxy?.addresses ?? []) output.line(`    ${agent} at ${address}`);
     }
   }
+  for (const matched of trial.logPoliciesMatched) {
+    const { policy, action, run, agent, rank, line } = matched;
+    const who = rank === undefined ? agent : `rank ${rank} on ${agent}`;
+    const does = action === "" ? "" : `, ${action}`;
+    output.line(`log policy ${policy}${does}: run ${run}, ${who}: ${firstLine(line)}`);
+  }
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
 }
 

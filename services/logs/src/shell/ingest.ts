@@ -1,6 +1,6 @@
 /**
  * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once. Followers
- * hear of them after the commit. A batch comes with the tokens of its runs: agents share the bus, and a line that another
+ * hear of them after the commit, and the log of those that match a log policy, before the answer. A batch comes with the tokens of its runs: agents share the bus, and a line that another
  * could write would also keep the true one of its number out.
  */
 import { type Bus, logSubject } from "@trainyard/bus";
@@ -20,6 +20,7 @@ import { fittingFirst } from "../core/page.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { logsLimits } from "../limits.ts";
 import { type LineTable, lineName, type StoredRow } from "./line-table.ts";
+import type { LogPolicies } from "./policies.ts";
 import { encodedBytes, storedLine } from "./stored-line.ts";
 
 const pages = codecOf<Plain<LinePage>>(LinePageSchema);
@@ -27,6 +28,7 @@ const encoder = new TextEncoder();
 
 export type IngestDeps = {
   readonly table: LineTable;
+  readonly policies: LogPolicies;
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
@@ -34,6 +36,7 @@ export type IngestDeps = {
 
 export function writeCommands({
   table,
+  policies,
   bus,
   events,
   runTokenKeys,
@@ -59,6 +62,8 @@ export function writeCommands({
         });
         events.taken(stored.length, rows.length - stored.length);
         publish(bus, stored);
+        // All of them: a batch that comes again may have died here.
+        await policies.apply(batch.agent, rows);
       }
       // Lines are no part of the log.
       return { position: 0, stream: "" };

@@ -134,6 +134,17 @@ export class LineTable {
     );
   }
 
+  /** Of a line that is stored; empty for one that is not, or not any more. */
+  async cursorOf({ experiment, trial, run, nodeRank, sequence }: LineRow): Promise<string> {
+    const [row] = await this.#query<Pick<InsertedRow, "position">>({
+      name: "position-of-line",
+      text: `select position from logs.lines
+        where experiment = $1 and trial = $2 and run = $3 and node_rank = $4 and sequence = $5`,
+      values: [experiment, trial, run, nodeRank, sequence],
+    });
+    return row?.position ?? "";
+  }
+
   /** Looks at some lines, and gives those of them that the filter takes, as many as were asked for and fit. */
   async step(step: LineStep): Promise<LineRows> {
     const found = await this.#query<StepRow>(stepQuery(step));

@@ -47,6 +47,33 @@ export class Patterns implements AsyncDisposable {
     return found;
   }
 
+  /**
+   * For each pattern the number of the first text in which it is found; undefined for none. What is left after `budgetMs` is
+   * not compared: how many texts that are.
+   */
+  async matchFirst(
+    patterns: readonly string[],
+    texts: readonly string[],
+    budgetMs: number,
+  ): Promise<{ readonly found: readonly (number | undefined)[]; readonly unmatched: number }> {
+    const found: (number | undefined)[] = patterns.map(() => undefined);
+    const beganMs = performance.now();
+    for (let from = 0; from < texts.length; ) {
+      const missing = [...patterns.keys()].filter((number) => found[number] === undefined);
+      if (missing.length === 0) break;
+      if (performance.now() - beganMs > budgetMs) return { found, unmatched: texts.length - from };
+      const end = turnEnd(texts, from);
+      const asked = missing.map((number) => patterns[number] ?? "");
+      const answer = await this.#thread.ask({ patterns: asked, texts: texts.slice(from, end) });
+      for (const [place, number] of missing.entries()) {
+        const first = answer[place]?.[0];
+        if (first !== undefined) found[number] = from + first;
+      }
+      from = end;
+    }
+    return { found, unmatched: 0 };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#thread[Symbol.asyncDispose]();
   }
