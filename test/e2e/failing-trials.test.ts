@@ -49,6 +49,19 @@ test("a trial that exits non-zero restarts from its latest checkpoint, and is in
   }
 });
 
+test("a trial whose line matches a log policy that cancels retries is in ERROR without one, and its description says why", async () => {
+  const policies =
+    "log_policies: [{ name: hopeless, pattern: about to f.il, action: cancel_retries }]";
+  const id = await world.submit(`${config(5)}${policies}\n`, world.code("exits"));
+  expect((await world.yard("e", "wait", id)).code).toBe(1);
+  const trial = (await world.json("trial", "describe", `${id}.1`)) as Trial;
+  expect(trial).toMatchObject({ state: "ERROR", restarts: 0 });
+  expect(trial.runs.length).toBe(1);
+  expect((await world.yard("trial", "describe", `${id}.1`)).out).toMatch(
+    /^log policy hopeless, cancel_retries: run 1, .*about to fail/m,
+  );
+});
+
 test("a program that is not there says so in the trial's log, and ends the trial in ERROR", async () => {
   const id = await world.submit(config(0, "no-such-python train.py"), world.code("exits"));
   expect((await world.yard("e", "wait", id)).code).toBe(1);

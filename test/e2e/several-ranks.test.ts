@@ -34,6 +34,14 @@ describe("four ranks on two agents", () => {
     const { runs } = await world.client.call("getTrial", { trial: `${id}.1` });
     expect(runs[0]?.message).toMatch(/^rank 3: /);
     expect(await logsOf(id)).toMatch(/^\[rank=3\] under way$/m);
+    const { out } = await world.yard("trial", "logs", `${id}.1`, "--rank", "3");
+    expect(out.split("\n")).toContain("[rank=3] under way");
+    expect(
+      out
+        .trimEnd()
+        .split("\n")
+        .every((line) => line.startsWith("[rank=3] ")),
+    ).toBe(true);
   });
 
   test("stop at the same batch, and each goes on from its shard", async () => {

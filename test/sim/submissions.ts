@@ -103,6 +103,7 @@ export function configOf(
     },
     searcher,
     early_stopping: [],
+    log_policies: [],
     resources: recordedConfig({ resources: { slots_per_trial } }).resources,
     preemption_timeout: 3_600,
     max_restarts,

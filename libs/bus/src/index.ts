@@ -29,6 +29,7 @@ export {
   eventSubject,
   inboxPrefixOf,
   logSubject,
+  logTaskOf,
   metricSubject,
   probeSubject,
 } from "./subjects.ts";

@@ -37,6 +37,9 @@ export const metricSubject = (experiment: string, trial: string, group: string):
 
 export const logSubject = (task: string): string => `ty.log.${encodeToken(task)}`;
 
+/** The task of a subject that `logSubject` made. */
+export const logTaskOf = (subject: string): string => decodeToken(subject.slice("ty.log.".length));
+
 /** A service hears its own probe only while the link both ways is up. */
 export const probeSubject = (service: string): string => `ty.probe.${service}`;
 

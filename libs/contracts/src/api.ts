@@ -147,6 +147,7 @@ export {
   ListTrialsRequestSchema,
   type ListTrialsResponse,
   ListTrialsResponseSchema,
+  type MatchedLogPolicy,
   type MetricPoint,
   MetricPointSchema,
   type QueryMetricsRequest,

@@ -12,6 +12,7 @@ export {
 export {
   type LinePage,
   LinePageSchema,
+  LogLevel,
   type LogLine,
   LogLineSchema,
   LogSource,

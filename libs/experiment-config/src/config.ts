@@ -4,6 +4,7 @@ import type { EarlyStoppingPolicy } from "./early-stopping/policies.ts";
 import type { VariablesByDevice } from "./environment/variables.ts";
 import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
 import type { JsonObject } from "./json.ts";
+import type { LogPolicy } from "./log-policies.ts";
 import type { SearcherConfig } from "./searcher/searcher.ts";
 
 type StorageCommon = {
@@ -40,6 +41,8 @@ export type NormalisedConfig = {
   readonly entrypoint: string | string[];
   readonly hyperparameters: HyperparameterSpace;
   readonly searcher: SearcherConfig;
+  /** What lines of its trials' logs do. */
+  readonly log_policies: LogPolicy[];
   /** A trial is stopped as soon as one of them says so. */
   readonly early_stopping: EarlyStoppingPolicy[];
   readonly resources: {

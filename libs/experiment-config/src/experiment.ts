@@ -25,6 +25,7 @@ import {
 } from "./parts/values.ts";
 import { searcher, searcherParts } from "./searcher/part.ts";
 import { checkpointStorage, storageParts } from "./sections/checkpoint-storage.ts";
+import { logParts, logPolicies } from "./sections/log-policies.ts";
 import { profiling } from "./sections/profiling.ts";
 import { device, devices, resources } from "./sections/resources.ts";
 import { unusedParts, unusedSections } from "./sections/without-effect.ts";
@@ -99,6 +100,7 @@ const documentParts: Readonly<Record<string, Part>> = {
   environment,
   profiling,
   reproducibility,
+  log_policies: logPolicies,
   ...unusedSections,
 };
 
@@ -150,6 +152,7 @@ const parts: Readonly<Record<string, Part>> = {
   ...environmentParts,
   ...hyperparameterParts,
   ...searcherParts,
+  ...logParts,
   ...unusedParts,
   experiment,
   hyperparameters,

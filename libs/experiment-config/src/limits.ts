@@ -12,6 +12,11 @@ export const configLimits = {
   trialsPerSearchMax: 1_000_000,
   /** Early-stopping policies in one list: each is asked at every validation, and a longer list is a mistake. */
   policiesMax: 16,
+  /** Log policies of one experiment, and the characters of a pattern: each is compared with every line of its trials. */
+  logPoliciesMax: 32,
+  logPatternCharactersMax: 1_000,
+  /** Instructions of a compiled pattern: the time for a character grows with them. What people write has under a hundred. */
+  logPatternInstructionsMax: 500,
   /** Restarts beyond this are a loop. */
   restartsMax: 1_000_000,
   /** A day: others wait for so long at most until a run that makes room has written its checkpoint. */

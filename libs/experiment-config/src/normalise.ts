@@ -33,6 +33,7 @@ const actingKeys = [
   "early_stopping",
   "max_restarts",
   "preemption_timeout",
+  "log_policies",
   "debug",
 ];
 const actingInside = {

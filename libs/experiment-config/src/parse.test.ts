@@ -23,6 +23,10 @@ describe("parseExperiment fills in", () => {
         time_limit: null,
         is_single_node: false,
       },
+      log_policies: [
+        { name: "CUDA OOM", pattern: ".*CUDA out of memory.*" },
+        { name: "ECC Error", pattern: ".*uncorrectable ECC error encountered.*" },
+      ],
       preemption_timeout: 3_600,
       max_restarts: 5,
       checkpoint_storage: {

@@ -24,6 +24,7 @@ import {
   without,
   withRest,
 } from "./json.ts";
+import { readLogPolicies } from "./log-policies.ts";
 import { readSearcher } from "./searcher/searcher.ts";
 
 export type { CheckpointStorage, NormalisedConfig } from "./config.ts";
@@ -39,6 +40,7 @@ export {
   proxyPortsOf,
   recordedContainer,
 } from "./container.ts";
+export type { LogAction, LogPolicy } from "./log-policies.ts";
 export { type RequestedResources, requestedResources } from "./requested-resources.ts";
 export { recordedSource, type WarmStartSource } from "./searcher/warm-start-source.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
@@ -63,6 +65,7 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
     preemption_timeout:
       durationSeconds(valueAt(recorded, "preemption_timeout")) ?? defaults.preemption_timeout,
     max_restarts: countAt(recorded, "max_restarts", defaults.max_restarts),
+    log_policies: readLogPolicies(valueAt(recorded, "log_policies")),
     checkpoint_storage: readStorage(mappingAt(recorded, "checkpoint_storage")),
     environment: readEnvironment(mappingAt(recorded, "environment")),
     reproducibility: {

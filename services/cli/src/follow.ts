@@ -22,8 +22,12 @@ export function detachSignal(output: Output): AbortSignal {
 }
 
 export function printLogLine(output: Output, line: Plain<TrialLogLine>, withTrial: boolean): void {
-  if (output.json) output.message(TrialLogLineSchema, line);
-  else output.line(withTrial ? `[${line.trial}] ${line.text}` : line.text);
+  output.line(logLineText(output, line, withTrial));
+}
+
+export function logLineText(output: Output, line: Plain<TrialLogLine>, withTrial: boolean): string {
+  if (output.json) return output.jsonText(TrialLogLineSchema, line);
+  return withTrial ? `[${line.trial}] ${line.text}` : line.text;
 }
 
 /** Waits until an experiment has ended; null when detached. */

@@ -1,6 +1,8 @@
 export const cliLimits = {
   /** Items fetched with one request; lists are shown whole. */
   pageSize: 500,
+  /** Lines of a log fetched with one request. */
+  logPageSize: 1_000,
   /** Files of one context, so that a wrong folder is noticed before it is packed. */
   contextFilesMax: 50_000,
   /** Of an experiment's failed trials in its description: the first few say why, the rest are a list away. */

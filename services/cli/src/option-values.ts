@@ -1,4 +1,5 @@
 /** Values of options. Each reader throws a UsageError that names the option and the expected form. */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { UsageError } from "./usage-error.ts";
 
 const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -14,6 +15,17 @@ export function secondsOf(option: string, text: string): number {
 
 export function millisecondsOf(option: string, text: string): number {
   return Math.round(secondsOf(option, text) * 1_000);
+}
+
+/** Milliseconds since 1970: of a date and time, or of a duration that ends now. */
+export function timeOf(option: string, text: string): number {
+  if (/^\d+(\.\d+)?[smhd]$/.test(text)) return systemClock.nowMs() - millisecondsOf(option, text);
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) {
+    const form = "10m, 2h, 7d (ago), or a date and time as 2026-11-22T10:00:00Z";
+    throw new UsageError(`${option} takes ${form}, not ${JSON.stringify(text)}.`);
+  }
+  return time;
 }
 
 export function wholeNumberOf(option: string, text: string, least = 0): number {

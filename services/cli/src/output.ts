@@ -31,8 +31,15 @@ export class Output {
   }
 
   message<Schema extends DescMessage>(schema: Schema, message: Plain<MessageShape<Schema>>): void {
+    this.line(this.jsonText(schema, message));
+  }
+
+  jsonText<Schema extends DescMessage>(
+    schema: Schema,
+    message: Plain<MessageShape<Schema>>,
+  ): string {
     const codec = codecOf<Plain<MessageShape<Schema>>>(schema);
-    this.line(JSON.stringify(codec.toFullJson(message)));
+    return JSON.stringify(codec.toFullJson(message));
   }
 
   /** One API message as JSON, or the fields that a person wants to see. */

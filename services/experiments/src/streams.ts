@@ -16,6 +16,11 @@ import {
   initialRetention,
   type RetentionState,
 } from "./core/foreign/checkpoint.ts";
+import {
+  evolveLogSignals,
+  initialLogSignals,
+  type LogSignals,
+} from "./core/foreign/log-signals.ts";
 import { evolveSearch, initialSearch, type SearchState } from "./core/foreign/search.ts";
 import type { TrialCommand } from "./core/trial/commands.ts";
 import { trialDecider } from "./core/trial/decide.ts";
@@ -59,4 +64,11 @@ export const allocations: StreamFold<AllocationState> = {
   category: "allocation",
   initial: initialAllocation,
   evolve: evolveAllocation,
+};
+
+export const logSignals: StreamFold<LogSignals> = {
+  name: "log-signals",
+  category: "logsignal",
+  initial: initialLogSignals,
+  evolve: evolveLogSignals,
 };

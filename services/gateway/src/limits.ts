@@ -75,6 +75,8 @@ export const gatewayLimits = {
   archiveChunkBytes: 256 * 1024,
   /** TensorBoard files and folders of one trial: beyond it they are no event files. */
   tensorboardFilesMax: 100_000,
+  /** Matched log policies that a trial's description shows; there is one for each policy, node and run. */
+  logPoliciesShown: 100,
   /** What `describe` shows of a trial in ERROR. */
   lastLogLines: 20,
 } as const;

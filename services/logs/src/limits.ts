@@ -17,6 +17,22 @@ export const logsLimits = {
   pageTextBytesMax: 640 * 1024,
   /** A live copy holds this much at most; what is beyond goes into the next. */
   liveCopyBytesMax: 256 * 1024,
+  /** Lines that one step of a filtered query reads, and what one answer looks at: under a second of the database's time. */
+  linesPerStepMax: 5_000,
+  linesPerAnswerMax: 50_000,
+  /** Of the text that an answer compares with an expression: the slowest expressions take a second for it. */
+  matchedBytesPerAnswerMax: 4 * 1024 * 1024,
+  /** Compared in one turn of the thread that does it: readers take turns. */
+  matchedBytesPerTurnMax: 16 * 1024,
+  /** Expressions that a thread keeps compiled. */
+  compiledMax: 256,
+  /** How long a batch's lines are compared with the log policies: an agent waits ten seconds for the answer. */
+  policyMsPerBatch: 4_000,
+  /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
+  experimentsKnownMax: 1_000,
+  runsToldMax: 10_000,
+  /** Of a line in the event that a policy matched it. */
+  matchedLineCharactersMax: 1_000,
   /** A text that is searched for: a pattern of any length would be compared with every line. */
   containsCharactersMax: 1_000,
 } as const;

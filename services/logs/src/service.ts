@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import {
-  openServingParts,
+  Executor,
+  FoldCache,
+  openParts,
   openTables,
   type Service,
   serviceOf,
@@ -10,25 +12,31 @@ import type { LogsConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { writeCommands } from "./shell/ingest.ts";
 import { LineTable } from "./shell/line-table.ts";
+import { LineFinder } from "./shell/line-search.ts";
+import { LogPolicies } from "./shell/policies.ts";
+import { Patterns } from "./shell/patterns.ts";
 import { queryCommands } from "./shell/queries.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
-export type Overrides = Pick<TableOverrides, "bus" | "logger" | "pool">;
-
 export async function createService(
   config: LogsConfig,
-  overrides: Overrides = {},
+  overrides: TableOverrides = {},
 ): Promise<Service> {
-  const parts = await openServingParts("logs", config, overrides);
-  const { bus, registry } = parts;
+  const parts = await openParts("logs", config, overrides);
+  const { bus, log, logger, registry, stack } = parts;
   const pool = openTables(parts, config, overrides);
   const table = new LineTable(pool);
+  const finder = new LineFinder(table, stack.use(new Patterns("looks for expressions in lines")));
   const { http, runTokenKeys } = config;
-  const writes = writeCommands({ table, bus, events: createTelemetry(registry), runTokenKeys });
+  const events = createTelemetry(registry, logger);
+  const executor = new Executor(log, new FoldCache(log));
+  const patterns = stack.use(new Patterns("looks for log policies in lines"));
+  const policies = new LogPolicies({ log, executor, table, patterns, events });
+  const writes = writeCommands({ table, policies, bus, events, runTokenKeys });
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
-    commands: { ...writes, ...queryCommands(table) },
+    commands: { ...writes, ...queryCommands(finder) },
   });
 }

@@ -1,4 +1,4 @@
-import type { Registry } from "@trainyard/runtime";
+import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
 /** What the service tells of itself: one function per thing that happens. */
@@ -7,9 +7,13 @@ export type Telemetry = {
   taken(stored: number, repeats: number): void;
   /** A batch that does not prove that it may write the lines of its runs. */
   unproven(): void;
+  /** A line matched a log policy; the action is empty for one that only tells. */
+  matched(action: string): void;
+  /** Lines of a node of a run that were not compared with its log policies, which take too long. */
+  unmatched(node: string, lines: number): void;
 };
 
-export function createTelemetry(registry: Registry): Telemetry {
+export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
   const registers = [registry];
   const stored = new Counter({
     name: "trainyard_logs_lines_stored_total",
@@ -26,7 +30,23 @@ export function createTelemetry(registry: Registry): Telemetry {
     help: "Batches without the tokens of the runs whose lines they hold: from agents of an earlier version, or from a sender without a right to write",
     registers,
   });
+  const matched = new Counter({
+    name: "trainyard_logs_policies_matched_total",
+    help: "Log policies that a line matched, once for each node of a run",
+    labelNames: ["action"],
+    registers,
+  });
+  const unmatched = new Counter({
+    name: "trainyard_logs_lines_unmatched_total",
+    help: "Lines that were not compared with log policies, because that took too long",
+    registers,
+  });
   return {
+    matched: (action) => matched.inc({ action: action === "" ? "none" : action }),
+    unmatched(node, lines) {
+      unmatched.inc(lines);
+      logger.warn({ node, lines }, "lines_not_compared_with_log_policies");
+    },
     unproven: () => unproven.inc(),
     taken(storedNow, repeatsNow) {
       stored.inc(storedNow);

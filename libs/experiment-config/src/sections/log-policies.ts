@@ -1,6 +1,12 @@
-/** What a line of a log has to do with a trial: named patterns, of which two are built in. */
+/**
+ * What a line of a log does to a trial: named patterns, of which two are built in. A pattern is a regular expression in RE2's
+ * syntax, as in Determined, so that comparing it takes time linear in the line.
+ */
+import { RE2JS, RE2JSException } from "re2js";
 import { z } from "zod";
 import { isMapping, type Json, valueAt } from "../json.ts";
+import { builtInLogPolicies } from "../log-policies.ts";
+import { configLimits } from "../limits.ts";
 import { asList, uniteBy } from "../parts/lists.ts";
 import type { Check, Part } from "../parts/part.ts";
 import { anyText, oneOf, section, text } from "../parts/values.ts";
@@ -10,10 +16,7 @@ const actions = z.enum(logActions);
 const legacyLogAction = z.strictObject({ type: actions });
 const logAction = oneOf([actions, legacyLogAction], 'one of "cancel_retries", "exclude_node"');
 const policySchema = section({ name: text, pattern: anyText, action: logAction });
-const builtIn: Json[] = [
-  { name: "CUDA OOM", pattern: ".*CUDA out of memory.*" },
-  { name: "ECC Error", pattern: ".*uncorrectable ECC error encountered.*" },
-];
+const builtIn: Json[] = builtInLogPolicies.map((policy) => ({ ...policy }));
 
 /** Policies are merged by name; those from before names were introduced have a pattern instead. */
 const checkName: Check = (policy, path, note) => {
@@ -23,6 +26,27 @@ const checkName: Check = (policy, path, note) => {
   }
 };
 
+const checkPattern: Check = (pattern, path, note) => {
+  if (typeof pattern !== "string") return;
+  const problem = patternProblem(pattern);
+  if (problem !== null) note(path, problem);
+};
+
+function patternProblem(pattern: string): string | null {
+  if (pattern.length > configLimits.logPatternCharactersMax) {
+    return `must be at most ${configLimits.logPatternCharactersMax} characters`;
+  }
+  try {
+    const size = RE2JS.compile(pattern).programSize();
+    return size <= configLimits.logPatternInstructionsMax
+      ? null
+      : "must be a simpler regular expression: each line is compared with it";
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return `must be a regular expression in RE2's syntax: ${error.message}`;
+  }
+}
+
 /** `{type: exclude_node}` is the older form of `exclude_node`. */
 function rewriteAction(action: Json): Json {
   return isMapping(action) ? (valueAt(action, "type") ?? action) : action;
@@ -30,9 +54,10 @@ function rewriteAction(action: Json): Json {
 
 const byName = uniteBy("name");
 const action: Part = { schema: logAction, rewrite: rewriteAction };
-const logPolicy: Part = { schema: policySchema, check: checkName, parts: { action } };
+const pattern: Part = { schema: anyText, check: checkPattern };
+const logPolicy: Part = { schema: policySchema, check: checkName, parts: { action, pattern } };
 export const logPolicies: Part = {
-  schema: z.array(policySchema),
+  schema: z.array(policySchema).max(configLimits.logPoliciesMax),
   each: logPolicy,
   merge: byName,
   fill: (policies) => byName(asList(policies), builtIn),

@@ -15,7 +15,6 @@ import {
   texts,
 } from "../parts/values.ts";
 import { dataLayer, dataLayerParts } from "./data-layer.ts";
-import { logParts, logPolicies } from "./log-policies.ts";
 
 const bindMount: Part = {
   schema: entry(
@@ -101,7 +100,6 @@ export const unusedSections: Readonly<Record<string, Part>> = {
   perform_initial_validation: { schema: flag },
   bind_mounts: bindMounts,
   optimizations,
-  log_policies: logPolicies,
   retention_policy: { schema: retentionPolicy },
   integrations,
   slurm: { schema: slurm },
@@ -115,7 +113,6 @@ export const unusedSections: Readonly<Record<string, Part>> = {
 /** Each by the name of Determined's schema. */
 export const unusedParts: Readonly<Record<string, Part>> = {
   ...dataLayerParts,
-  ...logParts,
   "bind-mount": bindMount,
   "bind-mounts": bindMounts,
   optimizations,

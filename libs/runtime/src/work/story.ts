@@ -2,9 +2,11 @@
 import type { CommitMeta, StoredEvent } from "@trainyard/event-log";
 import { childOf } from "../traceparent.ts";
 
-/** 12 for experiment-12, trial-12.3, allocation-12.3#2, search-12; the stream for everything else. */
+/** 12 for experiment-12, trial-12.3, logsignal-12.3, allocation-12.3#2, search-12; the stream for everything else. */
 export function experimentKey(event: { readonly stream: string }): string {
-  const match = /^(?:experiment|trial|search|allocation|measurement)-([0-9]+)/.exec(event.stream);
+  const match = /^(?:experiment|trial|search|allocation|measurement|logsignal)-([0-9]+)/.exec(
+    event.stream,
+  );
   return match?.[1] ?? event.stream;
 }
 

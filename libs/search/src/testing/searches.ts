@@ -31,6 +31,7 @@ export function configOf(
     hyperparameters,
     searcher,
     early_stopping,
+    log_policies: [],
     resources: {
       slots_per_trial: 1,
       priority: 42,

@@ -47,7 +47,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
     if (outcome === null) return false;
     isWaiting = outcome !== "stored";
     if (outcome === "stored") {
-      reader.acknowledge(batch.end);
+      reader.acknowledge(batch);
       deps.events.linesShipped(batch.lines.length);
       backoff.reset();
       linesMax = Math.min(linesMax * 2, limits.linesPerBatch);
@@ -57,7 +57,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
     } else if (outcome === "refused") {
       // One line that the service never takes must not hold up all that follow.
       deps.events.lineRefused(folder.launch.allocation, batch.end.sequence);
-      reader.acknowledge(batch.end);
+      reader.acknowledge(batch);
     } else {
       await backoff.wait(outcome.retryAfterMs);
     }

@@ -2,6 +2,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDiskFull, names, readRecord, type ShippedRecord, writeRecord } from "./layout.ts";
+import { LineRanks } from "../core/line-ranks.ts";
 import { type OutputSource, segmentName, segmentsOf } from "./output-writer.ts";
 
 export type StoredLine = {
@@ -10,6 +11,8 @@ export type StoredLine = {
   readonly atMs: number;
   readonly text: string;
   readonly continued: boolean;
+  /** Of the process, where its launcher says it. */
+  readonly rank?: number;
 };
 
 /** A line of 16 KiB is at most six times as long when every byte of it is escaped. */
@@ -21,12 +24,18 @@ export type BatchLimits = {
   readonly lineOverheadBytes: number;
 };
 
-export type Batch = { readonly lines: readonly StoredLine[]; readonly end: ShippedRecord };
+export type Batch = {
+  readonly lines: readonly StoredLine[];
+  readonly end: ShippedRecord;
+  readonly ranks: LineRanks;
+};
 
 export class OutputReader {
   readonly #folder: string;
   readonly #output: string;
   #at: ShippedRecord;
+  /** Of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of its rest. */
+  #ranks = new LineRanks();
 
   constructor(runFolder: string) {
     this.#folder = runFolder;
@@ -48,8 +57,9 @@ export class OutputReader {
     }
   }
 
-  acknowledge(end: ShippedRecord): void {
+  acknowledge({ end, ranks }: Batch): void {
     this.#at = end;
+    this.#ranks = ranks;
     try {
       writeRecord(this.#folder, names.shipped, end);
     } catch (error) {
@@ -74,6 +84,7 @@ export class OutputReader {
     const { segment, offset, sequence } = this.#at;
     const chunk = readChunk(join(this.#output, segmentName(segment)), offset);
     const lines: StoredLine[] = [];
+    const ranks = this.#ranks.copy();
     let used = 0;
     let bytes = 0;
     while (lines.length < limits.lines) {
@@ -81,11 +92,13 @@ export class OutputReader {
       if (end < 0) break;
       bytes += end - used + limits.lineOverheadBytes;
       if (lines.length > 0 && bytes > limits.bytes) break;
-      lines.push(lineOf(chunk.toString("utf8", used, end), sequence + lines.length + 1));
+      const line = lineOf(chunk.toString("utf8", used, end), sequence + lines.length + 1);
+      const rank = ranks.next(line);
+      lines.push(rank === null ? line : { ...line, rank });
       used = end + 1;
     }
     const end = { segment, offset: offset + used, sequence: sequence + lines.length };
-    return { lines, end };
+    return { lines, end, ranks };
   }
 }
 

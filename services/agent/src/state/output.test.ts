@@ -19,7 +19,8 @@ function newRun() {
 function readAll(reader: OutputReader): readonly string[] {
   const texts: string[] = [];
   for (;;) {
-    const { lines, end } = reader.read(limits);
+    const batch = reader.read(limits);
+    const { lines, end } = batch;
     if (lines.length === 0) return texts;
     for (const { sequence, text } of lines) {
       texts.push(text);
@@ -27,7 +28,7 @@ function readAll(reader: OutputReader): readonly string[] {
         end.sequence - lines.length + 1 + lines.findIndex((one) => one.sequence === sequence),
       );
     }
-    reader.acknowledge(end);
+    reader.acknowledge(batch);
   }
 }
 
@@ -39,9 +40,22 @@ test("lines are read in their order from what was acknowledged, by a new reader 
   const first = reader.read({ ...limits, lines: 1 });
   expect(first.lines).toEqual([{ sequence: 1, ...line("a") }]);
   expect(reader.read({ ...limits, lines: 1 })).toEqual(first);
-  reader.acknowledge(first.end);
+  reader.acknowledge(first);
   const { lines } = new OutputReader(folder).read(limits);
   expect(lines).toEqual([{ sequence: 2, source: 2, atMs: 6, text: "b\n\u2028", continued: true }]);
+});
+
+test("lines have the rank that their launcher wrote, also where a batch ends inside one", () => {
+  const { folder, output } = newRun();
+  const long = { ...line("[rank=3] a"), continued: true };
+  new OutputWriter(output, systemClock).write([long, line("b"), line("c")]);
+  const reader = new OutputReader(folder);
+  const first = reader.read({ ...limits, lines: 1 });
+  expect(first.lines).toMatchObject([{ text: "[rank=3] a", rank: 3 }]);
+  expect(reader.read({ ...limits, lines: 1 })).toEqual(first);
+  reader.acknowledge(first);
+  const { lines } = reader.read(limits);
+  expect(lines.map(({ rank }) => rank)).toEqual([3, undefined]);
 });
 
 test("numbers go on in a writer that comes after one that was killed inside its write", () => {

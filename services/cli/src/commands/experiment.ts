@@ -19,6 +19,7 @@ import { firstLine, number, time } from "../output.ts";
 import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addValidate } from "./validate.ts";
 
 type CreateOptions = {
@@ -54,12 +55,9 @@ export function addExperimentCommands(program: Command): void {
     .argument("<experiment>")
     .description("one experiment")
     .action(withPlatform(describe));
-  group
-    .command("logs")
-    .argument("<experiment>")
-    .option("-f, --follow", "print new lines until it ends")
+  addLogOptions(group.command("logs").argument("<experiment>"))
     .description("the log lines of all its trials")
-    .action(withPlatform<{ follow?: boolean }>(logs));
+    .action(withPlatform<LogOptions>(logs));
   group
     .command("wait")
     .argument("<experiment>")
@@ -120,16 +118,14 @@ async function followExperiment(
   context: Context,
   experiment: string,
   options: Pick<CallOptions, "outlast"> = {},
+  lines: LogOptions = {},
 ): Promise<void> {
   const { client, output } = context;
   const signal = detachSignal(output);
   try {
-    for await (const { message } of client.stream(
-      "followExperimentLogs",
-      { experiment },
-      { ...options, signal },
-    )) {
-      printLogLine(output, message, true);
+    const call = { ...options, signal };
+    for await (const line of followedLines(client, { experiment }, lines, call)) {
+      printLogLine(output, line, true);
     }
   } catch (error) {
     if (signal.aborted) return;
@@ -231,21 +227,10 @@ async function showFailed({ client, output }: Context, experiment: string): Prom
   for (const line of lastLogLines) output.line(`  | ${line}`);
 }
 
-async function logs(
-  { client, output }: Context,
-  args: readonly string[],
-  options: { readonly follow?: boolean },
-): Promise<void> {
+async function logs(context: Context, args: readonly string[], options: LogOptions): Promise<void> {
   const experiment = argument(args, 0);
-  if (options.follow === true) {
-    await followExperiment({ client, output }, experiment);
-    return;
-  }
-  const trials = await allPages((start) => client.call("listTrials", { experiment, ...start }));
-  for (const { id: trial } of trials.items) {
-    const page = await allPages((start) => client.call("listTrialLogs", { trial, ...start }));
-    for (const line of page.items) printLogLine(output, line, true);
-  }
+  if (options.follow === true) return followExperiment(context, experiment, {}, options);
+  return printLogs(context, { experiment }, options);
 }
 
 async function wait({ client, output }: Context, args: readonly string[]): Promise<void> {

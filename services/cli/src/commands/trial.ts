@@ -8,6 +8,7 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
+import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
@@ -23,13 +24,9 @@ export function addTrialCommands(program: Command): void {
     .argument("<trial>", "12.3")
     .description("one trial")
     .action(withPlatform(describe));
-  group
-    .command("logs")
-    .argument("<trial>")
-    .option("-f, --follow", "print new lines until the trial ends")
-    .option("--tail <lines>", "only the last lines", Number)
+  addLogOptions(group.command("logs").argument("<trial>"))
     .description("the output of its processes")
-    .action(withPlatform<{ follow?: boolean; tail?: number }>(logs));
+    .action(withPlatform<LogOptions>(logs));
   addMetricsCommand(group);
   group
     .command("profile")
@@ -121,6 +118,12 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       for (const address of proxy?.addresses ?? []) output.line(`    ${agent} at ${address}`);
     }
   }
+  for (const matched of trial.logPoliciesMatched) {
+    const { policy, action, run, agent, rank, line } = matched;
+    const who = rank === undefined ? agent : `rank ${rank} on ${agent}`;
+    const does = action === "" ? "" : `, ${action}`;
+    output.line(`log policy ${policy}${does}: run ${run}, ${who}: ${firstLine(line)}`);
+  }
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
 }
 
@@ -141,24 +144,14 @@ function scalarsOf(scalars: Readonly<Record<string, number>>): string {
     .join(" ");
 }
 
-async function logs(
-  { client, output }: Context,
-  args: readonly string[],
-  options: { readonly follow?: boolean; readonly tail?: number },
-): Promise<void> {
-  const trial = argument(args, 0);
-  if (options.follow !== true) {
-    const page =
-      options.tail === undefined
-        ? await allPages((start) => client.call("listTrialLogs", { trial, ...start }))
-        : await client.call("listTrialLogs", { trial, tail: options.tail });
-    for (const line of page.items) printLogLine(output, line, false);
-    return;
-  }
+async function logs(context: Context, args: readonly string[], options: LogOptions): Promise<void> {
+  const task = { trial: argument(args, 0) };
+  const { client, output } = context;
+  if (options.follow !== true) return printLogs(context, task, options);
   const signal = detachSignal(output);
   try {
-    for await (const { message } of client.stream("followTrialLogs", { trial }, { signal })) {
-      printLogLine(output, message, false);
+    for await (const line of followedLines(client, task, options, { signal })) {
+      printLogLine(output, line, false);
     }
   } catch (error) {
     if (!signal.aborted) throw error;

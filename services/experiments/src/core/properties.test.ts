@@ -20,6 +20,7 @@ import {
 import type { ExperimentCommand } from "./experiment/commands.ts";
 import { experimentDecider } from "./experiment/decide.ts";
 import type { SearchWant } from "./foreign/search.ts";
+import { initialLogSignals, type LogSignals } from "./foreign/log-signals.ts";
 import { nextStep } from "./policy/next-step.ts";
 import type { TrialCommand } from "./trial/commands.ts";
 import { trialDecider } from "./trial/decide.ts";
@@ -199,6 +200,11 @@ describe("an experiment, whatever it is told", () => {
 });
 
 describe("what is wanted next", () => {
+  const signalsOfLogs: readonly LogSignals[] = [
+    initialLogSignals,
+    { final: { run: 1, policy: "CUDA OOM" }, excluded: ["gpu-7"] },
+    { final: { run: 2, policy: "CUDA OOM" }, excluded: [] },
+  ];
   const experiments = [
     [experimentCreated()],
     [experimentCreated(), activated],
@@ -221,10 +227,11 @@ describe("what is wanted next", () => {
         fc.array(trialCommand, { maxLength: 40 }),
         fc.constantFrom(...experiments),
         want,
-        (commands, experiment, search) => {
+        fc.constantFrom(...signalsOfLogs),
+        (commands, experiment, search, signals) => {
           const { state } = decideAll(commands);
           const origin = { kind: "nothing" } as const;
-          const asked = { id: "12.1", experiment, search, origin, awaits: false } as const;
+          const asked = { id: "12.1", experiment, search, origin, awaits: false, signals } as const;
           const step = nextStep({ ...asked, trial: state });
           if (step === null) return;
           const decided = trialDecider.decide(state, step);

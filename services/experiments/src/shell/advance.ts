@@ -5,7 +5,7 @@ import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/policy/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
-import { checkpoints, experiments, retentions, searches, trials } from "../streams.ts";
+import { checkpoints, experiments, logSignals, retentions, searches, trials } from "../streams.ts";
 
 /** Whether the time is over that a trial's next run waits, which its stream says ends then. */
 export type Waits = { isOver(trial: string, untilMs: number): boolean };
@@ -20,7 +20,8 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   const search = searchWant(await work.load(searches, parts.experiment), parts.number);
   const origin = await originOf(work, trial);
   const awaits = await isAwaiting(work, id, trial, waits);
-  const step = nextStep({ id, trial, experiment, search, origin, awaits });
+  const signals = await work.load(logSignals, id);
+  const step = nextStep({ id, trial, experiment, search, origin, awaits, signals });
   if (step !== null) await decideTrial(work, id, step);
 }
 

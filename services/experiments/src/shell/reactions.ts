@@ -66,6 +66,9 @@ export function reactionHandlers(
     CheckpointUploadProgressed: awaitUpload,
     CheckpointFailed: ({ id }, work) => settled(work, id, waits),
     CheckpointAbandoned: ({ id }, work) => settled(work, id, waits),
+    LogPolicyMatched: async ({ id, data }, work) => {
+      if (data.action !== "" && parseTrialId(id) !== null) await advance(work, id, waits);
+    },
     TrialEnded: async ({ id, stored }, work) => {
       const parts = parseTrialId(id);
       if (parts !== null) await lookForEnd(parts.experiment, stored, work);

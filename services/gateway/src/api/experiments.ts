@@ -1,4 +1,5 @@
-import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { decodeEvent, type Plain, type ReplyOf, type RequestOf } from "@trainyard/contracts";
+import type { MatchedLogPolicy } from "@trainyard/contracts/api";
 import {
   AcceptedSchema,
   ActivateExperimentSchema,
@@ -6,7 +7,7 @@ import {
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
-import { isExperimentId } from "@trainyard/kernel";
+import { isExperimentId, streamName } from "@trainyard/kernel";
 import type { StreamFold } from "@trainyard/runtime";
 import {
   evolveSearchClient,
@@ -118,7 +119,8 @@ async function listTrials(backend: Backend, request: RequestOf<"listTrials">) {
 async function getTrial(backend: Backend, request: RequestOf<"getTrial">, context: RequestContext) {
   await backend.reachText(request.minPosition);
   const doc = await backend.get("trial", request.trial);
-  const trial = shownTrial(doc, await backend.find("experiment", doc.experiment));
+  const shown = shownTrial(doc, await backend.find("experiment", doc.experiment));
+  const trial = { ...shown, logPoliciesMatched: await matchedPolicies(backend, request.trial) };
   if (trial.state === "COMPLETED") return { ...trial, progress: 1 };
   if (trial.endedAtMs === undefined) {
     return { ...trial, progress: await reportedProgress(backend, trial.id, context) };
@@ -126,4 +128,16 @@ async function getTrial(backend: Backend, request: RequestOf<"getTrial">, contex
   if (trial.state !== "ERROR") return trial;
   const lastLogLines = await lastLines(backend, trial.id, gatewayLimits.lastLogLines, context);
   return { ...trial, lastLogLines };
+}
+
+async function matchedPolicies(
+  { parts }: Backend,
+  trial: string,
+): Promise<readonly Plain<MatchedLogPolicy>[]> {
+  const stream = streamName("logsignal", trial);
+  const events = await parts.log.read(stream, 0, gatewayLimits.logPoliciesShown);
+  return events.flatMap((stored) => {
+    const event = decodeEvent(stored);
+    return event.type === "LogPolicyMatched" ? [{ ...event.data, atMs: stored.timeMs }] : [];
+  });
 }

@@ -26,7 +26,8 @@ export function shownTrial(
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(experiment?.config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
-  return { ...shown, runs, ...(paused ? { state: "PAUSED" } : {}) };
+  // A document of an earlier version has no list of log policies.
+  return { ...shown, logPoliciesMatched: [], runs, ...(paused ? { state: "PAUSED" } : {}) };
 }
 
 /** A run that has ended is reached nowhere. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import {
   LinePageSchema,
+  LogLevel,
   QueryLinesSchema,
   VerifyViewsSchema,
   ViewsVerifiedSchema,
@@ -30,9 +31,10 @@ beforeAll(async () => {
     await gateway.serving("logs", {
       QueryLines: command(QueryLinesSchema, LinePageSchema, async ({ after }) => {
         if (logsFail) throw new Error("a test");
-        if (after !== "") return { lines: [], more: false };
+        if (after !== "") return { lines: [], more: false, next: "" };
         cursor += 1;
-        return { lines: [{ trial: "1.1", run: 1, cursor: String(cursor) }], more: false };
+        const line = { trial: "1.1", run: 1, cursor: String(cursor), level: LogLevel.UNSPECIFIED };
+        return { lines: [line], more: false, next: "" };
       }),
     }),
   );

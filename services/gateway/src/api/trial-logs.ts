@@ -1,22 +1,19 @@
 import type { Plain } from "@trainyard/contracts";
 import type { TrialLogLine } from "@trainyard/contracts/api";
 import {
+  type LinePage,
   LinePageSchema,
   LogSource,
   QueryLinesSchema,
   type StoredLine,
 } from "@trainyard/contracts/commands";
-import { pause } from "@trainyard/kernel";
+import { type Bus, logSubject, logTaskOf } from "@trainyard/bus";
+import { parseTrialId, pause } from "@trainyard/kernel";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { conditionsOf, levelNames, type LogFilter, sourceNames } from "./log-filter.ts";
 import { pageSize } from "./paging.ts";
-
-const sources: Readonly<Record<number, string>> = {
-  [LogSource.STDOUT]: "stdout",
-  [LogSource.STDERR]: "stderr",
-  [LogSource.AGENT]: "agent",
-};
 
 /** The states after which a trial or an experiment says no more. */
 const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
@@ -24,30 +21,38 @@ const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
 type Query = {
   readonly task: string;
   readonly after?: string;
+  readonly before?: string;
   readonly limit?: number;
   readonly tail?: number;
+  readonly filter?: LogFilter;
 };
 
 async function query(backend: Backend, asked: Query, context: RequestContext) {
-  return backend.command(
-    "logs",
-    QueryLinesSchema,
-    { task: asked.task, after: asked.after ?? "", limit: asked.limit ?? 0, tail: asked.tail ?? 0 },
-    LinePageSchema,
-    context,
-  );
+  const { task, after = "", before = "", limit = 0, tail = 0, filter } = asked;
+  const conditions = filter === undefined ? {} : conditionsOf(filter);
+  const message = { task, after, before, limit, tail, ...conditions };
+  return backend.command("logs", QueryLinesSchema, message, LinePageSchema, context);
 }
 
-function shownLine({ trial, run, line, cursor }: Plain<StoredLine>): Plain<TrialLogLine> {
+/** Where a reader continues after a page; the cursor of its last line where the service is of an earlier version. */
+function continuation({ next, lines }: Plain<LinePage>, after: string): string {
+  return next || (lines.at(-1)?.cursor ?? after);
+}
+
+function shownLine(stored: Plain<StoredLine>): Plain<TrialLogLine> {
+  const { trial, run, line, cursor, level, receivedAtMs } = stored;
   return {
     trial,
     run,
     nodeRank: line?.nodeRank ?? 0,
     atMs: line?.atMs ?? 0,
-    source: sources[line?.source ?? 0] ?? "",
+    source: sourceNames.get(line?.source ?? LogSource.UNSPECIFIED) ?? "",
     text: line?.text ?? "",
     continued: line?.continued ?? false,
     cursor,
+    level: levelNames.get(level) ?? "",
+    ...(line?.rank === undefined ? {} : { rank: line.rank }),
+    ...(receivedAtMs === undefined ? {} : { receivedAtMs }),
   };
 }
 
@@ -64,28 +69,54 @@ export async function lastLines(
 export function logHandlers(backend: Backend) {
   return {
     unary: {
-      listTrialLogs: async ({ trial, pageSize: asked, pageToken, tail }, context) => {
-        await backend.get("trial", trial);
-        const limit = pageSize(asked);
-        const page = await query(backend, { task: trial, after: pageToken, limit, tail }, context);
-        const nextPageToken = page.more ? (page.lines.at(-1)?.cursor ?? "") : "";
-        return { items: page.lines.map(shownLine), nextPageToken, position: backend.position };
+      listTrialLogs: async (asked, context) => {
+        await backend.get("trial", asked.trial);
+        return list(backend, asked.trial, asked, context);
+      },
+      listExperimentLogs: async (asked, context) => {
+        await backend.get("experiment", asked.experiment);
+        return list(backend, asked.experiment, asked, context);
       },
     },
     streams: {
-      followTrialLogs: async function* ({ trial, after }, context) {
+      followTrialLogs: async function* (asked, context) {
+        const { trial } = asked;
         await backend.get("trial", trial);
         const over = async () => ended.has((await backend.get("trial", trial)).state);
-        yield* follow(backend, trial, context.lastEventId ?? after, over, context);
+        yield* follow(backend, { task: trial, ...asked }, over, context);
       },
-      followExperimentLogs: async function* ({ experiment, after }, context) {
+      followExperimentLogs: async function* (asked, context) {
+        const { experiment } = asked;
         await backend.get("experiment", experiment);
         const over = async () => ended.has((await backend.get("experiment", experiment)).state);
-        yield* follow(backend, experiment, context.lastEventId ?? after, over, context);
+        yield* follow(backend, { task: experiment, ...asked }, over, context);
       },
     },
   } satisfies SomeHandlers;
 }
+
+type Listed = LogFilter & {
+  readonly pageSize: number;
+  readonly pageToken: string;
+  readonly tail: number;
+  readonly after: string;
+  readonly before: string;
+};
+
+async function list(backend: Backend, task: string, asked: Listed, context: RequestContext) {
+  const { tail, before } = asked;
+  const after = asked.pageToken || asked.after;
+  const limit = pageSize(asked.pageSize);
+  const page = await query(backend, { task, after, before, limit, tail, filter: asked }, context);
+  return {
+    items: page.lines.map(shownLine),
+    nextPageToken: page.more ? continuation(page, after) : "",
+    position: backend.position,
+    before: tail > 0 ? page.next : "",
+  };
+}
+
+type Followed = LogFilter & { readonly task: string; readonly after: string };
 
 /**
  * Lines as they come, until the task is over and a last look after that found nothing. Announcements on the bus only
@@ -93,26 +124,25 @@ export function logHandlers(backend: Backend) {
  */
 async function* follow(
   backend: Backend,
-  task: string,
-  from: string,
+  { task, after: from, ...filter }: Followed,
   over: () => Promise<boolean>,
   context: RequestContext,
 ): AsyncGenerator<StreamItem<Plain<TrialLogLine>>> {
   const { bus, clock } = backend.parts;
   let announced = new AbortController();
-  await using _tail = await bus.tailLive("ty.log.>", () => announced.abort());
-  let after = from;
+  await using _tail = await tailOwnLines(bus, task, () => announced.abort());
+  let after = context.lastEventId ?? from;
   for (let last = false; ; ) {
     announced = new AbortController();
     last = await over();
     for (let more = true; more && !context.signal.aborted; ) {
       const page = await query(
         backend,
-        { task, after, limit: gatewayLimits.logPageLines },
+        { task, after, limit: gatewayLimits.logPageLines, filter },
         context,
       );
       for (const line of page.lines) yield { id: line.cursor, message: shownLine(line) };
-      after = page.lines.at(-1)?.cursor ?? after;
+      after = continuation(page, after);
       more = page.more;
     }
     if (last || context.signal.aborted) return;
@@ -122,4 +152,12 @@ async function* follow(
       AbortSignal.any([announced.signal, context.signal]),
     );
   }
+}
+
+/** Says when lines of a trial, or of any trial of an experiment, were stored; other lines wake nobody. */
+function tailOwnLines(bus: Bus, task: string, announce: () => void): Promise<AsyncDisposable> {
+  if (parseTrialId(task) !== null) return bus.tailLive(logSubject(task), announce);
+  return bus.tailLive("ty.log.>", ({ subject }) => {
+    if (parseTrialId(logTaskOf(subject))?.experiment === task) announce();
+  });
 }

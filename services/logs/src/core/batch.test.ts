@@ -1,4 +1,4 @@
-import { LogSource } from "@trainyard/contracts/commands";
+import { LogLevel, LogSource } from "@trainyard/contracts/commands";
 import { isRejection } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
 import { logsLimits } from "../limits.ts";
@@ -8,8 +8,8 @@ import { parseBatch } from "./batch.ts";
 const parse = (...lines: readonly ReturnType<typeof line>[]) =>
   parseBatch({ agent: "agent-1", lines, tokens: [] }, logsLimits);
 
-test("a line knows its experiment, trial and run", () => {
-  expect(parse(line("12.3#2", 7, "hello", { nodeRank: 1 }))).toEqual([
+test("a line knows its experiment, trial and run, its process's rank and the level that its text says", () => {
+  expect(parse(line("12.3#2", 7, "ERROR hello", { nodeRank: 1, rank: 5 }))).toEqual([
     {
       experiment: "12",
       trial: "12.3",
@@ -19,8 +19,16 @@ test("a line knows its experiment, trial and run", () => {
       atMs: 1_700_000_000_007,
       source: LogSource.STDOUT,
       continued: false,
-      text: "hello",
+      text: "ERROR hello",
+      rank: 5,
+      level: LogLevel.ERROR,
     },
+  ]);
+});
+
+test("a line of a process without a rank has none", () => {
+  expect(parse(line("12.3#2", 7, "hello"))).toMatchObject([
+    { rank: null, level: LogLevel.UNSPECIFIED },
   ]);
 });
 
@@ -37,6 +45,7 @@ describe("what is wrong is named by its path", () => {
     ["lines[0].sequence", [{ ...good, sequence: -1 }]],
     ["lines[0].atMs", [{ ...good, atMs: Number.NaN }]],
     ["lines[0].nodeRank", [{ ...good, nodeRank: 2 ** 32 - 1 }]],
+    ["lines[0].rank", [{ ...good, rank: 2 ** 32 - 1 }]],
     ["lines[0].source", [{ ...good, source: LogSource.UNSPECIFIED }]],
     ["lines[0].text", [{ ...good, text: long }]],
   ])("%s", (path, lines) => {

@@ -1,6 +1,11 @@
 /** An agent's batch: whose lines they are, or what is wrong where. */
 import type { Plain } from "@trainyard/contracts";
-import { type LogLine, LogSource, type WriteLines } from "@trainyard/contracts/commands";
+import {
+  type LogLevel,
+  type LogLine,
+  LogSource,
+  type WriteLines,
+} from "@trainyard/contracts/commands";
 import {
   type FieldProblem,
   parseRunId,
@@ -8,6 +13,7 @@ import {
   type RunParts,
   reject,
 } from "@trainyard/kernel";
+import { levelOf } from "./level.ts";
 
 /** One line as it is stored. */
 export type LineRow = {
@@ -20,12 +26,15 @@ export type LineRow = {
   readonly source: LogSource;
   readonly continued: boolean;
   readonly text: string;
+  /** Of the process; null where no launcher said it. */
+  readonly rank: number | null;
+  readonly level: LogLevel;
 };
 
 export type BatchLimits = { readonly batchBytesMax: number; readonly lineBytesMax: number };
 
 const problemsMax = 16;
-const nodeRankMax = 2 ** 31 - 1;
+const rankMax = 2 ** 31 - 1;
 const sources: readonly LogSource[] = [LogSource.STDOUT, LogSource.STDERR, LogSource.AGENT];
 
 export function parseBatch(
@@ -65,12 +74,13 @@ export function unprovenRun(
 }
 
 function rowOf({ experiment, trial, run }: RunParts, line: Plain<LogLine>): LineRow {
-  const { nodeRank, sequence, atMs, source, continued, text } = line;
-  return { experiment, trial, run, nodeRank, sequence, atMs, source, continued, text };
+  const { nodeRank, sequence, atMs, source, continued, text, rank = null } = line;
+  const said = { atMs, source, continued, text, rank, level: levelOf(text) };
+  return { experiment, trial, run, nodeRank, sequence, ...said };
 }
 
 function problemsOf(
-  { allocation, nodeRank, sequence, atMs, source }: Plain<LogLine>,
+  { allocation, nodeRank, sequence, atMs, source, rank = 0 }: Plain<LogLine>,
   textBytes: number,
   limits: BatchLimits,
 ): readonly FieldProblem[] {
@@ -79,7 +89,8 @@ function problemsOf(
     if (!holds) problems.push({ path, detail });
   };
   claim(parseRunId(allocation) !== null, "allocation", "is a run's id, as 12.3#2");
-  claim(nodeRank <= nodeRankMax, "nodeRank", `is at most ${nodeRankMax}`);
+  claim(nodeRank <= rankMax, "nodeRank", `is at most ${rankMax}`);
+  claim(rank <= rankMax, "rank", `is at most ${rankMax}`);
   claim(Number.isSafeInteger(sequence) && sequence >= 0, "sequence", "is a whole number from 0");
   claim(Number.isFinite(atMs), "atMs", "is milliseconds since 1970");
   claim(sources.includes(source), "source", "is stdout, stderr or the agent");

@@ -15,12 +15,3 @@ export function fittingFirst<Item>(
   }
   return items.slice(0, count);
 }
-
-/** The last items that fit, in their order. */
-export function fittingLast<Item>(
-  items: readonly Item[],
-  bytesOf: (item: Item) => number,
-  bytesMax: number,
-): readonly Item[] {
-  return fittingFirst(items.toReversed(), bytesOf, bytesMax).toReversed();
-}

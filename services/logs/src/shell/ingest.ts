@@ -1,6 +1,6 @@
 /**
  * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once. Followers
- * hear of them after the commit. A batch comes with the tokens of its runs: agents share the bus, and a line that another
+ * hear of them after the commit, and the log of those that match a log policy, before the answer. A batch comes with the tokens of its runs: agents share the bus, and a line that another
  * could write would also keep the true one of its number out.
  */
 import { type Bus, logSubject } from "@trainyard/bus";
@@ -20,6 +20,7 @@ import { fittingFirst } from "../core/page.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { logsLimits } from "../limits.ts";
 import { type LineTable, lineName, type StoredRow } from "./line-table.ts";
+import type { LogPolicies } from "./policies.ts";
 import { encodedBytes, storedLine } from "./stored-line.ts";
 
 const pages = codecOf<Plain<LinePage>>(LinePageSchema);
@@ -27,6 +28,7 @@ const encoder = new TextEncoder();
 
 export type IngestDeps = {
   readonly table: LineTable;
+  readonly policies: LogPolicies;
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
@@ -34,6 +36,7 @@ export type IngestDeps = {
 
 export function writeCommands({
   table,
+  policies,
   bus,
   events,
   runTokenKeys,
@@ -51,14 +54,16 @@ export function writeCommands({
         throw stranger;
       }
       if (rows.length > 0) {
-        const cursors = await batches.add(rows).catch(rejectedAsUnstorable);
-        if (isRejection(cursors)) return cursors;
+        const places = await batches.add(rows).catch(rejectedAsUnstorable);
+        if (isRejection(places)) return places;
         const stored = rows.flatMap((row): StoredRow[] => {
-          const cursor = cursors.get(lineName(row));
-          return cursor === undefined ? [] : [{ ...row, cursor }];
+          const place = places.get(lineName(row));
+          return place === undefined ? [] : [{ ...row, ...place }];
         });
         events.taken(stored.length, rows.length - stored.length);
         publish(bus, stored);
+        // All of them: a batch that comes again may have died here.
+        await policies.apply(batch.agent, rows);
       }
       // Lines are no part of the log.
       return { position: 0, stream: "" };
@@ -99,7 +104,7 @@ function publish(bus: Bus, stored: readonly StoredRow[]): void {
     let left: readonly Plain<StoredLine>[] = rows.map(storedLine);
     while (left.length > 0) {
       const lines = fittingFirst(left, encodedBytes, logsLimits.liveCopyBytesMax);
-      const body = encoder.encode(pages.encode({ lines, more: false }));
+      const body = encoder.encode(pages.encode({ lines, more: false, next: "" }));
       bus.publishLive("LOGS", logSubject(trial), body);
       left = left.slice(lines.length);
     }

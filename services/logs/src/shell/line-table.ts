@@ -1,47 +1,74 @@
 /** The table of lines. */
-import type { LogSource } from "@trainyard/contracts/commands";
+import type { LogLevel, LogSource } from "@trainyard/contracts/commands";
 import { tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import type { LineRow } from "../core/batch.ts";
 import { fromStored, toStored } from "../core/stored-text.ts";
 import { logsLimits } from "../limits.ts";
 
-export type StoredRow = LineRow & { readonly cursor: string };
+/** Where and when a line was stored. */
+type Place = {
+  readonly cursor: string;
+  /** The database's clock; null for a line of an earlier version. */
+  readonly receivedAtMs: number | null;
+};
+
+export type StoredRow = LineRow & Place;
 
 /** What is asked for; null for no condition. */
-export type LineQuery = {
+export type LineFilter = {
   readonly experiment: string;
   readonly trial: string | null;
   readonly run: number | null;
   readonly nodeRank: number | null;
+  readonly rank: number | null;
   readonly source: LogSource | null;
+  /** This one or a more severe one. */
+  readonly level: LogLevel | null;
+  readonly fromMs: number | null;
+  readonly untilMs: number | null;
   readonly contains: string | null;
-  /** The first lines after a cursor, or the last lines. */
-  readonly from: { readonly after: string } | "end";
+};
+
+export type LineStep = {
+  readonly filter: LineFilter;
+  /** Lines after the one cursor and before the other; null for no bound. */
+  readonly after: string | null;
+  readonly before: string | null;
+  /** The last ones first. */
+  readonly backwards: boolean;
+  /** How many lines are looked at, and how many are given. */
+  readonly scan: number;
   readonly limit: number;
 };
 
 export type LineRows = {
-  /** In the order in which they were stored. */
+  /** In the order in which they were asked for. */
   readonly rows: readonly StoredRow[];
-  /** Whether lines were found that are left out here. */
-  readonly more: boolean;
+  /** The last line that was looked at, past which no line was given; null when there was none. */
+  readonly scannedTo: string | null;
+  readonly scanned: number;
+  /** Nothing is beyond it. */
+  readonly exhausted: boolean;
 };
 
 // Positions are drawn and committed under one lock: whoever sees a position sees all before it, so a reader that goes on
 // after a cursor misses nothing. The rows are sorted before their defaults are drawn.
 const insert = `
 with turn as materialized (select pg_advisory_xact_lock(hashtext('logs'), hashtext('lines')))
-insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)
+insert into logs.lines
+  (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, rank, level, received_ms)
 select given.experiment, given.trial, given.run, given.node_rank, given.sequence,
-  given.at_ms, given.source, given.continued, given.line
+  given.at_ms, given.source, given.continued, given.line, given.rank, given.level,
+  extract(epoch from clock_timestamp()) * 1000
 from turn, unnest(
   $1::text[], $2::text[], $3::integer[], $4::integer[], $5::bigint[],
-  $6::double precision[], $7::smallint[], $8::boolean[], $9::text[])
-  with ordinality as given (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, number)
+  $6::double precision[], $7::smallint[], $8::boolean[], $9::text[], $10::integer[], $11::smallint[])
+  with ordinality as given
+    (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, rank, level, number)
 order by given.number
 on conflict (experiment, trial, run, node_rank, sequence) do nothing
-returning trial, run, node_rank, sequence, position`;
+returning trial, run, node_rank, sequence, position, received_ms`;
 
 type LineName = Pick<LineRow, "trial" | "run" | "nodeRank" | "sequence">;
 
@@ -51,6 +78,7 @@ type InsertedRow = {
   readonly node_rank: number;
   readonly sequence: string;
   readonly position: string;
+  readonly received_ms: number | null;
 };
 
 type SelectedRow = InsertedRow & {
@@ -59,8 +87,15 @@ type SelectedRow = InsertedRow & {
   readonly source: LogSource;
   readonly continued: boolean;
   readonly line: string;
-  readonly candidates: string;
+  readonly rank: number | null;
+  readonly level: LogLevel | null;
 };
+
+/** A row of no line has the numbers only. */
+type StepRow = { readonly scanned: string; readonly scanned_to: string | null } & (
+  | (SelectedRow & { readonly kept: string })
+  | { readonly kept: null }
+);
 
 export const lineName = ({ trial, run, nodeRank, sequence }: LineName): string =>
   `${trial}#${run} ${nodeRank} ${sequence}`;
@@ -72,8 +107,8 @@ export class LineTable {
     this.#pool = pool;
   }
 
-  /** Stores what is not there yet, in the given order, in one commit. Gives the cursors of what was new, by name. */
-  async insert(rows: readonly LineRow[]): Promise<ReadonlyMap<string, string>> {
+  /** Stores what is not there yet, in the given order, in one commit. Gives the places of what was new, by name. */
+  async insert(rows: readonly LineRow[]): Promise<ReadonlyMap<string, Place>> {
     const inserted = await this.#query<InsertedRow>({
       name: "insert-lines",
       text: insert,
@@ -87,22 +122,43 @@ export class LineTable {
         rows.map((row) => row.source),
         rows.map((row) => row.continued),
         rows.map((row) => toStored(row.text)),
+        rows.map((row) => row.rank),
+        rows.map((row) => row.level),
       ],
     });
     return new Map(
-      inserted.map(({ trial, run, node_rank, sequence, position }) => {
+      inserted.map(({ trial, run, node_rank, sequence, position, received_ms }) => {
         const name = { trial, run, nodeRank: node_rank, sequence: Number(sequence) };
-        return [lineName(name), position];
+        return [lineName(name), { cursor: position, receivedAtMs: received_ms }];
       }),
     );
   }
 
-  async select(query: LineQuery): Promise<LineRows> {
-    const selected = await this.#query<SelectedRow>(selection(query));
-    const found = Number(selected[0]?.candidates ?? 0);
-    const rows = selected.slice(0, query.limit).map(rowOf);
-    const more = found > rows.length;
-    return { rows: query.from === "end" ? rows.toReversed() : rows, more };
+  /** Of a line that is stored; empty for one that is not, or not any more. */
+  async cursorOf({ experiment, trial, run, nodeRank, sequence }: LineRow): Promise<string> {
+    const [row] = await this.#query<Pick<InsertedRow, "position">>({
+      name: "position-of-line",
+      text: `select position from logs.lines
+        where experiment = $1 and trial = $2 and run = $3 and node_rank = $4 and sequence = $5`,
+      values: [experiment, trial, run, nodeRank, sequence],
+    });
+    return row?.position ?? "";
+  }
+
+  /** Looks at some lines, and gives those of them that the filter takes, as many as were asked for and fit. */
+  async step(step: LineStep): Promise<LineRows> {
+    const found = await this.#query<StepRow>(stepQuery(step));
+    const lines = found.filter((row) => row.kept !== null);
+    const kept = Number(lines[0]?.kept ?? 0);
+    const rows = lines.slice(0, step.limit).map(rowOf);
+    const scanned = Number(found[0]?.scanned ?? 0);
+    const isCut = rows.length < kept;
+    return {
+      rows,
+      scanned,
+      scannedTo: isCut ? (rows.at(-1)?.cursor ?? null) : (found[0]?.scanned_to ?? null),
+      exhausted: !isCut && scanned < step.scan,
+    };
   }
 
   async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
@@ -114,37 +170,57 @@ export class LineTable {
   }
 }
 
+type Conditions = {
+  readonly texts: string[];
+  add(value: unknown, test: (parameter: string) => string): void;
+};
+
 /** Only the conditions that are asked for are written, so that each index serves its question. */
-function selection(query: LineQuery): QueryConfig {
+function stepQuery({ filter, after, before, backwards, scan, limit }: LineStep): QueryConfig {
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const conditions = [`experiment = ${parameter(query.experiment)}`];
-  const condition = (value: unknown, test: (parameter: string) => string): void => {
-    if (value !== null) conditions.push(test(parameter(value)));
+  const conditions = (): Conditions => {
+    const texts: string[] = [];
+    const add = (value: unknown, test: (parameter: string) => string): void => {
+      if (value !== null) texts.push(test(parameter(value)));
+    };
+    return { texts, add };
   };
-  condition(query.trial, (trial) => `trial = ${trial}`);
-  condition(query.run, (run) => `run = ${run}`);
-  condition(query.nodeRank, (rank) => `node_rank = ${rank}`);
-  condition(query.source, (source) => `source = ${source}`);
-  const contains = query.contains === null ? null : toStored(query.contains);
-  condition(contains, (text) => `strpos(line, ${text}) > 0`);
-  const fromEnd = query.from === "end";
-  if (query.from !== "end") conditions.push(`position > ${parameter(query.from.after)}::bigint`);
-  const order = fromEnd ? "position desc" : "position";
+  const range = conditions();
+  range.add(filter.experiment, (experiment) => `experiment = ${experiment}`);
+  range.add(filter.trial, (trial) => `trial = ${trial}`);
+  range.add(after, (cursor) => `position > ${cursor}::bigint`);
+  range.add(before, (cursor) => `position < ${cursor}::bigint`);
+  const wanted = conditions();
+  wanted.texts.push("true");
+  wanted.add(filter.run, (run) => `run = ${run}`);
+  wanted.add(filter.nodeRank, (rank) => `node_rank = ${rank}`);
+  wanted.add(filter.rank, (rank) => `rank = ${rank}`);
+  wanted.add(filter.source, (source) => `source = ${source}`);
+  wanted.add(filter.level, (level) => `level >= ${level}`);
+  wanted.add(filter.fromMs, (fromMs) => `at_ms >= ${fromMs}`);
+  wanted.add(filter.untilMs, (untilMs) => `at_ms < ${untilMs}`);
+  const contains = filter.contains === null ? null : toStored(filter.contains);
+  wanted.add(contains, (text) => `strpos(line, ${text}) > 0`);
+  const order = backwards ? "position desc" : "position";
   // The page is cut where its bytes run out, but never before its first row.
   const text = `
-select * from (
-  select *, count(*) over () as candidates,
+with looked as materialized (
+  select experiment, trial, run, node_rank, sequence, position, at_ms, source, continued, line, rank, level, received_ms
+  from logs.lines
+  where ${range.texts.join(" and ")}
+  order by ${order}
+  limit ${parameter(scan)}
+), found as (
+  select * from looked where ${wanted.texts.join(" and ")} order by ${order} limit ${parameter(limit + 1)}
+), sized as (
+  select *, count(*) over () as kept,
     sum(octet_length(line)) over (order by ${order}) - octet_length(line) as bytes_before
-  from (
-    select experiment, trial, run, node_rank, sequence, position, at_ms, source, continued, line
-    from logs.lines
-    where ${conditions.join(" and ")}
-    order by ${order}
-    limit ${parameter(query.limit + 1)}
-  ) as page
-) as sized
-where bytes_before < ${parameter(logsLimits.pageTextBytesMax)}
+  from found
+)
+select counted.*, sized.*
+from (select count(*) as scanned, ${backwards ? "min" : "max"}(position) as scanned_to from looked) as counted
+left join sized on bytes_before < ${parameter(logsLimits.pageTextBytesMax)}
 order by ${order}`;
   return { text, values };
 }
@@ -160,6 +236,9 @@ function rowOf(row: SelectedRow): StoredRow {
     source: row.source,
     continued: row.continued,
     text: fromStored(row.line),
+    rank: row.rank,
+    level: row.level ?? 0,
     cursor: row.position,
+    receivedAtMs: row.received_ms,
   };
 }

@@ -1,34 +1,94 @@
 import type { Plain } from "@trainyard/contracts";
 import { LinePageSchema, type QueryLines, QueryLinesSchema } from "@trainyard/contracts/commands";
-import { isExperimentId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
+import {
+  type FieldProblem,
+  isExperimentId,
+  isRejection,
+  parseTrialId,
+  type Rejection,
+  reject,
+} from "@trainyard/kernel";
 import { type CommandSpec, command } from "@trainyard/runtime";
-import { beginning, isCursor } from "../core/cursor.ts";
-import { fittingFirst, fittingLast } from "../core/page.ts";
+import { isCursor } from "../core/cursor.ts";
+import { fittingFirst } from "../core/page.ts";
+import { wordsOf } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
-import type { LineQuery, LineTable } from "./line-table.ts";
+import type { LineFinder, LineSearch } from "./line-search.ts";
+import type { LineFilter } from "./line-table.ts";
+import { patternProblem } from "./patterns.ts";
 import { encodedBytes, storedLine } from "./stored-line.ts";
 
-export function queryCommands(table: LineTable): Readonly<Record<string, CommandSpec>> {
+export function queryCommands(finder: LineFinder): Readonly<Record<string, CommandSpec>> {
   return {
     QueryLines: command(QueryLinesSchema, LinePageSchema, async (asked) => {
-      const task = taskOf(asked.task);
-      if ("rejected" in task) return task;
-      const after = asked.after === "" ? beginning : asked.after;
-      if (!isCursor(after)) {
-        return reject("invalid_request", `${after} is not a cursor of a page of lines`, [
-          { path: "after", detail: "is not a cursor" },
-        ]);
-      }
-      if ((asked.contains ?? "").length > logsLimits.containsCharactersMax) {
-        const detail = `is more than ${logsLimits.containsCharactersMax} characters`;
-        return reject("invalid_request", `contains ${detail}`, [{ path: "contains", detail }]);
-      }
-      return answer(table, asked, { ...task, after });
+      const search = searchOf(asked);
+      return isRejection(search) ? search : answer(finder, search);
     }),
   };
 }
 
-type Task = Pick<LineQuery, "experiment" | "trial">;
+function searchOf(asked: Plain<QueryLines>): LineSearch | Rejection {
+  const task = taskOf(asked.task);
+  if (isRejection(task)) return task;
+  const [problem] = problemsOf(asked);
+  if (problem !== undefined) {
+    return reject("invalid_request", `${problem.path} ${problem.detail}`, [problem]);
+  }
+  const { after, before, tail, limit, matches, search } = asked;
+  const backwards = tail > 0;
+  return {
+    filter: { ...task, ...conditionsOf(asked) },
+    // The last lines are the last ones wherever a reader is.
+    after: after === "" || backwards ? null : after,
+    before: before === "" ? null : before,
+    backwards,
+    limit: Math.min(
+      (backwards ? tail : limit) || logsLimits.linesPerPageMax,
+      logsLimits.linesPerPageMax,
+    ),
+    matches: matches ?? null,
+    words: wordsOf(search ?? ""),
+  };
+}
+
+function conditionsOf(asked: Plain<QueryLines>): Omit<LineFilter, "experiment" | "trial"> {
+  return {
+    run: asked.run ?? null,
+    nodeRank: asked.nodeRank ?? null,
+    rank: asked.rank ?? null,
+    source: asked.source ?? null,
+    level: asked.level ?? null,
+    fromMs: asked.fromMs ?? null,
+    untilMs: asked.untilMs ?? null,
+    contains: asked.contains ?? null,
+  };
+}
+
+function problemsOf(asked: Plain<QueryLines>): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const { contains = "", matches = "", search = "" } = asked;
+  for (const [path, cursor] of Object.entries({ after: asked.after, before: asked.before })) {
+    if (cursor !== "" && !isCursor(cursor)) {
+      problems.push({ path, detail: `is ${cursor}, which is not a cursor of a line` });
+    }
+  }
+  for (const [path, text] of Object.entries({ contains, matches, search })) {
+    if (text.length > logsLimits.containsCharactersMax) {
+      const detail = `is more than ${logsLimits.containsCharactersMax} characters`;
+      problems.push({ path, detail });
+    }
+  }
+  if (search !== "" && wordsOf(search).size === 0) {
+    problems.push({ path: "search", detail: "has no word: letters, digits and underscores" });
+  }
+  // One that is too long is not read.
+  const wrong = problems.length === 0 ? patternProblem(matches) : null;
+  if (wrong !== null)
+    problems.push({ path: "matches", detail: `is no regular expression: ${wrong}` });
+  return problems;
+}
+
+type Task = Pick<LineFilter, "experiment" | "trial">;
 
 function taskOf(task: string): Task | Rejection {
   if (isExperimentId(task)) return { experiment: task, trial: null };
@@ -39,25 +99,16 @@ function taskOf(task: string): Task | Rejection {
   ]);
 }
 
-async function answer(
-  table: LineTable,
-  asked: Plain<QueryLines>,
-  { after, ...task }: Task & { readonly after: string },
-) {
-  const fromEnd = asked.tail > 0;
-  const limit = (fromEnd ? asked.tail : asked.limit) || logsLimits.linesPerPageMax;
-  const { rows, more } = await table.select({
-    ...task,
-    run: asked.run ?? null,
-    nodeRank: asked.nodeRank ?? null,
-    source: asked.source ?? null,
-    contains: asked.contains ?? null,
-    from: fromEnd ? "end" : { after },
-    limit: Math.min(limit, logsLimits.linesPerPageMax),
-  });
+async function answer(finder: LineFinder, search: LineSearch) {
+  const { rows, scannedTo, exhausted } = await finder.find(search);
   const found = rows.map(storedLine);
-  const fitting = fromEnd ? fittingLast : fittingFirst;
-  const lines = fitting(found, encodedBytes, logsLimits.pageBytesMax);
-  // After the last lines there are no more, whatever is before them.
-  return { lines, more: !fromEnd && (more || lines.length < found.length) };
+  const fitting = fittingFirst(found, encodedBytes, logsLimits.pageBytesMax);
+  const isCut = fitting.length < found.length;
+  const end = isCut ? (fitting.at(-1)?.cursor ?? null) : scannedTo;
+  const isMore = isCut || !exhausted;
+  if (search.backwards) {
+    // After the last lines there are no more, whatever is before them.
+    return { lines: fitting.toReversed(), more: false, next: isMore ? (end ?? "") : "" };
+  }
+  return { lines: fitting, more: isMore, next: end ?? search.after ?? "" };
 }

@@ -6,13 +6,16 @@ import type { StoredRow } from "./line-table.ts";
 const codec = codecOf<Plain<StoredLine>>(StoredLineSchema);
 
 export function storedLine(row: StoredRow): Plain<StoredLine> {
-  const { trial, run, nodeRank, sequence, atMs, source, text, continued, cursor } = row;
+  const { trial, run, nodeRank, sequence, atMs, source, text, continued, rank, level } = row;
   const allocation = runId(trial, run);
+  const said = { nodeRank, sequence, atMs, source, text, continued };
   return {
     trial,
     run,
-    line: { allocation, nodeRank, sequence, atMs, source, text, continued },
-    cursor,
+    line: { allocation, ...said, ...(rank === null ? {} : { rank }) },
+    cursor: row.cursor,
+    level,
+    ...(row.receivedAtMs === null ? {} : { receivedAtMs: row.receivedAtMs }),
   };
 }
 

@@ -9,10 +9,10 @@ import {
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
 import { assert, type Rejection } from "@trainyard/kernel";
-import { runToken, type Service } from "@trainyard/runtime";
+import { runToken, type Service, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { parseConfig } from "../config.ts";
-import { createService, type Overrides } from "../service.ts";
+import { createService } from "../service.ts";
 
 export const tokenKey = { id: "1", secret: Buffer.alloc(32, 5) };
 
@@ -34,7 +34,7 @@ export class TestLogs implements AsyncDisposable {
   }
 
   /** A replica that serves until it is disposed of, at the latest with everything else. */
-  async replica(overrides: Overrides = {}): Promise<Service> {
+  async replica(overrides: TableOverrides = {}): Promise<Service> {
     const bus = this.stage.hub.connect("logs");
     const config = parseConfig({
       ...this.stage.variables,
@@ -57,7 +57,7 @@ export class TestLogs implements AsyncDisposable {
   }
 
   async #ask(query: Partial<Plain<QueryLines>>) {
-    const whole = { task: "", after: "", limit: 0, tail: 0, ...query };
+    const whole = { task: "", after: "", before: "", limit: 0, tail: 0, ...query };
     return this.stage.ask([QueryLinesSchema, whole], LinePageSchema);
   }
 

@@ -5,6 +5,7 @@ import { limits } from "../../limits.ts";
 import {
   activated,
   checkpointA,
+  exampleConfig,
   exampleResources,
   experimentCreated,
   paused,
@@ -18,6 +19,7 @@ import {
 } from "../examples.ts";
 import { evolveExperiment, initialExperiment } from "../experiment/evolve.ts";
 import type { ExperimentEvent } from "../experiment/state.ts";
+import { initialLogSignals, type LogSignals } from "../foreign/log-signals.ts";
 import type { SearchWant } from "../foreign/search.ts";
 import { evolveTrial, initialTrial } from "../trial/evolve.ts";
 import type { TrialEvent } from "../trial/state.ts";
@@ -29,6 +31,7 @@ type Situation = {
   readonly search?: SearchWant | null;
   readonly origin?: Origin;
   readonly awaits?: boolean;
+  readonly signals?: LogSignals;
 };
 
 const active = [experimentCreated(), activated] as const;
@@ -41,6 +44,7 @@ function next(situation: Situation) {
     search = "run",
     origin = nothing,
     awaits = false,
+    signals = initialLogSignals,
   } = situation;
   return nextStep({
     id: "12.1",
@@ -49,6 +53,7 @@ function next(situation: Situation) {
     search,
     origin,
     awaits,
+    signals,
   });
 }
 
@@ -238,4 +243,70 @@ describe("with an unended run", () => {
 test("nothing is wanted of a trial that does not exist or has ended", () => {
   expect(next({ trial: [] })).toBeNull();
   expect(next({ trial: [...fresh, trialEnded(TrialOutcome.CANCELED, "canceled")] })).toBeNull();
+});
+
+describe("a line that matched a log policy", () => {
+  const failed = [...running, runEnded(1, RunEndWhy.FAILED, { message: "out of memory" })];
+  const finalFrom = (run: number): LogSignals => ({
+    ...initialLogSignals,
+    final: { run, policy: "CUDA OOM" },
+  });
+  const ended = {
+    kind: "end",
+    outcome: TrialOutcome.FAILED,
+    reason: 'run 1: out of memory (not repeated: log policy "CUDA OOM")',
+  };
+
+  test("of cancel_retries makes the failure of its run the last", () => {
+    expect(next({ trial: failed, signals: finalFrom(1) })).toEqual(ended);
+    expect(next({ trial: failed })).toMatchObject({ kind: "request_run" });
+  });
+
+  test("of cancel_retries stops no run that has not failed", () => {
+    expect(next({ trial: running, signals: finalFrom(1) })).toBeNull();
+    const preempted = after(RunEndWhy.ACKNOWLEDGED_STOP);
+    expect(next({ trial: preempted, signals: finalFrom(1) })).toMatchObject({
+      kind: "request_run",
+    });
+    expect(next({ trial: after(RunEndWhy.FINISHED), signals: finalFrom(1) })).toEqual(
+      ends(TrialOutcome.COMPLETED),
+    );
+  });
+
+  test("of cancel_retries stops a retry that has begun, and the trial then ends as failed", () => {
+    const retried = [...failed, runRequested(2), runStarted(2)];
+    expect(next({ trial: retried, signals: finalFrom(1) })).toEqual(
+      stops(StopWhy.CANCEL, limits.cancelGraceMs),
+    );
+    expect(next({ trial: retried, signals: finalFrom(2) })).toBeNull();
+    const stoppedRetry = [...retried, runEnded(2, RunEndWhy.ACKNOWLEDGED_STOP)];
+    expect(next({ trial: stoppedRetry, signals: finalFrom(1) })).toEqual(ended);
+  });
+
+  test("of cancel_retries counts for later runs too: one that went on after it and fails is not repeated", () => {
+    const later = [
+      ...after(RunEndWhy.ACKNOWLEDGED_STOP),
+      runRequested(2),
+      runStarted(2),
+      runEnded(2, RunEndWhy.FAILED, { message: "again" }),
+    ];
+    expect(next({ trial: later, signals: finalFrom(1) })).toMatchObject({
+      outcome: TrialOutcome.FAILED,
+      reason: expect.stringContaining("run 2: again") as string,
+    });
+  });
+
+  test("of exclude_node keeps the trial's next runs from its agent, beside those that the configuration excludes", () => {
+    const signals = { ...initialLogSignals, excluded: ["gpu-7"] };
+    expect(next({ trial: failed, signals })).toMatchObject({
+      resources: { constraints: { excludedAgents: ["gpu-7"] } },
+    });
+    const constraints = { exclude_agents: ["gpu-1"] };
+    const config = { ...exampleConfig, resources: { ...exampleConfig.resources, constraints } };
+    const experiment = [experimentCreated(config), activated];
+    expect(next({ trial: failed, experiment, signals })).toMatchObject({
+      resources: { constraints: { excludedAgents: ["gpu-1", "gpu-7"] } },
+    });
+    expect(next({ trial: failed })).not.toHaveProperty("resources.constraints");
+  });
 });

@@ -7,12 +7,21 @@
  *
  * A run that has not ended: is it wanted? If not, it is asked to stop, by the harshest of the reasons; a stop that was
  * asked for stands, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it is
- * wanted to run, the next run is requested, unless checkpoints that the one before has left are still on their way: it
+ * wanted to run, the next run is requested (not on agents that a log policy has excluded), unless checkpoints that the one before has left are still on their way: it
  * would start from an older one. That waiting has an end, and does not put off the end of a trial.
  */
-import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import type { Plain } from "@trainyard/contracts";
+import {
+  type Resources,
+  RunEndWhy,
+  StopKind,
+  StopMode,
+  StopWhy,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 import type { ExperimentState } from "../experiment/state.ts";
+import type { LogSignals } from "../foreign/log-signals.ts";
 import { type SearchWant, stopOf } from "../foreign/search.ts";
 import type { TrialCommand } from "../trial/commands.ts";
 import type { Stop, TrialState } from "../trial/state.ts";
@@ -33,6 +42,7 @@ export type Asked = {
   readonly origin: Origin;
   /** The run before has left checkpoints that may yet be complete, and there is time. */
   readonly awaits: boolean;
+  readonly signals: LogSignals;
 };
 
 export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
@@ -52,7 +62,7 @@ function graceful(why: StopWhy, graceMs: number): Stop {
   return { mode: StopMode.GRACEFUL, why, graceMs };
 }
 
-function stopsWanted({ experiment, search }: Asked): readonly Stop[] {
+function stopsWanted({ trial, experiment, search, signals }: Asked): readonly Stop[] {
   const stops: Stop[] = [];
   if (experiment.stop?.kind === StopKind.KILL) {
     stops.push({ mode: StopMode.KILL, why: StopWhy.KILL, graceMs: 0 });
@@ -61,6 +71,10 @@ function stopsWanted({ experiment, search }: Asked): readonly Stop[] {
   }
   if (experiment.status === "paused") {
     stops.push(graceful(StopWhy.PAUSE, limits.preemptionGraceMs));
+  }
+  // The retry had begun before the line was known that forbids it.
+  if (finalFailure(trial, signals) !== null) {
+    stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
   }
   if (stopOf(search) !== null) stops.push(graceful(StopWhy.SEARCH_STOP, limits.searchStopGraceMs));
   if (search === "suspended") {
@@ -77,7 +91,7 @@ export function isStopping(experiment: ExperimentState): boolean {
  * Whether the trial ends here, and how. What a run achieved before it could be stopped counts first, unless the search
  * can make nothing of it.
  */
-function endWanted({ trial, experiment, search }: Asked): Step | null {
+function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
   const { lastEnd } = trial;
   const stop = stopOf(search);
   if (stop?.fails === true && !isStopping(experiment)) {
@@ -93,6 +107,8 @@ function endWanted({ trial, experiment, search }: Asked): Step | null {
     const reason = lastEnd.message || "the script cannot work with these hyperparameters";
     return end(TrialOutcome.INVALID_HYPERPARAMETERS, reason);
   }
+  const final = finalFailure(trial, signals);
+  if (final !== null) return end(TrialOutcome.FAILED, final);
   const unlaunched = launchesEnd(trial);
   if (unlaunched !== null) return unlaunched;
   if (lastEnd?.countsAsRestart === true && trial.restarts >= experiment.plan.maxRestarts) {
@@ -101,6 +117,16 @@ function endWanted({ trial, experiment, search }: Asked): Step | null {
     return end(TrialOutcome.FAILED, `run ${lastEnd.run}: ${what}${after}`);
   }
   return null;
+}
+
+/**
+ * Why a failure was the trial's last, by a log policy; null when none was. The policy counts for the run whose line matched and
+ * for all later ones: one that was preempted after its line, and fails after it went on, is not repeated either.
+ */
+function finalFailure({ lastFailure }: TrialState, { final }: LogSignals): string | null {
+  if (lastFailure === undefined || final === null || lastFailure.run < final.run) return null;
+  const { run, message } = lastFailure;
+  return `run ${run}: ${message || "it failed"} (not repeated: log policy ${JSON.stringify(final.policy)})`;
 }
 
 /** It could be launched nowhere, or not where it can go at all: more attempts would only take others' time. */
@@ -122,7 +148,7 @@ function end(outcome: TrialOutcome, reason: string): Step {
   return { kind: "end", outcome, reason };
 }
 
-function runWanted({ id, experiment, search, origin, awaits }: Asked): Step | null {
+function runWanted({ id, experiment, search, origin, awaits, signals }: Asked): Step | null {
   if (experiment.status !== "active" || search === "suspended" || awaits) return null;
   if (origin.kind === "gone") {
     const reason = `the checkpoint ${origin.checkpoint} that it has to start from is gone`;
@@ -131,10 +157,27 @@ function runWanted({ id, experiment, search, origin, awaits }: Asked): Step | nu
   return {
     kind: "request_run",
     experiment: id.slice(0, id.indexOf(".")),
-    resources: experiment.plan.resources,
+    resources: withoutAgents(experiment.plan.resources, signals.excluded),
     workspace: experiment.workspace,
     owner: experiment.owner,
     from:
       origin.kind === "checkpoint" ? { checkpoint: origin.checkpoint, step: origin.step } : null,
   };
+}
+
+const unconstrained = {
+  device: "",
+  deviceMemoryBytes: 0,
+  required: [],
+  preferred: [],
+  forbidden: [],
+  excludedAgents: [],
+  sameLabel: "",
+};
+
+function withoutAgents(resources: Plain<Resources>, agents: readonly string[]): Plain<Resources> {
+  if (agents.length === 0) return resources;
+  const constraints = resources.constraints ?? unconstrained;
+  const excludedAgents = [...new Set([...constraints.excludedAgents, ...agents])];
+  return { ...resources, constraints: { ...constraints, excludedAgents } };
 }

@@ -72,6 +72,7 @@ function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }):
       message: data.message,
       countsAsRestart: data.countsAsRestart,
     },
+    ...(data.countsAsRestart ? { lastFailure: { run: data.run, message: data.message } } : {}),
     launchFailures: neverStarted ? state.launchFailures + 1 : state.launchFailures,
     unlaunched: unlaunchedAfter(state.unlaunched, data.launchFailure),
   };

@@ -53,6 +53,8 @@ export type TrialState = {
   readonly runs: number;
   readonly unended: { readonly started: boolean; readonly stop: Stop | null } | null;
   readonly lastEnd: LastEnd | null;
+  /** The latest run whose end counts as a restart; absent where none has. */
+  readonly lastFailure?: Pick<LastEnd, "run" | "message"> | undefined;
   /** Runs that were requested because the one before failed. */
   readonly restarts: number;
   /** Runs in a row that the platform lost before they started. */

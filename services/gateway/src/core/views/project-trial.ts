@@ -64,6 +64,7 @@ export const trialProjections: Projections = {
         latestCheckpoint: "",
         createdAtMs: timeMs,
         lastLogLines: [],
+        logPoliciesMatched: [],
         progress: 0,
         origin,
         sourceTrial,

@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IogECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIoMGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIvMCCgNSdW4SCgoCaWQYASABKAkSDgoGbnVtYmVyGAIgASgNEg0KBXN0YXRlGAMgASgJEhEKCXdoeV9lbmRlZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJEjIKCnBsYWNlbWVudHMYBiADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlJ1blBsYWNlbWVudBIXCg9yZXF1ZXN0ZWRfYXRfbXMYByABKAESGgoNc3RhcnRlZF9hdF9tcxgIIAEoAUgAiAEBEhgKC2VuZGVkX2F0X21zGAkgASgBSAGIAQESEQoJd2FpdHNfZm9yGAogASgJEhcKD2Zyb21fY2hlY2twb2ludBgLIAEoCRIWCgl3YWl0X2NvZGUYDCABKAlIAogBARIXCgp3YWl0X2xpbWl0GA0gASgJSAOIAQFCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zQgwKCl93YWl0X2NvZGVCDQoLX3dhaXRfbGltaXQioQEKDFJ1blBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SFAoHYWRkcmVzcxgEIAEoCUgAiAEBEjQKBXByb3h5GAUgASgLMiAudHJhaW55YXJkLmFwaS52MS5Qcm94eUFkZHJlc3Nlc0gBiAEBQgoKCF9hZGRyZXNzQggKBl9wcm94eSIjCg5Qcm94eUFkZHJlc3NlcxIRCglhZGRyZXNzZXMYASADKAkicgoXTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEgoKc3VwZXJzZWRlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJzChhMaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSKTAgoLTWV0cmljUG9pbnQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEg0KBWdyb3VwGAMgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIWCg5yZXBvcnRlZF9hdF9tcxgFIAEoARI7CgdtZXRyaWNzGAYgAygLMioudHJhaW55YXJkLmFwaS52MS5NZXRyaWNQb2ludC5NZXRyaWNzRW50cnkSEgoKc3VwZXJzZWRlZBgHIAEoCBInCgZvdGhlcnMYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Gi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrkBChNRdWVyeU1ldHJpY3NSZXF1ZXN0Eg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8iVQoUUXVlcnlNZXRyaWNzUmVzcG9uc2USKwoGc2VyaWVzGAEgAygLMhsudHJhaW55YXJkLmNvbW1vbi52MS5TZXJpZXMSEAoIcG9zaXRpb24YAiABKAkicgobTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg4KBnByZWZpeBgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJnChxMaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlEi4KBWl0ZW1zGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJaChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNInEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2ChZGb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWFmdGVyGAIgASgJIkAKG0ZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg0KBWFmdGVyGAIgASgJIo0BCgxUcmlhbExvZ0xpbmUSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVhdF9tcxgEIAEoARIOCgZzb3VyY2UYBSABKAkSDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgSDgoGY3Vyc29yGAggASgJMt4QChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxJ9CgxRdWVyeU1ldHJpY3MSJS50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1JlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlIh6C0+STAhgSFi9hcGkvdjEvbWV0cmljczpzZXJpZXMSogEKFExpc3RUcmlhbE1ldHJpY05hbWVzEi0udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QaLi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2UiK4LT5JMCJRIjL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWMtbmFtZXMShQEKDUxpc3RUcmlhbExvZ3MSJi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiI4LT5JMCHRIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzEokBCg9Gb2xsb3dUcmlhbExvZ3MSKC50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIqgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3M6Zm9sbG93MAESnQEKFEZvbGxvd0V4cGVyaW1lbnRMb2dzEi0udHJhaW55YXJkLmFwaS52MS5Gb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzOmZvbGxvdzABYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_series]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IogECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIsUGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARJAChRsb2dfcG9saWNpZXNfbWF0Y2hlZBgXIAMoCzIiLnRyYWlueWFyZC5hcGkudjEuTWF0Y2hlZExvZ1BvbGljeRo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIqoBChBNYXRjaGVkTG9nUG9saWN5Eg4KBnBvbGljeRgBIAEoCRIOCgZhY3Rpb24YAiABKAkSCwoDcnVuGAMgASgNEg0KBWFnZW50GAQgASgJEhEKCW5vZGVfcmFuaxgFIAEoDRIRCgRyYW5rGAYgASgNSACIAQESDAoEbGluZRgHIAEoCRIOCgZjdXJzb3IYCCABKAkSDQoFYXRfbXMYCSABKAFCBwoFX3Jhbmsi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIpMCCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIEicKBm90aGVycxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaLgoMTWV0cmljc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byJVChRRdWVyeU1ldHJpY3NSZXNwb25zZRIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoCSJyChtMaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJImcKHExpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2USLgoFaXRlbXMYASADKAsyHy50cmFpbnlhcmQuY29tbW9uLnYxLk1ldHJpY05hbWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIu0CChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEhEKBHJhbmsYByABKA1IAogBARIOCgZzb3VyY2UYCCABKAkSDQoFbGV2ZWwYCSABKAkSFAoHZnJvbV9tcxgKIAEoAUgDiAEBEhUKCHVudGlsX21zGAsgASgBSASIAQESEAoIY29udGFpbnMYDCABKAkSDwoHbWF0Y2hlcxgNIAEoCRIOCgZzZWFyY2gYDiABKAkSDQoFYWZ0ZXIYDyABKAkSDgoGYmVmb3JlGBAgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi9wIKGUxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEhEKBHJhbmsYByABKA1IAogBARIOCgZzb3VyY2UYCCABKAkSDQoFbGV2ZWwYCSABKAkSFAoHZnJvbV9tcxgKIAEoAUgDiAEBEhUKCHVudGlsX21zGAsgASgBSASIAQESEAoIY29udGFpbnMYDCABKAkSDwoHbWF0Y2hlcxgNIAEoCRIOCgZzZWFyY2gYDiABKAkSDQoFYWZ0ZXIYDyABKAkSDgoGYmVmb3JlGBAgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMigQEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRIOCgZiZWZvcmUYBCABKAkiqgIKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkSEAoDcnVuGAMgASgNSACIAQESFgoJbm9kZV9yYW5rGAQgASgNSAGIAQESEQoEcmFuaxgFIAEoDUgCiAEBEg4KBnNvdXJjZRgGIAEoCRINCgVsZXZlbBgHIAEoCRIUCgdmcm9tX21zGAggASgBSAOIAQESFQoIdW50aWxfbXMYCSABKAFIBIgBARIQCghjb250YWlucxgKIAEoCRIPCgdtYXRjaGVzGAsgASgJEg4KBnNlYXJjaBgMIAEoCUIGCgRfcnVuQgwKCl9ub2RlX3JhbmtCBwoFX3JhbmtCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zIrQCChtGb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgVhZnRlchgCIAEoCRIQCgNydW4YAyABKA1IAIgBARIWCglub2RlX3JhbmsYBCABKA1IAYgBARIRCgRyYW5rGAUgASgNSAKIAQESDgoGc291cmNlGAYgASgJEg0KBWxldmVsGAcgASgJEhQKB2Zyb21fbXMYCCABKAFIA4gBARIVCgh1bnRpbF9tcxgJIAEoAUgEiAEBEhAKCGNvbnRhaW5zGAogASgJEg8KB21hdGNoZXMYCyABKAkSDgoGc2VhcmNoGAwgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi6AEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkSEQoEcmFuaxgJIAEoDUgAiAEBEg0KBWxldmVsGAogASgJEhsKDnJlY2VpdmVkX2F0X21zGAsgASgBSAGIAQFCBwoFX3JhbmtCEQoPX3JlY2VpdmVkX2F0X21zMvoRChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxJ9CgxRdWVyeU1ldHJpY3MSJS50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1JlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlIh6C0+STAhgSFi9hcGkvdjEvbWV0cmljczpzZXJpZXMSogEKFExpc3RUcmlhbE1ldHJpY05hbWVzEi0udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QaLi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2UiK4LT5JMCJRIjL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWMtbmFtZXMShQEKDUxpc3RUcmlhbExvZ3MSJi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiI4LT5JMCHRIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzEpkBChJMaXN0RXhwZXJpbWVudExvZ3MSKy50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSItgtPkkwInEiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzEokBCg9Gb2xsb3dUcmlhbExvZ3MSKC50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIqgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3M6Zm9sbG93MAESnQEKFEZvbGxvd0V4cGVyaW1lbnRMb2dzEi0udHJhaW55YXJkLmFwaS52MS5Gb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzOmZvbGxvdzABYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_series]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -602,6 +602,13 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
    * @generated from field: double source_step = 22;
    */
   sourceStep: number;
+
+  /**
+   * The log policies that lines of the trial have matched: for each policy and node of a run the first line. In GetTrial only.
+   *
+   * @generated from field: repeated trainyard.api.v1.MatchedLogPolicy log_policies_matched = 23;
+   */
+  logPoliciesMatched: MatchedLogPolicy[];
 };
 
 /**
@@ -610,6 +617,69 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
  */
 export const TrialSchema: GenMessage<Trial> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_experiments, 14);
+
+/**
+ * @generated from message trainyard.api.v1.MatchedLogPolicy
+ */
+export type MatchedLogPolicy = Message<"trainyard.api.v1.MatchedLogPolicy"> & {
+  /**
+   * The name of the policy, or its pattern if it has no name.
+   *
+   * @generated from field: string policy = 1;
+   */
+  policy: string;
+
+  /**
+   * cancel_retries, exclude_node, or empty.
+   *
+   * @generated from field: string action = 2;
+   */
+  action: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * @generated from field: string agent = 4;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: uint32 node_rank = 5;
+   */
+  nodeRank: number;
+
+  /**
+   * @generated from field: optional uint32 rank = 6;
+   */
+  rank?: number | undefined;
+
+  /**
+   * The beginning of the line, and its cursor in the log of the trial.
+   *
+   * @generated from field: string line = 7;
+   */
+  line: string;
+
+  /**
+   * @generated from field: string cursor = 8;
+   */
+  cursor: string;
+
+  /**
+   * @generated from field: double at_ms = 9;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.MatchedLogPolicy.
+ * Use `create(MatchedLogPolicySchema)` to create a new message.
+ */
+export const MatchedLogPolicySchema: GenMessage<MatchedLogPolicy> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 15);
 
 /**
  * @generated from message trainyard.api.v1.Run
@@ -696,7 +766,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 15);
+  messageDesc(file_trainyard_api_v1_experiments, 16);
 
 /**
  * @generated from message trainyard.api.v1.RunPlacement
@@ -737,7 +807,7 @@ export type RunPlacement = Message<"trainyard.api.v1.RunPlacement"> & {
  * Use `create(RunPlacementSchema)` to create a new message.
  */
 export const RunPlacementSchema: GenMessage<RunPlacement> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 16);
+  messageDesc(file_trainyard_api_v1_experiments, 17);
 
 /**
  * @generated from message trainyard.api.v1.ProxyAddresses
@@ -756,7 +826,7 @@ export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
  * Use `create(ProxyAddressesSchema)` to create a new message.
  */
 export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 17);
+  messageDesc(file_trainyard_api_v1_experiments, 18);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsRequest
@@ -797,7 +867,7 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
  * Use `create(ListTrialMetricsRequestSchema)` to create a new message.
  */
 export const ListTrialMetricsRequestSchema: GenMessage<ListTrialMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 18);
+  messageDesc(file_trainyard_api_v1_experiments, 19);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsResponse
@@ -824,7 +894,7 @@ export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetric
  * Use `create(ListTrialMetricsResponseSchema)` to create a new message.
  */
 export const ListTrialMetricsResponseSchema: GenMessage<ListTrialMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 19);
+  messageDesc(file_trainyard_api_v1_experiments, 20);
 
 /**
  * @generated from message trainyard.api.v1.MetricPoint
@@ -880,7 +950,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
  * Use `create(MetricPointSchema)` to create a new message.
  */
 export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 20);
+  messageDesc(file_trainyard_api_v1_experiments, 21);
 
 /**
  * @generated from message trainyard.api.v1.QueryMetricsRequest
@@ -953,7 +1023,7 @@ export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"
  * Use `create(QueryMetricsRequestSchema)` to create a new message.
  */
 export const QueryMetricsRequestSchema: GenMessage<QueryMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 21);
+  messageDesc(file_trainyard_api_v1_experiments, 22);
 
 /**
  * @generated from message trainyard.api.v1.QueryMetricsResponse
@@ -977,7 +1047,7 @@ export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsRespons
  * Use `create(QueryMetricsResponseSchema)` to create a new message.
  */
 export const QueryMetricsResponseSchema: GenMessage<QueryMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 23);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricNamesRequest
@@ -1016,7 +1086,7 @@ export type ListTrialMetricNamesRequest = Message<"trainyard.api.v1.ListTrialMet
  * Use `create(ListTrialMetricNamesRequestSchema)` to create a new message.
  */
 export const ListTrialMetricNamesRequestSchema: GenMessage<ListTrialMetricNamesRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricNamesResponse
@@ -1040,7 +1110,7 @@ export type ListTrialMetricNamesResponse = Message<"trainyard.api.v1.ListTrialMe
  * Use `create(ListTrialMetricNamesResponseSchema)` to create a new message.
  */
 export const ListTrialMetricNamesResponseSchema: GenMessage<ListTrialMetricNamesResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 25);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsRequest
@@ -1067,6 +1137,82 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
    * @generated from field: uint32 tail = 4;
    */
   tail: number;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 5;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 6;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 7;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 8;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 9;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 10;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 11;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 12;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 13;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 14;
+   */
+  search: string;
+
+  /**
+   * Lines after this line's cursor, and before that one's.
+   *
+   * @generated from field: string after = 15;
+   */
+  after: string;
+
+  /**
+   * @generated from field: string before = 16;
+   */
+  before: string;
 };
 
 /**
@@ -1074,7 +1220,113 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  * Use `create(ListTrialLogsRequestSchema)` to create a new message.
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 26);
+
+/**
+ * @generated from message trainyard.api.v1.ListExperimentLogsRequest
+ */
+export type ListExperimentLogsRequest = Message<"trainyard.api.v1.ListExperimentLogsRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * @generated from field: uint32 tail = 4;
+   */
+  tail: number;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 5;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 6;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 7;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 8;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 9;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 10;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 11;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 12;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 13;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 14;
+   */
+  search: string;
+
+  /**
+   * @generated from field: string after = 15;
+   */
+  after: string;
+
+  /**
+   * @generated from field: string before = 16;
+   */
+  before: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListExperimentLogsRequest.
+ * Use `create(ListExperimentLogsRequestSchema)` to create a new message.
+ */
+export const ListExperimentLogsRequestSchema: GenMessage<ListExperimentLogsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 27);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -1086,6 +1338,8 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
   items: TrialLogLine[];
 
   /**
+   * A page may be empty and have a next one: each looks at a bounded number of lines.
+   *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
@@ -1094,6 +1348,13 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
    * @generated from field: string position = 3;
    */
   position: string;
+
+  /**
+   * With tail: the value of before for the lines before these; empty if there are none.
+   *
+   * @generated from field: string before = 4;
+   */
+  before: string;
 };
 
 /**
@@ -1101,7 +1362,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 26);
+  messageDesc(file_trainyard_api_v1_experiments, 28);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -1118,6 +1379,70 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
    * @generated from field: string after = 2;
    */
   after: string;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 3;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 4;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 5;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 7;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 8;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 9;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 10;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 11;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 12;
+   */
+  search: string;
 };
 
 /**
@@ -1125,7 +1450,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 27);
+  messageDesc(file_trainyard_api_v1_experiments, 29);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -1140,6 +1465,70 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
    * @generated from field: string after = 2;
    */
   after: string;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 3;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 4;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 5;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 7;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 8;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 9;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 10;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 11;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 12;
+   */
+  search: string;
 };
 
 /**
@@ -1147,7 +1536,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 28);
+  messageDesc(file_trainyard_api_v1_experiments, 30);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1194,6 +1583,27 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
    * @generated from field: string cursor = 8;
    */
   cursor: string;
+
+  /**
+   * The rank of the process, where a launcher says it.
+   *
+   * @generated from field: optional uint32 rank = 9;
+   */
+  rank?: number | undefined;
+
+  /**
+   * trace, debug, info, warning, error or critical; empty where the line does not say it.
+   *
+   * @generated from field: string level = 10;
+   */
+  level: string;
+
+  /**
+   * When the platform stored the line; absent for lines that an earlier version stored.
+   *
+   * @generated from field: optional double received_at_ms = 11;
+   */
+  receivedAtMs?: number | undefined;
 };
 
 /**
@@ -1201,7 +1611,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 29);
+  messageDesc(file_trainyard_api_v1_experiments, 31);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1311,6 +1721,16 @@ export const ExperimentService: GenService<{
   listTrialLogs: {
     methodKind: "unary";
     input: typeof ListTrialLogsRequestSchema;
+    output: typeof ListTrialLogsResponseSchema;
+  },
+  /**
+   * The lines of all trials of the experiment.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.ListExperimentLogs
+   */
+  listExperimentLogs: {
+    methodKind: "unary";
+    input: typeof ListExperimentLogsRequestSchema;
     output: typeof ListTrialLogsResponseSchema;
   },
   /**

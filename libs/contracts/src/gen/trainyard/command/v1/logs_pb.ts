@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/logs.proto.
  */
 export const file_trainyard_command_v1_logs: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJZCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZ0b2tlbnMYAyADKAkiowEKB0xvZ0xpbmUSEgoKYWxsb2NhdGlvbhgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SEAoIc2VxdWVuY2UYAyABKAESDQoFYXRfbXMYBCABKAESLwoGc291cmNlGAUgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlEgwKBHRleHQYBiABKAkSEQoJY29udGludWVkGAcgASgIIusBCgpRdWVyeUxpbmVzEgwKBHRhc2sYASABKAkSDQoFYWZ0ZXIYAiABKAkSDQoFbGltaXQYAyABKA0SDAoEdGFpbBgEIAEoDRIQCgNydW4YBSABKA1IAIgBARIWCglub2RlX3JhbmsYBiABKA1IAYgBARI0CgZzb3VyY2UYByABKA4yHy50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dTb3VyY2VIAogBARIVCghjb250YWlucxgIIAEoCUgDiAEBQgYKBF9ydW5CDAoKX25vZGVfcmFua0IJCgdfc291cmNlQgsKCV9jb250YWlucyJJCghMaW5lUGFnZRIvCgVsaW5lcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JlZExpbmUSDAoEbW9yZRgCIAEoCCJlCgpTdG9yZWRMaW5lEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIrCgRsaW5lGAMgASgLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZjdXJzb3IYBCABKAkqawoJTG9nU291cmNlEhoKFkxPR19TT1VSQ0VfVU5TUEVDSUZJRUQQABIVChFMT0dfU09VUkNFX1NURE9VVBABEhUKEUxPR19TT1VSQ0VfU1RERVJSEAISFAoQTE9HX1NPVVJDRV9BR0VOVBADYgZwcm90bzM");
+  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJZCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZ0b2tlbnMYAyADKAkivwEKB0xvZ0xpbmUSEgoKYWxsb2NhdGlvbhgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SEAoIc2VxdWVuY2UYAyABKAESDQoFYXRfbXMYBCABKAESLwoGc291cmNlGAUgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlEgwKBHRleHQYBiABKAkSEQoJY29udGludWVkGAcgASgIEhEKBHJhbmsYCCABKA1IAIgBAUIHCgVfcmFuayLdAwoKUXVlcnlMaW5lcxIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWxpbWl0GAMgASgNEgwKBHRhaWwYBCABKA0SEAoDcnVuGAUgASgNSACIAQESFgoJbm9kZV9yYW5rGAYgASgNSAGIAQESNAoGc291cmNlGAcgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlSAKIAQESFQoIY29udGFpbnMYCCABKAlIA4gBARIOCgZiZWZvcmUYCSABKAkSEQoEcmFuaxgKIAEoDUgEiAEBEjIKBWxldmVsGAsgASgOMh4udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGV2ZWxIBYgBARIUCgdmcm9tX21zGAwgASgBSAaIAQESFQoIdW50aWxfbXMYDSABKAFIB4gBARIUCgdtYXRjaGVzGA4gASgJSAiIAQESEwoGc2VhcmNoGA8gASgJSAmIAQFCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgkKB19zb3VyY2VCCwoJX2NvbnRhaW5zQgcKBV9yYW5rQggKBl9sZXZlbEIKCghfZnJvbV9tc0ILCglfdW50aWxfbXNCCgoIX21hdGNoZXNCCQoHX3NlYXJjaCJXCghMaW5lUGFnZRIvCgVsaW5lcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JlZExpbmUSDAoEbW9yZRgCIAEoCBIMCgRuZXh0GAMgASgJIsQBCgpTdG9yZWRMaW5lEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIrCgRsaW5lGAMgASgLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZjdXJzb3IYBCABKAkSLQoFbGV2ZWwYBSABKA4yHi50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dMZXZlbBIbCg5yZWNlaXZlZF9hdF9tcxgGIAEoAUgAiAEBQhEKD19yZWNlaXZlZF9hdF9tcyqnAQoITG9nTGV2ZWwSGQoVTE9HX0xFVkVMX1VOU1BFQ0lGSUVEEAASEwoPTE9HX0xFVkVMX1RSQUNFEAESEwoPTE9HX0xFVkVMX0RFQlVHEAISEgoOTE9HX0xFVkVMX0lORk8QAxIVChFMT0dfTEVWRUxfV0FSTklORxAEEhMKD0xPR19MRVZFTF9FUlJPUhAFEhYKEkxPR19MRVZFTF9DUklUSUNBTBAGKmsKCUxvZ1NvdXJjZRIaChZMT0dfU09VUkNFX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NPVVJDRV9TVERPVVQQARIVChFMT0dfU09VUkNFX1NUREVSUhACEhQKEExPR19TT1VSQ0VfQUdFTlQQA2IGcHJvdG8z");
 
 /**
  * Subject ty.cmd.logs.WriteLines: an agent's batch, at most 512 KiB. Idempotent by (allocation, node rank, sequence).
@@ -89,6 +89,13 @@ export type LogLine = Message<"trainyard.command.v1.LogLine"> & {
    * @generated from field: bool continued = 7;
    */
   continued: boolean;
+
+  /**
+   * The rank of the process, which the launcher writes before each line; absent where no launcher says it.
+   *
+   * @generated from field: optional uint32 rank = 8;
+   */
+  rank?: number | undefined;
 };
 
 /**
@@ -151,6 +158,51 @@ export type QueryLines = Message<"trainyard.command.v1.QueryLines"> & {
    * @generated from field: optional string contains = 8;
    */
   contains?: string | undefined;
+
+  /**
+   * Lines before this cursor; empty for no bound. With tail, the last ones before it.
+   *
+   * @generated from field: string before = 9;
+   */
+  before: string;
+
+  /**
+   * @generated from field: optional uint32 rank = 10;
+   */
+  rank?: number | undefined;
+
+  /**
+   * Lines of this level or a more severe one.
+   *
+   * @generated from field: optional trainyard.command.v1.LogLevel level = 11;
+   */
+  level?: LogLevel | undefined;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms).
+   *
+   * @generated from field: optional double from_ms = 12;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 13;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * A regular expression in RE2's syntax that is found in the line. The time of a match is linear in the line's length.
+   *
+   * @generated from field: optional string matches = 14;
+   */
+  matches?: string | undefined;
+
+  /**
+   * Words that are all in the line, in any order and in either case.
+   *
+   * @generated from field: optional string search = 15;
+   */
+  search?: string | undefined;
 };
 
 /**
@@ -170,11 +222,19 @@ export type LinePage = Message<"trainyard.command.v1.LinePage"> & {
   lines: StoredLine[];
 
   /**
-   * Whether there are more after the last.
+   * Whether there may be more after the last. One answer looks at a bounded number of lines: a page may be empty and have more.
    *
    * @generated from field: bool more = 2;
    */
   more: boolean;
+
+  /**
+   * Where the reader continues: the value of after. With tail: the value of before for the lines before these, or empty if
+   * there are none.
+   *
+   * @generated from field: string next = 3;
+   */
+  next: string;
 };
 
 /**
@@ -209,6 +269,18 @@ export type StoredLine = Message<"trainyard.command.v1.StoredLine"> & {
    * @generated from field: string cursor = 4;
    */
   cursor: string;
+
+  /**
+   * @generated from field: trainyard.command.v1.LogLevel level = 5;
+   */
+  level: LogLevel;
+
+  /**
+   * When the service stored the line, its clock; absent for lines that an earlier version stored.
+   *
+   * @generated from field: optional double received_at_ms = 6;
+   */
+  receivedAtMs?: number | undefined;
 };
 
 /**
@@ -217,6 +289,61 @@ export type StoredLine = Message<"trainyard.command.v1.StoredLine"> & {
  */
 export const StoredLineSchema: GenMessage<StoredLine> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_logs, 4);
+
+/**
+ * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says nothing.
+ *
+ * @generated from enum trainyard.command.v1.LogLevel
+ */
+export const LogLevel = {
+  /**
+   * @generated from enum value: LOG_LEVEL_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: LOG_LEVEL_TRACE = 1;
+   */
+  TRACE: 1,
+
+  /**
+   * @generated from enum value: LOG_LEVEL_DEBUG = 2;
+   */
+  DEBUG: 2,
+
+  /**
+   * @generated from enum value: LOG_LEVEL_INFO = 3;
+   */
+  INFO: 3,
+
+  /**
+   * @generated from enum value: LOG_LEVEL_WARNING = 4;
+   */
+  WARNING: 4,
+
+  /**
+   * @generated from enum value: LOG_LEVEL_ERROR = 5;
+   */
+  ERROR: 5,
+
+  /**
+   * @generated from enum value: LOG_LEVEL_CRITICAL = 6;
+   */
+  CRITICAL: 6,
+} as const;
+
+/**
+ * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says nothing.
+ *
+ * @generated from enum trainyard.command.v1.LogLevel
+ */
+export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel] | UnknownEnum;
+
+/**
+ * Describes the enum trainyard.command.v1.LogLevel.
+ */
+export const LogLevelSchema: GenEnum<LogLevel> = /*@__PURE__*/
+  enumDesc(file_trainyard_command_v1_logs, 0);
 
 /**
  * @generated from enum trainyard.command.v1.LogSource
@@ -254,5 +381,5 @@ export type LogSource = (typeof LogSource)[keyof typeof LogSource] | UnknownEnum
  * Describes the enum trainyard.command.v1.LogSource.
  */
 export const LogSourceSchema: GenEnum<LogSource> = /*@__PURE__*/
-  enumDesc(file_trainyard_command_v1_logs, 0);
+  enumDesc(file_trainyard_command_v1_logs, 1);
 

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/measurement.proto.
  */
 export const file_trainyard_event_v1_measurement: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEiQAoQTG9nUG9saWN5TWF0Y2hlZBIOCgZwb2xpY3kYASABKAkSDgoGYWN0aW9uGAIgASgJEgwKBGxpbmUYAyABKAliBnByb3RvMw");
+  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEimwEKEExvZ1BvbGljeU1hdGNoZWQSDgoGcG9saWN5GAEgASgJEg4KBmFjdGlvbhgCIAEoCRIMCgRsaW5lGAMgASgJEgsKA3J1bhgEIAEoDRINCgVhZ2VudBgFIAEoCRIRCglub2RlX3JhbmsYBiABKA0SEQoEcmFuaxgHIAEoDUgAiAEBEg4KBmN1cnNvchgIIAEoCUIHCgVfcmFua2IGcHJvdG8z");
 
 /**
  * A validation report. It is appended before the report is acknowledged.
@@ -90,25 +90,62 @@ export const MeasurementsSupersededSchema: GenMessage<MeasurementsSuperseded> = 
   messageDesc(file_trainyard_event_v1_measurement, 1);
 
 /**
- * A log line matched a log policy of the experiment.
+ * A log line matched a log policy of the experiment. Recorded once for each policy and node of a run, for the first such line.
  *
  * @generated from message trainyard.event.v1.LogPolicyMatched
  */
 export type LogPolicyMatched = Message<"trainyard.event.v1.LogPolicyMatched"> & {
   /**
+   * The name of the policy, or its pattern if it has no name.
+   *
    * @generated from field: string policy = 1;
    */
   policy: string;
 
   /**
+   * cancel_retries or exclude_node; empty for a policy that only tells.
+   *
    * @generated from field: string action = 2;
    */
   action: string;
 
   /**
+   * The beginning of the line.
+   *
    * @generated from field: string line = 3;
    */
   line: string;
+
+  /**
+   * @generated from field: uint32 run = 4;
+   */
+  run: number;
+
+  /**
+   * The agent on which the line was written.
+   *
+   * @generated from field: string agent = 5;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: uint32 node_rank = 6;
+   */
+  nodeRank: number;
+
+  /**
+   * The rank of the process, where a launcher says it.
+   *
+   * @generated from field: optional uint32 rank = 7;
+   */
+  rank?: number | undefined;
+
+  /**
+   * The line's cursor in the log of the trial.
+   *
+   * @generated from field: string cursor = 8;
+   */
+  cursor: string;
 };
 
 /**

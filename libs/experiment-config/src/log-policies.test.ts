@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { recordedConfig } from "./recorded.ts";
+import { config, parsed, problems, yaml } from "./test-documents.ts";
+
+const cuda = { name: "CUDA OOM", pattern: ".*CUDA out of memory.*" };
+const ecc = { name: "ECC Error", pattern: ".*uncorrectable ECC error encountered.*" };
+const policiesOf = (text: string) => config(text).log_policies;
+
+test("log policies take effect: nothing warns of them, and two are there without being written", () => {
+  const text = "log_policies: [{name: mine, pattern: a+b, action: exclude_node}]";
+  expect(parsed(yaml(text)).warnings).toEqual([]);
+  expect(policiesOf(text)).toEqual([
+    { name: "mine", pattern: "a+b", action: "exclude_node" },
+    cuda,
+    ecc,
+  ]);
+  expect(policiesOf("")).toEqual([cuda, ecc]);
+});
+
+test("Determined's older form of an action, and a policy without a name, are read", () => {
+  const text = "log_policies: [{pattern: a, action: {type: cancel_retries}}]";
+  expect(policiesOf(text)[0]).toEqual({ name: "a", pattern: "a", action: "cancel_retries" });
+});
+
+test("a policy of the same name replaces a built-in one, and one without a pattern turns it off", () => {
+  const replaced = { ...cuda, action: "cancel_retries" };
+  const own = "{name: CUDA OOM, pattern: '.*CUDA out of memory.*', action: cancel_retries}";
+  expect(policiesOf(`log_policies: [${own}]`)).toEqual([replaced, ecc]);
+  const named = policiesOf("log_policies: [{name: ECC Error, pattern: ''}]");
+  expect(named).toEqual([{ name: "ECC Error", pattern: "" }, cuda]);
+});
+
+test("a record of any shape is read: what is malformed is left out, and one without any has the built-in ones", () => {
+  const policies = [null, 7, { pattern: 3 }, { pattern: "a", action: ["x"] }];
+  expect(recordedConfig({ log_policies: policies }).log_policies).toEqual([
+    { name: "a", pattern: "a" },
+  ]);
+  for (const odd of [undefined, null, "x", {}, { log_policies: {} }]) {
+    expect(recordedConfig(odd).log_policies).toEqual([cuda, ecc]);
+  }
+});
+
+test.each([
+  [
+    "(",
+    /^log_policies\[0\]\.pattern must be a regular expression in RE2's syntax: .*missing closing \)/,
+  ],
+  ["a(?=b)", /^log_policies\[0\]\.pattern must be a regular expression in RE2's syntax/],
+  ["(a{900})", /^log_policies\[0\]\.pattern must be a simpler regular expression/],
+  ["a".repeat(1_001), /^log_policies\[0\]\.pattern must be at most 1000 characters/],
+])("a pattern that cannot be compared in bounded time is refused: %s", (pattern, sentence) => {
+  expect(problems(yaml(`log_policies: [{name: a, pattern: '${pattern}'}]`))).toEqual([
+    expect.stringMatching(sentence),
+  ]);
+});

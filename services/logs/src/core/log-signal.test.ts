@@ -1,0 +1,33 @@
+import { given } from "@trainyard/testing";
+import { test } from "vitest";
+import { logSignal } from "./log-signal.ts";
+
+const data = {
+  policy: "CUDA OOM",
+  action: "cancel_retries",
+  line: "CUDA out of memory",
+  run: 2,
+  agent: "gpu-7",
+  nodeRank: 0,
+  cursor: "17",
+};
+const matched = (fields: Partial<typeof data> = {}) =>
+  ({ type: "LogPolicyMatched", data: { ...data, ...fields } }) as const;
+const match = (fields: Partial<typeof data> = {}) =>
+  ({ kind: "match", matched: { ...data, ...fields } }) as const;
+
+test("the first line of a node of a run that matches a policy is recorded", () => {
+  given(logSignal).when(match()).then(matched());
+});
+
+test("a later line of the same node, run and policy is not", () => {
+  given(logSignal, matched())
+    .when(match({ cursor: "18", line: "again" }))
+    .thenNothing();
+});
+
+test("one of another run, node, policy or action is", () => {
+  for (const other of [{ run: 3 }, { nodeRank: 1 }, { policy: "ECC" }, { action: "" }]) {
+    given(logSignal, matched()).when(match(other)).then(matched(other));
+  }
+});

@@ -1,0 +1,19 @@
+/**
+ * Words of full-text search: runs of letters, digits and underscores, in lower case. `loss=0.25` has the words loss, 0
+ * and 25.
+ */
+const word = /[\p{L}\p{N}_]+/gu;
+
+export function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().match(word));
+}
+
+/** Whether a text has all these words, in any order. */
+export function hasWords(text: string, words: ReadonlySet<string>): boolean {
+  const lower = text.toLowerCase();
+  // Most lines lack a word in any form; only the others are divided.
+  for (const one of words) if (!lower.includes(one)) return false;
+  const own = wordsOf(lower);
+  for (const one of words) if (!own.has(one)) return false;
+  return true;
+}

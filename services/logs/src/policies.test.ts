@@ -1,0 +1,126 @@
+import type { EventData } from "@trainyard/contracts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { line } from "./testing/lines.ts";
+import { TestLogs } from "./testing/test-logs.ts";
+
+let logs: TestLogs;
+let experiments = 1_000;
+
+beforeAll(async () => {
+  logs = await TestLogs.start();
+  await logs.replica();
+});
+
+afterAll(async () => {
+  await logs[Symbol.asyncDispose]();
+});
+
+type Policy = { readonly name?: string; readonly pattern?: string; readonly action?: string };
+
+/** An experiment of this test's own, with these policies; its first trial. */
+async function trialWith(...policies: readonly Policy[]): Promise<string> {
+  experiments += 1;
+  const data: EventData<"ExperimentCreated"> = {
+    config: { log_policies: policies.map((policy) => ({ ...policy })) },
+    configSourceDigest: "",
+    contextDigest: "",
+    contextBytes: 0,
+    seed: 7,
+    name: "",
+    description: "",
+    labels: [],
+    owner: "",
+    workspace: "",
+    project: "",
+  };
+  await logs.stage.tell(`experiment-${experiments}`, { type: "ExperimentCreated", data });
+  return `${experiments}.1`;
+}
+
+const oom = { name: "CUDA OOM", pattern: ".*CUDA out of memory.*", action: "cancel_retries" };
+const ecc = { name: "ECC", pattern: "uncorrectable ECC", action: "exclude_node" };
+const signalsOf = async (trial: string) =>
+  (await logs.stage.events(`logsignal-${trial}`)).map(({ data }) => data);
+
+describe("a line that matches a log policy", () => {
+  test("is in the log once its batch is acknowledged, with run, agent, rank and the line's cursor", async () => {
+    const trial = await trialWith(oom, ecc, { name: "seen", pattern: "epoch 3" });
+    const text = "[rank=3] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate";
+    await logs.written([
+      line(`${trial}#2`, 1, "epoch 1"),
+      line(`${trial}#2`, 2, text, { nodeRank: 1, rank: 3 }),
+    ]);
+    const { lines } = await logs.page({ task: trial, contains: "CUDA" });
+    const where = { run: 2, agent: "agent-1", nodeRank: 1, rank: 3, cursor: lines[0]?.cursor };
+    const matched = { policy: "CUDA OOM", action: "cancel_retries", line: text, ...where };
+    expect(await signalsOf(trial)).toEqual([matched]);
+    await logs.written([line(`${trial}#2`, 3, "epoch 3 of 9"), line(`${trial}#2`, 4, "epoch 30")]);
+    expect(await signalsOf(trial)).toMatchObject([
+      matched,
+      { policy: "seen", action: "", line: "epoch 3 of 9", nodeRank: 0 },
+    ]);
+  });
+
+  test("is told once for a policy and a node of a run, by whichever replica, and again for another", async () => {
+    const trial = await trialWith(ecc);
+    const text = "uncorrectable ECC error encountered";
+    await using _other = await logs.replica();
+    const sequences = Array.from({ length: 8 }, (_, n) => n);
+    await Promise.all(sequences.map((n) => logs.written([line(`${trial}#1`, n, text)])));
+    await logs.written([line(`${trial}#1`, 9, text, { nodeRank: 1 })]);
+    await logs.written([line(`${trial}#2`, 1, text)]);
+    const signals = (await signalsOf(trial)) as readonly EventData<"LogPolicyMatched">[];
+    expect(signals.map(({ run, nodeRank }) => [run, nodeRank])).toEqual([
+      [1, 0],
+      [1, 1],
+      [2, 0],
+    ]);
+  });
+
+  test("that was stored before the service died is told when its batch comes again", async () => {
+    const trial = await trialWith(oom);
+    const rows = [line(`${trial}#1`, 1, "CUDA out of memory")];
+    // As a death between the commit and the event leaves it.
+    await logs.stage.sql("alter table log.events rename to events_away");
+    const answer = await logs.write(rows);
+    await logs.stage.sql("alter table log.events_away rename to events");
+    expect(answer.kind).not.toBe("ok");
+    expect(await logs.texts({ task: trial })).toEqual(["CUDA out of memory"]);
+    expect(await signalsOf(trial)).toEqual([]);
+    await logs.written(rows);
+    const { lines } = await logs.page({ task: trial });
+    expect(await signalsOf(trial)).toMatchObject([{ cursor: lines[0]?.cursor }]);
+    await logs.written(rows);
+    expect(await signalsOf(trial)).toHaveLength(1);
+  });
+});
+
+test("a policy without a pattern is off, and one without a name is called by its pattern", async () => {
+  const trial = await trialWith({ name: "CUDA OOM" }, { pattern: "^x+$", action: "exclude_node" });
+  await logs.written([line(`${trial}#1`, 1, "CUDA out of memory"), line(`${trial}#1`, 2, "xx")]);
+  expect(await signalsOf(trial)).toMatchObject([{ policy: "^x+$", action: "exclude_node" }]);
+});
+
+test("an expression on which a backtracking engine hangs delays no other run, and its own run's lines are stored", async () => {
+  const slow = await trialWith({ name: "slow", pattern: "(a+)+$", action: "cancel_retries" });
+  const other = await trialWith(oom);
+  const hostile = `${"a".repeat(16_383)}b`;
+  const batches = Array.from({ length: 6 }, (_, batch) =>
+    Array.from({ length: 40 }, (__, n) => line(`${slow}#1`, 40 * batch + n, hostile)),
+  );
+  const taken: number[] = [];
+  const flood = Promise.all(
+    batches.map(async (batch, number) => {
+      await logs.written(batch);
+      taken.push(number);
+    }),
+  );
+  await logs.written([line(`${other}#1`, 1, "CUDA out of memory")]);
+  // Its six batches are compared for more than a second.
+  expect(taken.length).toBeLessThan(6);
+  expect(await signalsOf(other)).toHaveLength(1);
+  await flood;
+  expect((await logs.page({ task: slow })).lines.length).toBeGreaterThan(0);
+  await logs.written([line(`${slow}#1`, 500, "a".repeat(16_384))]);
+  expect(await signalsOf(slow)).toHaveLength(1);
+});

@@ -1,0 +1,108 @@
+/**
+ * The lines that a query asks for, step by step: the table gives what its own conditions take, and here the text is
+ * compared. One answer looks at a bounded number of lines and bytes, and says where it stopped, so that a query for what is
+ * rare is many short answers instead of one that holds up others.
+ */
+import { hasWords } from "../core/words.ts";
+import { logsLimits } from "../limits.ts";
+import type { LineFilter, LineTable, StoredRow } from "./line-table.ts";
+import type { Patterns } from "./patterns.ts";
+
+export type LineSearch = {
+  readonly filter: LineFilter;
+  readonly after: string | null;
+  readonly before: string | null;
+  readonly backwards: boolean;
+  readonly limit: number;
+  /** An expression that is found in the line; null for none. */
+  readonly matches: string | null;
+  /** All of them are in the line; none for any line. */
+  readonly words: ReadonlySet<string>;
+};
+
+export type FoundLines = {
+  /** In the order of the search. */
+  readonly rows: readonly StoredRow[];
+  /** What was looked at beyond the last of them; null when nothing was. */
+  readonly scannedTo: string | null;
+  /** There is nothing more that was not looked at, or was found and left out. */
+  readonly exhausted: boolean;
+};
+
+export class LineFinder {
+  readonly #table: LineTable;
+  readonly #patterns: Patterns;
+
+  constructor(table: LineTable, patterns: Patterns) {
+    this.#table = table;
+    this.#patterns = patterns;
+  }
+
+  async find(search: LineSearch): Promise<FoundLines> {
+    const { filter, backwards, limit } = search;
+    const comparesText = search.matches !== null || search.words.size > 0;
+    const narrows = comparesText || isNarrow(filter);
+    const rows: StoredRow[] = [];
+    let { after, before } = search;
+    let scannedTo: string | null = null;
+    let linesLeft: number = logsLimits.linesPerAnswerMax;
+    let bytesLeft: number = logsLimits.matchedBytesPerAnswerMax;
+    let givenBytes = 0;
+    for (;;) {
+      const rest = limit - rows.length;
+      const found = await this.#table.step({
+        filter,
+        after,
+        before,
+        backwards,
+        scan: narrows ? logsLimits.linesPerStepMax : rest + 1,
+        limit: comparesText ? logsLimits.linesPerStepMax : rest,
+      });
+      const taken = comparesText ? await this.#compare(search, found.rows) : found.rows;
+      rows.push(...taken);
+      scannedTo = found.scannedTo ?? scannedTo;
+      linesLeft -= found.scanned;
+      for (const { text } of found.rows) bytesLeft -= text.length;
+      for (const { text } of taken) givenBytes += text.length;
+      const isFull =
+        rows.length > limit ||
+        (!found.exhausted && (rows.length === limit || givenBytes >= logsLimits.pageTextBytesMax));
+      if (isFull) return cutAt(rows, limit, scannedTo);
+      if (found.exhausted) return { rows, scannedTo, exhausted: true };
+      if (linesLeft <= 0 || bytesLeft <= 0) return { rows, scannedTo, exhausted: false };
+      if (backwards) before = scannedTo;
+      else after = scannedTo;
+    }
+  }
+
+  async #compare(
+    { matches, words }: LineSearch,
+    rows: readonly StoredRow[],
+  ): Promise<readonly StoredRow[]> {
+    const withWords = words.size === 0 ? rows : rows.filter(({ text }) => hasWords(text, words));
+    if (matches === null) return withWords;
+    const [found = []] = await this.#patterns.match(
+      [matches],
+      withWords.map(({ text }) => text),
+    );
+    return found.flatMap((index) => withWords[index] ?? []);
+  }
+}
+
+/** Whether the filter may leave out lines of its trial or experiment. */
+function isNarrow(filter: LineFilter): boolean {
+  const { run, nodeRank, rank, source, level, fromMs, untilMs, contains } = filter;
+  const conditions = [run, nodeRank, rank, source, level, fromMs, untilMs, contains];
+  return conditions.some((condition) => condition !== null);
+}
+
+/** What is left out is found again after the last that is given. */
+function cutAt(rows: readonly StoredRow[], limit: number, scannedTo: string | null): FoundLines {
+  const given = rows.slice(0, limit);
+  const isCut = rows.length > limit;
+  return {
+    rows: given,
+    scannedTo: isCut ? (given.at(-1)?.cursor ?? scannedTo) : scannedTo,
+    exhausted: false,
+  };
+}
