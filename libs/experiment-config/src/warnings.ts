@@ -12,6 +12,7 @@ import {
 import { timeFromLength } from "./searcher/older-length.ts";
 import { writtenType } from "./hyperparameters/hyperparameters.ts";
 import { isHyperparameterType } from "./hyperparameters/schema.ts";
+import { typelessHyperparameters } from "./hyperparameters/typeless.ts";
 import { unusedKeys } from "./searcher/schema.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
@@ -62,11 +63,9 @@ export function warningsOf(document: JsonObject): readonly FieldProblem[] {
   const warnings = pathsWithoutEffect.flatMap((path) => noteKey(path, document));
   noteUnusedKeys(valueAt(document, "searcher"), warnings);
   noteModule(valueAt(document, "entrypoint"), warnings);
-  noteListedHyperparameters(
-    valueAt(document, "hyperparameters") ?? {},
-    "hyperparameters",
-    warnings,
-  );
+  const space = valueAt(document, "hyperparameters") ?? {};
+  noteListedHyperparameters(space, "hyperparameters", warnings);
+  warnings.push(...typelessHyperparameters(space, "hyperparameters"));
   return warnings;
 }
 
