@@ -63,6 +63,7 @@ export {
   type CustomSearcher,
   type HalvingSearcher,
   type HyperbandSearcher,
+  isSearcherName,
   type PbtSearcher,
   type ScheduleSearcher,
   type SearcherConfig,

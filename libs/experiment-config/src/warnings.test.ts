@@ -56,6 +56,12 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     });
   });
 
+  it("say that a log hyperparameter of base 1 has one value", () => {
+    const text = "hyperparameters: {lr: {type: log, base: 1, minval: -4, maxval: -1}}";
+    const sentence = "is 1, and every power of 1 is 1: the hyperparameter has one value";
+    expect(warned(text)).toEqual({ "hyperparameters.lr.base": sentence });
+  });
+
   it("say nothing of groups of constants that look like no hyperparameter", () => {
     const text = "hyperparameters: {a: {base: 0.2, minval: {val: 1}, kind: log}, b: {val: 3}}";
     expect(warned(text)).toEqual({});

@@ -11,6 +11,7 @@ import {
 } from "./json.ts";
 import { timeFromLength } from "./searcher/older-length.ts";
 import { writtenType } from "./hyperparameters/hyperparameters.ts";
+import { eachTyped } from "./hyperparameters/part.ts";
 import { isHyperparameterType } from "./hyperparameters/schema.ts";
 import { typelessHyperparameters } from "./hyperparameters/typeless.ts";
 import { unusedKeys } from "./searcher/schema.ts";
@@ -66,6 +67,11 @@ export function warningsOf(document: JsonObject): readonly FieldProblem[] {
   const space = valueAt(document, "hyperparameters") ?? {};
   noteListedHyperparameters(space, "hyperparameters", warnings);
   warnings.push(...typelessHyperparameters(space, "hyperparameters"));
+  eachTyped(space, "hyperparameters", (typed, path) => {
+    if (writtenType(typed) !== "log" || valueAt(typed, "base") !== 1) return;
+    const detail = "is 1, and every power of 1 is 1: the hyperparameter has one value";
+    warnings.push({ path: keyPath(path, "base"), detail });
+  });
   return warnings;
 }
 

@@ -12,9 +12,6 @@ const ranges = ["int", "double", "log"];
 
 const inOrder: Check = (value, path, note) => {
   if (!isMapping(value) || !ranges.includes(String(writtenType(value)))) return;
-  if (writtenType(value) === "log" && valueAt(value, "base") === 1) {
-    note(keyPath(path, "base"), "must not be 1: every power of 1 is 1");
-  }
   const minval = valueAt(value, "minval");
   const maxval = valueAt(value, "maxval");
   if (typeof minval !== "number" || typeof maxval !== "number") return;
