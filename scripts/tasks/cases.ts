@@ -18,17 +18,23 @@ function main(): number {
     process.stderr.write(`${file} cannot be read: ${why}\n`);
     return 2;
   }
-  const { outcomes, unknown } = runCases(content);
+  const { outcomes, notRun, unknown } = runCases(content);
   for (const { id, difference } of outcomes) {
     process.stdout.write(
       difference === null ? `ok    ${id}\n` : `FAIL  ${id}\n      ${difference}\n`,
     );
   }
+  for (const { id, reason } of notRun) {
+    process.stdout.write(`not run  ${id}: ${reason}\n`);
+  }
   for (const { section, cases } of unknown) {
     process.stdout.write(`the section ${section} is not known here: ${cases} cases not run\n`);
   }
   const failed = outcomes.filter(({ difference }) => difference !== null).length;
-  process.stdout.write(`${outcomes.length - failed} passed, ${failed} failed\n`);
+  const skipped = notRun.length + unknown.reduce((sum, { cases }) => sum + cases, 0);
+  process.stdout.write(
+    `${outcomes.length - failed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} not run`}\n`,
+  );
   return failed === 0 && outcomes.length > 0 ? 0 : 1;
 }
 

@@ -55,7 +55,7 @@ describe("a configuration that is wrong", () => {
     [
       "an impossible space",
       `${good.replace("metric: loss", 'metric: loss, constraints: ["n > 1", "n < 1"]')}hyperparameters: { n: { type: int, minval: 0, maxval: 3 } }`,
-      /^searcher\.constraints: exclude the whole space: .*"n < 1" refuses most/,
+      /^searcher\.constraints: are satisfied by none of \d+ sampled points; "n < 1" refuses most/,
     ],
     [
       "an earlier experiment that is not there",

@@ -38,6 +38,7 @@ export type {
   LogHyperparameter,
   TypedHyperparameter,
 } from "./hyperparameters/hyperparameters.ts";
+export { nearestStep, type Steps, stepsOf, valueOfStep } from "./hyperparameters/steps.ts";
 export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./hyperparameters/space.ts";
 export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
@@ -63,6 +64,7 @@ export {
   type CustomSearcher,
   type HalvingSearcher,
   type HyperbandSearcher,
+  isSearcherName,
   type PbtSearcher,
   type ScheduleSearcher,
   type SearcherConfig,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isMapping, type Json, type JsonObject } from "./json.ts";
 import { exportJsonSchema } from "./json-schema.ts";
+import { descriptions } from "./descriptions.ts";
 import { documentKeys } from "./experiment.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
@@ -23,6 +24,20 @@ function hasProperty(schema: Json | undefined, path: readonly string[]): boolean
   return variants.some((variant) => hasProperty(variant, path));
 }
 
+/** Every key of a schema by its path, and whether it has a description. */
+function collect(schema: Json | undefined, path: string, keys: Map<string, boolean>): void {
+  if (schema === undefined || !isMapping(schema)) return;
+  for (const [key, value] of Object.entries((schema["properties"] ?? {}) as JsonObject)) {
+    const at = path === "" ? key : `${path}.${key}`;
+    keys.set(at, isMapping(value) && typeof value["description"] === "string");
+    collect(value, at, keys);
+  }
+  for (const variants of [schema["oneOf"], schema["anyOf"]].filter(Array.isArray)) {
+    for (const variant of variants) collect(variant, path, keys);
+  }
+  collect(schema["items"], path, keys);
+}
+
 describe("exportJsonSchema", () => {
   const schema = exportJsonSchema();
 
@@ -32,6 +47,24 @@ describe("exportJsonSchema", () => {
     );
     expect(schema["additionalProperties"]).toBe(false);
     expect(schema["required"]).toBe(undefined);
+  });
+
+  it("explains each key of the searchers, the policies and the hyperparameters, and most others", () => {
+    const explained = new Map<string, boolean>();
+    const { $defs, ...root } = schema;
+    collect(root, "", explained);
+    for (const [name, one] of Object.entries($defs as JsonObject)) {
+      collect(one, `#${name}`, explained);
+    }
+    // Each sentence is of a key that exists.
+    for (const path of descriptions.keys())
+      expect([path, explained.get(path)]).toEqual([path, true]);
+    const unexplained = [...explained].filter(([, has]) => !has).map(([path]) => path);
+    const isWithdrawn = (path: string) =>
+      /^searcher\.(unit|max_length|budget|train_stragglers)\b/.test(path);
+    expect(unexplained.filter((path) => /^(searcher|#)/.test(path) && !isWithdrawn(path))).toEqual(
+      [],
+    );
   });
 
   it("describes hyperparameters once, and refers to that from within", () => {

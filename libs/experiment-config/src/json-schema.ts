@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { described } from "./descriptions.ts";
 import type { JsonObject } from "./json.ts";
 import { earlyStoppingPolicy } from "./early-stopping/schema.ts";
 import { experiment } from "./experiment.ts";
@@ -21,5 +22,5 @@ export function exportJsonSchema(): JsonObject {
     },
   });
   const plain = JSON.parse(JSON.stringify(schema)) as JsonObject;
-  return { title: "Trainyard experiment", ...plain };
+  return { title: "Trainyard experiment", ...described(plain) };
 }

@@ -62,6 +62,22 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
     expect(searcher).not.toHaveProperty("constraints");
   });
 
+  it("runs one round of hyperband where no max_trials says otherwise, and no more than were trained", () => {
+    const hyperband = (maxTime: number, trials: number) => {
+      const parsed = parseForRecorded(
+        "searcher: { name: hyperband }",
+        { defaults },
+        { ...recorded, maxTime, trials },
+      );
+      if (isRejection(parsed)) throw new Error(parsed.detail);
+      return parsed.config.searcher;
+    };
+    // 81 steps and the divisor 3 make five brackets: 81 + 34 + 15 + 8 + 5 trials.
+    expect(hyperband(81, 1_000)).toMatchObject({ name: "hyperband", max_trials: 0 });
+    expect(hyperband(81, 143)).toMatchObject({ max_trials: 0 });
+    expect(hyperband(81, 142)).toMatchObject({ max_trials: 142 });
+  });
+
   it("keeps a limit of its own that is lower than the workers", () => {
     const text = "searcher: { name: random, max_trials: 5, max_concurrent_trials: 3 }";
     expect(searcherOf(text)).toMatchObject({ max_concurrent_trials: 3 });

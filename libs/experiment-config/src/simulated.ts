@@ -5,6 +5,7 @@ import { readYaml } from "./document.ts";
 import { isMapping, type Json, type JsonObject, valueAt } from "./json.ts";
 import { withOverrides } from "./overrides.ts";
 import { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
+import { hyperbandTrials } from "./searcher/halving.ts";
 import type { SearcherModule } from "./searcher/module.ts";
 import { isKnownSearcher, schemas } from "./searcher/schema.ts";
 import { isSearcherName, searchers, trainsToTheEnd } from "./searcher/searcher.ts";
@@ -71,9 +72,16 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
   const { constraints: _, warm_start: __, ...changed } = searcher;
   for (const [key, value] of Object.entries(changes)) if (key in keys) changed[key] = value;
   if (changed["max_time"] === null) delete changed["max_time"];
-  const trials = valueAt(searcher, "max_trials");
-  if ("max_trials" in keys) changed["max_trials"] = atMost(trials, recorded.trials);
+  const trials = valueAt(searcher, "max_trials") ?? null;
+  const ownRound = trials === null && name === "hyperband" && roundOf(changed) <= recorded.trials;
+  if ("max_trials" in keys && !ownRound) changed["max_trials"] = atMost(trials, recorded.trials);
   return changed;
+}
+
+/** How many trials hyperband has where no `max_trials` says it. */
+function roundOf(searcher: JsonObject): number {
+  const { max_time, divisor } = searchers.hyperband.read(searcher);
+  return hyperbandTrials(max_time, divisor).reduce((sum, trials) => sum + trials, 0);
 }
 
 /** 0 and nothing are no limit; what is no number stays what it is, to be refused. */

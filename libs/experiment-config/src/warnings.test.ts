@@ -44,6 +44,29 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     expect(warned(text)).toEqual({ [path]: expect.stringMatching(sentence) });
   });
 
+  it.each([
+    ["{typ: log, base: 10, minval: -4, maxval: -1}", /has the key "typ" and no "type".*type: log/],
+    ["{Type: int, minval: 1, maxval: 4}", /has the key "Type" .*write type: int/],
+    ["{minval: 0.1, maxval: 0.9}", /has no "type": .*add type: int, double or log/],
+    ["{vals: [16, 32]}", /has no "type": .*add type: categorical/],
+  ])("say that a hyperparameter without its type is a group of constants: %s", (lr, sentence) => {
+    const text = `hyperparameters: {optimizer: {lr: ${lr}}}`;
+    expect(warned(text)).toEqual({
+      "hyperparameters.optimizer.lr": expect.stringMatching(sentence),
+    });
+  });
+
+  it("say that a log hyperparameter of base 1 has one value", () => {
+    const text = "hyperparameters: {lr: {type: log, base: 1, minval: -4, maxval: -1}}";
+    const sentence = "is 1, and every power of 1 is 1: the hyperparameter has one value";
+    expect(warned(text)).toEqual({ "hyperparameters.lr.base": sentence });
+  });
+
+  it("say nothing of groups of constants that look like no hyperparameter", () => {
+    const text = "hyperparameters: {a: {base: 0.2, minval: {val: 1}, kind: log}, b: {val: 3}}";
+    expect(warned(text)).toEqual({});
+  });
+
   it("keep the ports that they warn of in the configuration", () => {
     const { config } = parsed(yaml("environment: {proxy_ports: [{proxy_port: 6006}]}"));
     expect(proxyPortsOf(config)).toEqual([{ port: 6006, isTcp: false }]);

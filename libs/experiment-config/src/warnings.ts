@@ -11,7 +11,9 @@ import {
 } from "./json.ts";
 import { timeFromLength } from "./searcher/older-length.ts";
 import { writtenType } from "./hyperparameters/hyperparameters.ts";
+import { eachTyped } from "./hyperparameters/part.ts";
 import { isHyperparameterType } from "./hyperparameters/schema.ts";
+import { typelessHyperparameters } from "./hyperparameters/typeless.ts";
 import { unusedKeys } from "./searcher/schema.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
@@ -62,11 +64,14 @@ export function warningsOf(document: JsonObject): readonly FieldProblem[] {
   const warnings = pathsWithoutEffect.flatMap((path) => noteKey(path, document));
   noteUnusedKeys(valueAt(document, "searcher"), warnings);
   noteModule(valueAt(document, "entrypoint"), warnings);
-  noteListedHyperparameters(
-    valueAt(document, "hyperparameters") ?? {},
-    "hyperparameters",
-    warnings,
-  );
+  const space = valueAt(document, "hyperparameters") ?? {};
+  noteListedHyperparameters(space, "hyperparameters", warnings);
+  warnings.push(...typelessHyperparameters(space, "hyperparameters"));
+  eachTyped(space, "hyperparameters", (typed, path) => {
+    if (writtenType(typed) !== "log" || valueAt(typed, "base") !== 1) return;
+    const detail = "is 1, and every power of 1 is 1: the hyperparameter has one value";
+    warnings.push({ path: keyPath(path, "base"), detail });
+  });
   return warnings;
 }
 

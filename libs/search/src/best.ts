@@ -1,4 +1,5 @@
 /** Which trial is the best so far. Values that are not finite are never the best; of equal values the first is. */
+import { TrialOutcome } from "@trainyard/contracts/events";
 import type { Best, SearchState, TrialState } from "./state.ts";
 
 export function isBetter(value: number, than: number | null, smallerIsBetter: boolean): boolean {
@@ -25,4 +26,17 @@ export function bestOfAll(
     }
   }
   return best === null ? null : { trial: best.trial, value: best.value };
+}
+
+/**
+ * The best trial that people are shown: one that failed does not count. The best of the state counts it, since looking at
+ * every trial after each failure would cost a search of many failures the square of their number.
+ */
+export function bestShown(search: SearchState): Best | null {
+  const counts = ({ outcome }: TrialState): boolean =>
+    outcome !== TrialOutcome.FAILED && outcome !== TrialOutcome.INVALID_HYPERPARAMETERS;
+  const { best, trials, plan } = search;
+  const trial = best === null ? undefined : trials[best.trial - 1];
+  if (plan === null || trial === undefined || counts(trial)) return best;
+  return bestOfAll(search, plan.smallerIsBetter, counts);
 }

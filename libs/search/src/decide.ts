@@ -28,6 +28,7 @@ import { postOperations } from "./custom/decide.ts";
 import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
 import { chosenEarlier, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
+import { failureDecisions } from "./failures.ts";
 import { objectivesOf } from "./objectives.ts";
 import { isKnownOutcome, wasObserved } from "./apply.ts";
 import { countsSlots, policyDecisions } from "./early-stopping/judge.ts";
@@ -246,7 +247,11 @@ function withFollowing(
   tried.apply(input);
   const { state: search } = tried;
   assert(isStarted(search), "what follows from an input follows in a search");
-  const stops = eventsOf(search, policyDecisions(search, observation));
+  const failures = failureDecisions(search);
+  const stops = eventsOf(
+    search,
+    failures.length > 0 ? failures : policyDecisions(search, observation),
+  );
   for (const event of stops) tried.apply(event);
   const wanted =
     observation === null ? [] : eventsOf(search, decisionsOf(tried, search, observation));

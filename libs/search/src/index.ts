@@ -37,6 +37,7 @@ export { budgetDueAt, hasBudgetOfTime } from "./early-stopping/judge.ts";
 export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
 export { type Difference, type Replay, replaySearch } from "./replay/replay.ts";
+export { type Unrecorded, unrecordedBy } from "./replay/unrecorded.ts";
 export { type Fate, replayWith, type WhatIf } from "./replay/what-if.ts";
 export { curveTable, gridTable } from "./simulation/table-files.ts";
 export {
@@ -48,7 +49,13 @@ export {
   type TableSettings,
 } from "./simulation/table-runs.ts";
 export { spaceOfColumns, type Table } from "./simulation/table.ts";
-export { bestTrialOf, type LineSegment, lineOf, scheduleOf } from "./population/lineage.ts";
+export {
+  bestTrialOf,
+  continuesTrials,
+  type LineSegment,
+  lineOf,
+  scheduleOf,
+} from "./population/lineage.ts";
 export {
   incumbents,
   type Simulated,

@@ -3,6 +3,7 @@
  * evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
  */
 import { budgetSentence } from "./early-stopping/budget.ts";
+import { failuresSentence } from "./failures.ts";
 import { trialPolicies } from "./early-stopping/policies.ts";
 import { type Evidence, text } from "./words.ts";
 
@@ -22,6 +23,7 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
     `${text(time_metric)} went back from ${text(before)} to ${text(time)} within run ${text(run)}`,
   ...policySentences,
   budget: budgetSentence,
+  max_failures: failuresSentence,
   all: ({ policies }) => (Array.isArray(policies) ? policies.map(inner).join("; and ") : ""),
   halving: (evidence) => standing(evidence),
   rung_closed: (evidence) => `${standing(evidence)}, and no other trial will reach it`,

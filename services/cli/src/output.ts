@@ -62,8 +62,9 @@ export class Output {
   table<Item>(items: readonly Item[], columns: readonly Column<Item>[]): void {
     const cells = items.map((item) => columns.map((column) => printable(column.value(item))));
     const titles = columns.map((column) => column.title);
+    // Reduced and not spread into Math.max, which takes about 125,000 arguments.
     const widths = titles.map((title, column) =>
-      Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
+      cells.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),
     );
     for (const row of [titles, ...cells]) {
       const padded = row.map((cell, column) =>

@@ -1,6 +1,7 @@
 /** Files of cases: what they look like, and what comes of running one through the product's own code. */
 import { readFileSync } from "node:fs";
 import { expconfDifference } from "./expconf-case.ts";
+import { isExpectation, NotRun, unreadFields } from "./expressible.ts";
 import { fittingChecks } from "./fitting-cases.ts";
 import { checkpointGcDifference } from "./gc-cases.ts";
 import { halvingChecks } from "./halving-cases.ts";
@@ -15,8 +16,15 @@ export type Outcome = {
   /** What is not as the case says; null when all is. */
   readonly difference: string | null;
 };
+/** A case that asks for something that the code here cannot express. */
+export type Unexpressed = {
+  readonly section: string;
+  readonly id: string;
+  readonly reason: string;
+};
 export type CaseRun = {
   readonly outcomes: readonly Outcome[];
+  readonly notRun: readonly Unexpressed[];
   /** Sections of the file that nothing here runs, each with the number of its cases. */
   readonly unknown: readonly { readonly section: string; readonly cases: number }[];
 };
@@ -75,24 +83,43 @@ function checkOf(section: string): Check | undefined {
 
 export function runCases(content: Fields): CaseRun {
   const outcomes: Outcome[] = [];
+  const notRun: Unexpressed[] = [];
   const unknown: { section: string; cases: number }[] = [];
   for (const [section, cases] of sectionsOf(content)) {
     const check = checkOf(section);
     if (check === undefined) unknown.push({ section, cases: cases.length });
     else {
       for (const one of cases) {
-        outcomes.push({ section, id: one.id, difference: differenceOf(check, one) });
+        const { id } = one;
+        const result = resultOf(section, check, one);
+        if (typeof result === "string" || result === null) {
+          outcomes.push({ section, id, difference: result });
+        } else notRun.push({ section, id, reason: result.notRun });
       }
     }
   }
-  return { outcomes, unknown };
+  return { outcomes, notRun, unknown };
 }
 
-/** A case that breaks the code has failed, and the others go on. */
-function differenceOf(check: Check, one: Case): string | null {
+type Result = string | null | { readonly notRun: string };
+
+/** A field that the check does not read decides nothing unless it is an expectation, or the case fails without it. */
+function resultOf(section: string, check: Check, one: Case): Result {
+  const unread = unreadFields(section, one);
+  const expectation = unread.find(isExpectation);
+  if (expectation !== undefined) return { notRun: `nothing here reads ${expectation}` };
+  const result = checked(check, one);
+  return typeof result === "string" && unread.length > 0
+    ? { notRun: `nothing here reads ${unread.join(", ")}` }
+    : result;
+}
+
+/** A case that breaks the code has failed, and the others run. */
+function checked(check: Check, one: Case): Result {
   try {
     return check(one);
   } catch (error) {
+    if (error instanceof NotRun) return { notRun: error.message };
     return `threw ${error instanceof Error ? error.message : String(error)}`;
   }
 }

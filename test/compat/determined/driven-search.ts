@@ -1,5 +1,6 @@
 /** A search of the product that a case drives with commands, as the searcher service does. */
 import {
+  isSearcherName,
   type JsonObject,
   type NormalisedConfig,
   parseExperiment,
@@ -13,10 +14,14 @@ import {
   SearchMachine,
 } from "@trainyard/search";
 
+import { NotRun } from "./expressible.ts";
+
 export const METRIC = "loss";
 
 /** The configuration with a searcher as a case writes it; what a case leaves out gets the product's defaults. */
 export function configOf(searcher: JsonObject, hyperparameters: unknown = {}): NormalisedConfig {
+  const { name } = searcher;
+  if (!isSearcherName(name)) throw new NotRun(`the product has no searcher ${String(name)}`);
   const parsed = parseExperiment(
     JSON.stringify({
       entrypoint: "true",

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { readCases, runCases } from "./case-file.ts";
 
 describe("the searchers of Determined", () => {
-  const { outcomes, unknown } = runCases(
+  const { outcomes, notRun, unknown } = runCases(
     readCases(join(import.meta.dirname, "searcher-cases.json")),
   );
 
   it("are all known here", () => {
-    expect(unknown).toEqual([]);
+    expect({ notRun, unknown }).toEqual({ notRun: [], unknown: [] });
     expect(outcomes).toHaveLength(50);
   });
 
@@ -76,4 +76,66 @@ it("a case of a search that goes otherwise is told apart", () => {
     ["right", null],
     ["wrong", "[0] is [3], expected [3,9]"],
   ]);
+});
+
+it("a case that asks for what cannot be expressed here is not run", () => {
+  const make = { num_rungs: 3, max_time: 9, divisor: 3 };
+  const { outcomes, notRun } = runCases({
+    searcher: {
+      make_rungs: [
+        { id: "a note decides nothing", ...make, expect_units: [1, 3, 9], comment: "as before" },
+        { id: "another expectation", ...make, expect_axes: [1] },
+        { id: "an input that nothing reads", ...make, expect_units: [1, 9], brackets: [2] },
+        { id: "wrong", ...make, expect_units: [1, 9] },
+      ],
+      get_metric: [{ id: "a message", metrics: {}, metric: "a", expect_error_contains: "b" }],
+      simulate: [{ id: "a searcher of theirs", config: { name: "tournament" }, expect_trials: [] }],
+      run: [
+        {
+          id: "a count of theirs",
+          config: { name: "single" },
+          driver: {},
+          expect: { num_brackets: 1 },
+        },
+      ],
+    },
+  });
+  expect(outcomes.map(({ id, difference }) => [id, difference])).toEqual([
+    ["a note decides nothing", null],
+    ["wrong", "it is [1,3,9], expected [1,9]"],
+  ]);
+  expect(notRun.map(({ id, reason }) => [id, reason])).toEqual([
+    ["another expectation", "nothing here reads expect_axes"],
+    ["an input that nothing reads", "nothing here reads brackets"],
+    ["a message", "nothing here reads expect_error_contains"],
+    ["a searcher of theirs", "the product has no searcher tournament"],
+    ["a count of theirs", "nothing here reads the expectation num_brackets"],
+  ]);
+});
+
+it("a case of stop_once passes where one order gives what it records, and fails where none does", () => {
+  const config = {
+    name: "async_halving",
+    num_rungs: 2,
+    max_length: 9,
+    max_trials: 4,
+    divisor: 2,
+    stop_once: true,
+  };
+  const every = (length: number): number[][] => Array.from({ length: 4 }, () => [length]);
+  const of = (expect_ops_multiset: number[][], stop_once = true): (string | null)[] => {
+    const one = {
+      id: "x",
+      config: { ...config, stop_once },
+      metric: "by trial",
+      expect_ops_multiset,
+    };
+    return runCases({ searcher_legacy: { multiset_simulation: [one] } }).outcomes.map(
+      ({ difference }) => difference,
+    );
+  };
+  // The first report meets no other and is promoted: the best of the four is or is not, by its place in the order.
+  expect(of([[4, 9], [4], [4], [4]])).toEqual([null]);
+  expect(of([[4, 9], [4, 9], [4], [4]])).toEqual([null]);
+  expect(of(every(9))[0]).toContain("in none of 20 orders");
 });

@@ -17,11 +17,17 @@ export type IntHyperparameter = Conditional & {
   readonly maxval: number;
   /** Points on the axis of a grid; null where none was given. */
   readonly count: number | null;
+  /** The distance of neighbouring values, from minval; absent for 1. */
+  readonly step?: number;
+  /** Uniform in the logarithm, and rounded. Not with a step. */
+  readonly log?: boolean;
 };
 export type DoubleHyperparameter = Conditional & {
   readonly type: "double";
   readonly minval: number;
   readonly maxval: number;
+  /** The distance of neighbouring values, from minval; absent for a continuum. */
+  readonly step?: number;
   readonly count: number | null;
 };
 /** The value is base to the power of something between minval and maxval. */

@@ -9,6 +9,8 @@ import {
 } from "./schema.ts";
 
 const ranges = ["int", "double", "log"];
+/** More are a continuum, and their numbers would not be whole ones. */
+const STEPS_MAX = 2 ** 31;
 
 const inOrder: Check = (value, path, note) => {
   if (!isMapping(value) || !ranges.includes(String(writtenType(value)))) return;
@@ -19,6 +21,26 @@ const inOrder: Check = (value, path, note) => {
     note(keyPath(path, "minval"), `must be less than maxval: ${minval} is not less than ${maxval}`);
   } else if (!Number.isFinite(maxval - minval)) {
     note(keyPath(path, "maxval"), "is too far from minval: the difference is not a finite number");
+  }
+};
+
+/** A step fits into the range, and an int on a logarithmic scale begins at 1 or more. */
+const stepsFit: Check = (value, path, note) => {
+  if (!isMapping(value)) return;
+  const [minval, maxval] = [valueAt(value, "minval"), valueAt(value, "maxval")];
+  if (typeof minval !== "number" || typeof maxval !== "number" || minval >= maxval) return;
+  const step = valueAt(value, "step");
+  if (writtenType(value) === "int" && valueAt(value, "log") === true) {
+    if (minval < 1)
+      note(keyPath(path, "minval"), `must be at least 1 with log: true, not ${minval}`);
+    if (step !== undefined) note(keyPath(path, "step"), "must not be given with log: true");
+  } else if (typeof step === "number" && step > maxval - minval) {
+    note(
+      keyPath(path, "step"),
+      `must not be greater than the range: ${step} is greater than ${maxval} - ${minval}`,
+    );
+  } else if (typeof step === "number" && step > 0 && (maxval - minval) / step > STEPS_MAX) {
+    note(keyPath(path, "step"), `makes more than ${STEPS_MAX} values: leave it out`);
   }
 };
 
@@ -43,7 +65,11 @@ export function eachTyped(
 export function checkGridCounts(value: Json, path: string, note: Note): void {
   eachTyped(value, path, (typed, at) => {
     if (!ranges.includes(String(writtenType(typed)))) return;
-    if ((valueAt(typed, "count") ?? null) !== null) return;
+    if (writtenType(typed) === "int" && valueAt(typed, "log") === true) {
+      const detail = "has no axis in a grid: list the values, as type: categorical";
+      note(keyPath(at, "log"), detail);
+    }
+    if ((valueAt(typed, "count") ?? valueAt(typed, "step") ?? null) !== null) return;
     note(keyPath(at, "count"), "is missing: a grid search needs the number of points on each axis");
   });
 }
@@ -90,7 +116,10 @@ function mergeNests(mine: Json, theirs: Json): Json {
 }
 
 const allInOrder: Check = (value, path, note) =>
-  eachTyped(value, path, (typed, at) => inOrder(typed, at, note));
+  eachTyped(value, path, (typed, at) => {
+    inOrder(typed, at, note);
+    stepsFit(typed, at, note);
+  });
 
 export const hyperparameter: Part = {
   schema: hyperparameterSchema,

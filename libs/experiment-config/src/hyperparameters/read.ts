@@ -1,10 +1,12 @@
 /** A space of hyperparameters, read from JSON of any origin: conditions are kept as they are written. */
 import {
+  flagAt,
   isMapping,
   type Json,
   type JsonObject,
   numberAt,
   numbersOr,
+  optionalNumber,
   sortedKeys,
   valueAt,
 } from "../json.ts";
@@ -36,9 +38,12 @@ export function readTyped(value: Json): TypedHyperparameter {
   const count = numberAt(value, "count", null);
   const type = writtenType(value);
   switch (type) {
-    case "int":
+    case "int": {
+      const log = flagAt(value, "log", false) ? { log: true } : {};
+      return { type, ...range, count, ...optionalNumber(value, "step"), ...log };
+    }
     case "double":
-      return { type, ...range, count };
+      return { type, ...range, count, ...optionalNumber(value, "step") };
     case "log":
       return { type, ...range, base: numberAt(value, "base", 10), count };
     case "categorical": {

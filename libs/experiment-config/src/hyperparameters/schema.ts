@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { isMapping } from "../json.ts";
-import { dispatched, jsonSchemaOf, number, positive } from "../parts/values.ts";
+import { dispatched, flag, jsonSchemaOf, number, positive } from "../parts/values.ts";
 import { writtenType } from "./hyperparameters.ts";
 
 /** Other hyperparameters, each with the values for which this one is there: `conditions.ts` reads them. */
@@ -24,8 +24,15 @@ export const hyperparameterTypes = {
       .any()
       .refine((value) => value !== undefined, { error: "is missing: it is the constant" }),
   }),
-  int: z.strictObject({ type: z.literal("int"), ...range, minval: z.int(), maxval: z.int() }),
-  double: z.strictObject({ type: z.literal("double"), ...range }),
+  int: z.strictObject({
+    type: z.literal("int"),
+    ...range,
+    minval: z.int(),
+    maxval: z.int(),
+    step: positive.optional(),
+    log: flag.optional(),
+  }),
+  double: z.strictObject({ type: z.literal("double"), ...range, step: number.gt(0).optional() }),
   /** minval and maxval are exponents. Zero and less have no power for most exponents. */
   log: z.strictObject({ type: z.literal("log"), ...range, base: z.number().gt(0) }),
   categorical: z.strictObject({

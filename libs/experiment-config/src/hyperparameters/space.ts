@@ -1,5 +1,6 @@
 /** Questions about a space that the checks and the searchers both ask. */
 import type { HyperparameterSpace, TypedHyperparameter } from "./hyperparameters.ts";
+import { stepsOf } from "./steps.ts";
 
 export type SpaceNode = TypedHyperparameter | HyperparameterSpace;
 
@@ -7,7 +8,7 @@ export function isTyped(node: SpaceNode): node is TypedHyperparameter {
   return typeof node.type === "string";
 }
 
-/** How many points the axis of a hyperparameter has in a grid: `count`, but not more than an int has values. */
+/** How many points the axis of a hyperparameter has in a grid: `count`, but not more than it has values; with a `step` all of them. */
 export function gridAxisLength(hyperparameter: TypedHyperparameter): number {
   switch (hyperparameter.type) {
     case "const":
@@ -15,7 +16,12 @@ export function gridAxisLength(hyperparameter: TypedHyperparameter): number {
     case "categorical":
       return hyperparameter.vals.length;
     case "int":
-      return Math.min(hyperparameter.count ?? 1, hyperparameter.maxval - hyperparameter.minval + 1);
+    case "double": {
+      const steps = stepsOf(hyperparameter);
+      if (steps === null) return hyperparameter.count ?? 1;
+      const all = hyperparameter.step === undefined ? 1 : steps.count;
+      return Math.min(hyperparameter.count ?? all, steps.count);
+    }
     default:
       return hyperparameter.count ?? 1;
   }

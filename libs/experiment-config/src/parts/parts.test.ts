@@ -28,6 +28,11 @@ describe("as written, a part is refused", () => {
     ["checkpoint-storage", { save_trial_best: -1 }, /^save_trial_best must be at least 0/],
     ["checkpoint-storage", { bukcet: "b" }, /^bukcet is not a known key; "bucket" is/],
     ["checkpoint-storage", { type: "gcs", host_path: "/a" }, /^host_path is not a known key/],
+    [
+      "checkpoint-storage",
+      { type: "azure", container: "c", connection_string: "a", credential: "b" },
+      /^credential must not be given beside connection_string/,
+    ],
     ["searcher", { smaller_is_better: 1 }, /^smaller_is_better must be true or false/],
     [
       "searcher",

@@ -2,7 +2,9 @@
 import type { FieldProblem } from "@trainyard/kernel";
 import { isSameValue } from "../hyperparameters/conditions.ts";
 import type {
+  DoubleHyperparameter,
   HyperparameterSpace,
+  IntHyperparameter,
   TypedHyperparameter,
 } from "../hyperparameters/hyperparameters.ts";
 import {
@@ -14,6 +16,7 @@ import {
   keyPath,
 } from "../json.ts";
 import { isTyped } from "../hyperparameters/space.ts";
+import { isOnStep, nearestStep, stepsOf, valueOfStep } from "../hyperparameters/steps.ts";
 import { closest } from "../suggest.ts";
 
 /** Values of given points that are none of the space's. */
@@ -71,7 +74,10 @@ export function whyNoValue(hyperparameter: TypedHyperparameter, value: Json): st
       if (hyperparameter.type === "int" && !Number.isInteger(value)) {
         return `must be a whole number, not ${describeValue(value)}`;
       }
-      return outside(value, hyperparameter.minval, hyperparameter.maxval);
+      return (
+        outside(value, hyperparameter.minval, hyperparameter.maxval) ??
+        betweenSteps(hyperparameter, Number(value))
+      );
     case "log": {
       const { base, minval, maxval } = hyperparameter;
       const ends = [base ** minval, base ** maxval].sort((a, b) => a - b);
@@ -79,6 +85,16 @@ export function whyNoValue(hyperparameter: TypedHyperparameter, value: Json): st
       return outside(value, least * (1 - TOLERANCE), most * (1 + TOLERANCE), [least, most]);
     }
   }
+}
+
+function betweenSteps(
+  hyperparameter: IntHyperparameter | DoubleHyperparameter,
+  value: number,
+): string | null {
+  const steps = stepsOf(hyperparameter);
+  if (steps === null || isOnStep(steps, value)) return null;
+  const nearest = valueOfStep(steps, nearestStep(steps, value));
+  return `is ${value}, which is between two steps: ${nearest} is a value`;
 }
 
 function outside(

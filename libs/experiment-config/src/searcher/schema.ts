@@ -13,6 +13,7 @@ const common = {
   smaller_is_better: flag,
   constraints,
   warm_start: warmStart,
+  max_failures: positive,
   // Determined's number names no trial here; the gateway, which knows the trials, refuses it.
   source_trial_id: z.union([count, anyText]),
   source_checkpoint_uuid: anyText,

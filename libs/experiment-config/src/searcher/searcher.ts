@@ -6,6 +6,7 @@ import {
   isMapping,
   type JsonObject,
   mappingAt,
+  optionalNumber,
   textAt,
   textsAt,
   valueAt,
@@ -42,6 +43,8 @@ type Common = {
   /** What a trial's hyperparameters have to satisfy: `constraints.ts`. */
   readonly constraints?: string[];
   readonly warm_start?: WarmStart;
+  /** How many trials fail before the search has failed; absent for no limit. */
+  readonly max_failures?: number;
   readonly metric: string;
   readonly smaller_is_better: boolean;
 };
@@ -78,6 +81,7 @@ export function trainsToTheEnd(name: string): boolean {
 const optional = [
   "constraints",
   "warm_start",
+  "max_failures",
   "max_trials",
   "max_time",
   "time_metric",
@@ -94,6 +98,7 @@ export function readSearcher(section: JsonObject): SearcherConfig {
     metric: textAt(section, "metric"),
     smaller_is_better: valueAt(section, "smaller_is_better") !== false,
     ...own,
+    ...optionalNumber(section, "max_failures"),
     ...readConstraints(section),
     ...(isMapping(valueAt(section, "warm_start"))
       ? { warm_start: readWarmStart(mappingAt(section, "warm_start")) }

@@ -1,7 +1,7 @@
 /** Where checkpoints are kept, told apart by `type`, and how many of them outlive the experiment. */
 import { z } from "zod";
 import { defaults } from "../defaults.ts";
-import { isMapping, type JsonObject, valueAt } from "../json.ts";
+import { isMapping, type JsonObject, keyPath, valueAt } from "../json.ts";
 import { kindOf, mergeKinds } from "../parts/kinds.ts";
 import type { Check, Part } from "../parts/part.ts";
 import { staysBelow } from "../parts/subfolder.ts";
@@ -83,6 +83,17 @@ const checkFolder: Check = (storage, path, note) => {
   );
 };
 
+/** Determined's rule: a connection string has the credentials in it. */
+const checkCredential: Check = (storage, path, note) => {
+  if (!isMapping(storage)) return;
+  const given = (key: string): boolean => typeof valueAt(storage, key) === "string";
+  if (!given("connection_string") || !given("credential")) return;
+  note(
+    keyPath(path, "credential"),
+    "must not be given beside connection_string, which has the credentials in it",
+  );
+};
+
 const checkConnection: Check = (storage, path, note) => {
   if (!isMapping(storage)) return;
   const [connection, url] = [
@@ -109,7 +120,10 @@ const byType = {
   shared_fs: partOf("shared_fs", "host_path", { defaults: rprivate, check: checkFolder }),
   s3: partOf("s3", "bucket"),
   gcs: partOf("gcs", "bucket"),
-  azure: partOf("azure", "container", { completeCheck: checkConnection }),
+  azure: partOf("azure", "container", {
+    check: checkCredential,
+    completeCheck: checkConnection,
+  }),
 };
 
 export const checkpointStorage: Part = {

@@ -36,7 +36,7 @@ describe("a space", () => {
   it.each([
     [
       `${random}, constraints: ["a + b <= 25", "a + b > 30"]`,
-      'refused: searcher.constraints exclude the whole space: none of 10000 sampled points satisfies them; "a + b > 30" refuses most, 1000 of 1000',
+      'refused: searcher.constraints are satisfied by none of 10000 sampled points; "a + b > 30" refuses most, 1000 of 1000: widen the constraint, or narrow the hyperparameters to where it holds',
     ],
     [
       "grid, constraints: [a > 2, a * 2 == b * 2 + 1]",
@@ -64,6 +64,35 @@ describe("a space", () => {
     ],
   ])("is told of: %s", (searcher, finding) => {
     expect(findings(searcher)).toEqual([finding]);
+  });
+
+  it("is refused with what was tried where a part is left that sampling does not find", () => {
+    const unit = "{type: double, minval: 0, maxval: 1}";
+    const [refusal, ...more] = findings(
+      `${random}, constraints: "x + y < 0.001"`,
+      `x: ${unit}\n  y: ${unit}`,
+    );
+    expect(more).toEqual([]);
+    expect(refusal).toContain("are satisfied by none of 10000 sampled points");
+    expect(refusal).not.toContain("whole space");
+  });
+
+  it("is told that a model has nothing to choose from where all hyperparameters are constants", () => {
+    const constants = (searcher: string): readonly string[] => {
+      const document = `
+entrypoint: "true"
+hyperparameters: {a: 3, b: {c: {type: const, val: x}, d: {type: categorical, vals: [1]}}}
+searcher: {${searcher}, metric: loss}
+`;
+      const accepted = acceptExperiment(document, { defaults });
+      if (isRejection(accepted)) throw new Error(accepted.detail);
+      return accepted.warnings.map(({ path, detail }) => `${path} ${detail}`);
+    };
+    expect(constants("name: tpe, max_trials: 100")).toEqual([
+      "hyperparameters have one value each: the searcher tpe has nothing to choose, and its 100 trials train the same",
+    ]);
+    expect(constants("name: tpe, max_trials: 1")).toEqual([]);
+    expect(constants("name: random, max_trials: 100")).toEqual([]);
   });
 
   it("is told of earlier experiments where nothing learns from them", () => {

@@ -1,11 +1,13 @@
 /**
- * What is wrong with a space that is right key by key: nothing in it, or next to nothing, satisfies the constraints, or a
+ * What is wrong with a space that is right key by key: no point that was sampled, or next to none, satisfies the constraints, or a
  * given point does not. A range is tried with draws that a search repeats where its own find nothing: what is accepted
  * here has a point for every trial.
  */
 import {
   configLimits,
   gridSize,
+  type HyperparameterSpace,
+  isTyped,
   type JsonObject,
   type NormalisedConfig,
 } from "@trainyard/experiment-config";
@@ -40,7 +42,7 @@ export function spaceFindings(
     const { allowed, tried } = tryPoints(searched);
     if (allowed === 0) {
       const refused = whichRefuses(searched, (number) => probe(searched, number, {}));
-      const detail = `exclude the whole space: none of ${tried} sampled points satisfies them; ${refused}`;
+      const detail = `are satisfied by none of ${tried} sampled points; ${refused}: widen the constraint, or narrow the hyperparameters to where it holds`;
       problems.push({ path: "searcher.constraints", detail });
     } else if (allowed * RARE < tried) {
       const detail = `are satisfied by only ${allowed} of ${tried} sampled points: the search draws again until one satisfies them`;
@@ -60,11 +62,24 @@ export function spaceFindings(
     warnings.push({ path: "searcher.warm_start.points", detail });
   }
   const { name, warm_start: warmStart } = config.searcher;
+  const trials = trialsOf(searched);
+  if (newestAlgorithm(name)?.learns === true && trials > 1 && !hasChoice(searched.space)) {
+    const detail = `have one value each: the searcher ${name} has nothing to choose, and its ${trials} trials train the same`;
+    warnings.push({ path: "hyperparameters", detail });
+  }
   if (warmStart?.experiments !== undefined && newestAlgorithm(name)?.learns !== true) {
     const detail = `has no effect in the searcher ${name}, which does not learn from trials of other searches`;
     warnings.push({ path: "searcher.warm_start.experiments", detail });
   }
   return { problems, warnings };
+}
+
+/** Whether a hyperparameter has more than one value. */
+function hasChoice(space: HyperparameterSpace): boolean {
+  return Object.values(space).some((node) => {
+    if (!isTyped(node)) return hasChoice(node);
+    return node.type === "categorical" ? node.vals.length > 1 : node.type !== "const";
+  });
 }
 
 /** How many trials there will be, as far as the configuration says it. */

@@ -1,9 +1,9 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, ScheduleSearcher } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
-import { bestTrialOf, lineOf, scheduleOf } from "../population/lineage.ts";
+import { bestTrialOf, continuesTrials, lineOf, scheduleOf } from "../population/lineage.ts";
 import { pbtOf } from "../testing/population.ts";
-import { configOf, DrivenSearch, validation } from "../testing/searches.ts";
+import { configOf, DrivenSearch, randomOf, validation } from "../testing/searches.ts";
 
 const space: HyperparameterSpace = {
   lr: { type: "double", minval: 0, maxval: 1, count: null },
@@ -124,6 +124,15 @@ describe("the line of a trial", () => {
     ]);
     expect(lineOf(events, 1)).toMatchObject([{ trial: 1, from: 0, until: 12 }]);
     expect(lineOf(events, 9)).toEqual([]);
+  });
+
+  it("changes hyperparameters only in a search whose trials continue from others", () => {
+    expect(continuesTrials(population().events)).toBe(true);
+    expect(continuesTrials(started().events)).toBe(true);
+    const random = new DrivenSearch();
+    random.start(configOf(randomOf(2, 2), space), 4);
+    random.validate(1, 4, 0.5);
+    expect(continuesTrials(random.events)).toBe(false);
   });
 
   it("is a schedule that is trained again with the same hyperparameters and seeds at the same times", () => {

@@ -24,7 +24,15 @@ function importances(
   for (let trial = 1; trial <= count; trial += 1) {
     const hyperparameters = sampledPoint(space, seed, trial);
     const best = valueOf(hyperparameters);
-    record.trials.push({ trial, hyperparameters, best, values: null, time: 1, counts: true });
+    record.trials.push({
+      trial,
+      hyperparameters,
+      best,
+      values: null,
+      time: 1,
+      counts: true,
+      failed: false,
+    });
   }
   return importancesOf(record);
 }
@@ -84,6 +92,7 @@ describe("importance", () => {
         values: null,
         time: 1,
         counts: trial % 4 !== 1,
+        failed: false,
       });
     }
     expect(importancesOf(record)).toMatchObject({ trials: 10, items: [] });

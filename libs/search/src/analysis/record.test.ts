@@ -1,7 +1,8 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
 import { configOf, DrivenSearch, randomOf } from "../testing/searches.ts";
-import { bestSoFar, SearchRecord } from "./record.ts";
+import { bestTrialOf } from "../population/lineage.ts";
+import { bestSoFar, paretoTrials, SearchRecord } from "./record.ts";
 
 function recordOf(search: DrivenSearch): SearchRecord {
   const record = new SearchRecord();
@@ -36,6 +37,22 @@ describe("the best so far", () => {
     for (const [trial, value] of [0.1, 0.3, 0.2, 0.4].entries())
       search.validate(trial + 1, 1, value);
     expect(bestSoFar(recordOf(search)).map(({ value }) => value)).toEqual([0.1, 0.3, 0.4]);
+  });
+
+  it("is never the value of a trial that failed, on the front of several objectives neither", () => {
+    const search = started();
+    search.validate(1, 1, 0.1);
+    search.validate(2, 1, 0.5);
+    search.end(1, TrialOutcome.FAILED);
+    const record = recordOf(search);
+    expect(bestSoFar(record).map(({ trial }) => trial)).toEqual([2]);
+    const { rated, front } = paretoTrials(record);
+    expect(rated.map(({ trial }) => trial)).toEqual([2]);
+    expect(front.map(({ trial }) => trial)).toEqual([2]);
+    expect(bestTrialOf(search.events)).toBe(2);
+    search.end(2, TrialOutcome.FAILED);
+    expect(bestSoFar(recordOf(search))).toEqual([]);
+    expect(bestTrialOf(search.events)).toBeNull();
   });
 
   it("takes no notice of repeats, nor of trials whose hyperparameters were invalid", () => {

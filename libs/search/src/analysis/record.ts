@@ -17,6 +17,8 @@ export type TrialRecord = {
   time: number;
   /** False where the hyperparameters turned out to be invalid. */
   counts: boolean;
+  /** A trial that failed is never the best, but its values count for the importance of hyperparameters. */
+  failed: boolean;
 };
 
 /** A value better than those that its trial had before. */
@@ -65,6 +67,7 @@ export class SearchRecord {
           values: null,
           time: 0,
           counts: true,
+          failed: false,
         });
         break;
       }
@@ -74,7 +77,9 @@ export class SearchRecord {
       case "TrialOutcomeRecorded": {
         const trial = this.trials[event.data.trial - 1];
         const { outcome } = event.data;
-        if (trial !== undefined) trial.counts = outcome !== TrialOutcome.INVALID_HYPERPARAMETERS;
+        if (trial === undefined) break;
+        trial.counts = outcome !== TrialOutcome.INVALID_HYPERPARAMETERS;
+        trial.failed = outcome === TrialOutcome.FAILED;
         break;
       }
       default:
@@ -101,6 +106,10 @@ export class SearchRecord {
   }
 }
 
+function canBeBest({ counts, failed }: TrialRecord): boolean {
+  return counts && !failed;
+}
+
 /** Each value that was the best of all trials when it came, the first of equals, in their order. */
 export function bestSoFar({
   bests,
@@ -110,8 +119,9 @@ export function bestSoFar({
   const improvements: BestOfTrial[] = [];
   for (const best of bests) {
     const before = improvements.at(-1)?.value ?? null;
-    const counts = trials[best.trial - 1]?.counts === true;
-    if (counts && isBetter(best.value, before, smallerIsBetter)) improvements.push(best);
+    const trial = trials[best.trial - 1];
+    if (trial !== undefined && canBeBest(trial) && isBetter(best.value, before, smallerIsBetter))
+      improvements.push(best);
   }
   return improvements;
 }
@@ -121,7 +131,7 @@ export type Rated = TrialRecord & { readonly values: readonly number[] };
 
 export type ParetoTrials = {
   readonly objectives: readonly Objective[];
-  /** Those with values of all objectives whose hyperparameters were not invalid, in their order. */
+  /** Those with values of all objectives that did not fail and whose hyperparameters were not invalid, in their order. */
   readonly rated: readonly Rated[];
   /** Those of them that no other dominates. */
   readonly front: readonly Rated[];
@@ -129,7 +139,7 @@ export type ParetoTrials = {
 
 /** The trials that are best where none of the objectives counts more than another. */
 export function paretoTrials({ trials, objectives }: SearchRecord): ParetoTrials {
-  const rated = trials.filter((trial): trial is Rated => trial.counts && trial.values !== null);
+  const rated = trials.filter((trial): trial is Rated => canBeBest(trial) && trial.values !== null);
   const front = paretoFront(rated.map(({ values }) => scoresOf(objectives, values)));
   return { objectives, rated, front: front.map((index) => rated[index] as Rated) };
 }

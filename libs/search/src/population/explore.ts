@@ -2,17 +2,22 @@
  * Explore: the hyperparameters of a copy, from those of the member that it copies. Each one that may change is drawn
  * afresh with the given probability, else moved: a number is multiplied by one of the factors, a categorical goes one
  * choice to the left or right. As in Ray Tune (`tune/schedulers/pbt.py`), save that every value stays within its bounds,
- * a whole number moves by at least 1, and a categorical at an end stays there.
+ * a whole number moves by at least 1, one with a step by at least that, and a categorical at an end stays there.
  *
  * Every draw has the number of the copy's trial for its counter.
  */
 import {
+  type DoubleHyperparameter,
+  type IntHyperparameter,
   isWithin,
   type Json,
   type JsonObject,
   type PbtSearcher,
+  nearestStep,
   pathOf,
+  stepsOf,
   type TypedHyperparameter,
+  valueOfStep,
 } from "@trainyard/experiment-config";
 import { draw, drawInteger } from "@trainyard/kernel";
 import { canonical } from "../space/axes.ts";
@@ -127,12 +132,14 @@ function multiplied(hyperparameter: TypedHyperparameter, from: number, factor: n
   switch (hyperparameter.type) {
     case "int": {
       const { minval, maxval } = hyperparameter;
+      if (hyperparameter.step !== undefined) return steppedBy(hyperparameter, from, factor);
       const to = Math.trunc(from * factor);
       // Away from zero where it grows: what a factor does to a negative number. Zero goes up by growing.
       const direction = factor > 1 === from >= 0 ? 1 : -1;
       return clipped(to === from ? from + direction : to, minval, maxval);
     }
     case "double":
+      if (hyperparameter.step !== undefined) return steppedBy(hyperparameter, from, factor);
       return clipped(from * factor, hyperparameter.minval, hyperparameter.maxval);
     case "log": {
       const { base, minval, maxval } = hyperparameter;
@@ -143,6 +150,19 @@ function multiplied(hyperparameter: TypedHyperparameter, from: number, factor: n
     default:
       return from;
   }
+}
+
+/** The nearest value, and at least one step away. */
+function steppedBy(
+  hyperparameter: IntHyperparameter | DoubleHyperparameter,
+  from: number,
+  factor: number,
+): number {
+  const steps = stepsOf(hyperparameter);
+  if (steps === null) return from;
+  const [at, to] = [nearestStep(steps, from), nearestStep(steps, from * factor)];
+  const direction = factor > 1 === from >= 0 ? 1 : -1;
+  return valueOfStep(steps, to === at ? Math.max(0, at + direction) : to);
 }
 
 function clipped(value: number, minval: number, maxval: number): number {

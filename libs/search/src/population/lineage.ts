@@ -5,6 +5,7 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
+import { bestShown } from "../best.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 
@@ -37,9 +38,21 @@ export function lineOf(events: readonly SearchEvent[], trial: number): readonly 
   return line;
 }
 
-/** The trial whose value is the best; null while there is none. */
+/** The trial whose value is the best, of those that did not fail; null while there is none. */
 export function bestTrialOf(events: readonly SearchEvent[]): number | null {
-  return SearchMachine.of(events).state.best?.trial ?? null;
+  return bestShown(SearchMachine.of(events).state)?.trial ?? null;
+}
+
+const continuing: readonly string[] = ["pbt", "schedule"];
+
+/** Whether trials of the search start from others, so that hyperparameters change on the way to one. */
+export function continuesTrials(events: readonly SearchEvent[]): boolean {
+  return events.some(
+    (event) =>
+      (event.type === "SearchStarted" &&
+        continuing.includes(String(event.data.searcher?.["name"]))) ||
+      (event.type === "TrialProposed" && event.data.startFromTrial !== undefined),
+  );
 }
 
 /** The searcher section that trains a line once more, as one run. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ashaOf } from "../testing/halving.ts";
 import { configOf, DrivenSearch, randomOf } from "../testing/searches.ts";
 import { recordedSearch, stored } from "../testing/recorded-search.ts";
+import { unrecordedBy } from "./unrecorded.ts";
 import { replayWith } from "./what-if.ts";
 
 const trained = recordedSearch(randomOf(9, 3), 7);
@@ -54,6 +55,22 @@ describe("what another searcher would have made of a recorded search", () => {
       "completed",
       ...Array.from({ length: 7 }, () => "not proposed"),
     ]);
+  });
+
+  it("is refused where the other searcher reads what was not recorded", () => {
+    const { events } = trained;
+    const metric = configOf({ ...randomOf(9, 3), metric: "accuracy" });
+    expect(unrecordedBy(events, metric)).toEqual({
+      key: "metric",
+      name: "accuracy",
+      recorded: ["loss"],
+    });
+    const timed = configOf({ ...ashaOf(), time_metric: "epochs" });
+    expect(unrecordedBy(events, timed)).toMatchObject({ key: "time_metric", name: "epochs" });
+    expect(unrecordedBy(events, configOf({ ...ashaOf(), time_metric: "batches" }))).toBeNull();
+    expect(unrecordedBy(events, configOf(ashaOf()))).toBeNull();
+    const [started] = events;
+    expect(unrecordedBy(started === undefined ? [] : [started], metric)).toBeNull();
   });
 
   it("tells a search that has not come to an end", () => {

@@ -7,6 +7,7 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
 import { assert, isRejection } from "@trainyard/kernel";
+import { bestShown } from "../best.ts";
 import type { SearchCommand, SearchedConfig } from "../commands.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
@@ -178,7 +179,7 @@ function comparison(
   return {
     trials,
     units: { recorded: sum("recorded"), other: sum("other") },
-    best: { recorded: recorded.best, other: other.state.best },
+    best: { recorded: bestShown(recorded), other: bestShown(other.state) },
     beyond: other.beyond,
     completion:
       completion?.type === "SearchCompleted" ? (completions[completion.data.reason] ?? "") : null,

@@ -1,18 +1,20 @@
 /**
  * A space seen as a box: each hyperparameter that has a choice is an axis from 0 to 1. Log parameters are scaled in the
- * exponent; an int of k values, or a categorical of k, has k cells of equal length.
+ * exponent; an int or a stepped double of k values, or a categorical of k, has k cells of equal length.
  */
-import type {
-  HyperparameterSpace,
-  Json,
-  JsonObject,
-  TypedHyperparameter,
+import {
+  type HyperparameterSpace,
+  type Json,
+  type JsonObject,
+  nearestStep,
+  stepsOf,
+  type TypedHyperparameter,
 } from "@trainyard/experiment-config";
 import { derivedFrom } from "../derived.ts";
 import { isMapping } from "@trainyard/kernel";
 import { log } from "../numeric/math.ts";
 import type { SearchedSpace } from "../state.ts";
-import { pointOf, valueAtShare } from "./space.ts";
+import { logIntEnds, pointOf, valueAtShare } from "./space.ts";
 
 export type Axis = {
   /** Where the value is in a point. */
@@ -51,7 +53,8 @@ function cellsOf(hyperparameter: TypedHyperparameter): number {
     case "categorical":
       return hyperparameter.vals.length;
     case "int":
-      return hyperparameter.maxval - hyperparameter.minval + 1;
+    case "double":
+      return stepsOf(hyperparameter)?.count ?? 0;
     default:
       return 0;
   }
@@ -104,9 +107,14 @@ function placeOnAxis(axis: Axis, value: Json): number {
   }
   if (hyperparameter.type === "const" || typeof value !== "number") return 0;
   const { minval, maxval } = hyperparameter;
-  if (hyperparameter.type === "int") {
-    const cell = Math.min(maxval, Math.max(minval, value)) - minval;
+  const steps = hyperparameter.type === "log" ? null : stepsOf(hyperparameter);
+  if (steps !== null) {
+    const cell = nearestStep(steps, value);
     return isDiscrete(axis) ? cell : (cell + 0.5) / cells;
+  }
+  if (hyperparameter.type === "int") {
+    const [least, most] = logIntEnds(hyperparameter);
+    return Math.min(1, Math.max(0, (log(Math.max(minval, value)) - least) / (most - least)));
   }
   const scaled = hyperparameter.type === "log" ? log(value) / log(hyperparameter.base) : value;
   return Math.min(1, Math.max(0, (scaled - minval) / (maxval - minval)));

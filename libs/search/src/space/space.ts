@@ -6,14 +6,17 @@
 import {
   gridAxisLength,
   type HyperparameterSpace,
+  type IntHyperparameter,
   isTyped,
   type Json,
   type JsonObject,
   type SpaceNode,
+  stepsOf,
   type TypedHyperparameter,
+  valueOfStep,
 } from "@trainyard/experiment-config";
 import { assertNever, draw, drawInteger } from "@trainyard/kernel";
-import { power, roundHalfAway } from "../numeric/math.ts";
+import { exp, log, power, roundHalfAway } from "../numeric/math.ts";
 import { withoutAbsent } from "./rules/conditions.ts";
 
 /** A trial's own seed is one that NumPy, PyTorch and Python all take: 0 ≤ seed < 2^31. */
@@ -95,12 +98,12 @@ export function valueAtShare(hyperparameter: TypedHyperparameter, u: number): Js
   switch (hyperparameter.type) {
     case "const":
       return hyperparameter.val;
-    case "int": {
-      const { minval, maxval } = hyperparameter;
-      return Math.min(maxval, minval + Math.floor(u * (maxval - minval + 1)));
+    case "int":
+    case "double": {
+      const steps = stepsOf(hyperparameter);
+      if (steps !== null) return valueOfStep(steps, Math.floor(u * steps.count));
+      return hyperparameter.type === "int" ? logInt(hyperparameter, u) : between(hyperparameter, u);
     }
-    case "double":
-      return between(hyperparameter, u);
     case "log":
       return power(hyperparameter.base, between(hyperparameter, u));
     case "categorical":
@@ -108,6 +111,21 @@ export function valueAtShare(hyperparameter: TypedHyperparameter, u: number): Js
     default:
       return assertNever(hyperparameter, "a hyperparameter");
   }
+}
+
+/** As between half below the range and half above it in the logarithm, rounded: each whole number has its share. */
+function logInt({ minval, maxval }: IntHyperparameter, u: number): number {
+  const [least, most] = logIntEnds({ minval, maxval });
+  const value = roundHalfAway(exp(least + u * (most - least)));
+  return Math.min(maxval, Math.max(minval, value));
+}
+
+/** The logarithms between which an int is searched that is uniform in the logarithm. */
+export function logIntEnds({
+  minval,
+  maxval,
+}: Pick<IntHyperparameter, "minval" | "maxval">): readonly [least: number, most: number] {
+  return [log(minval - 0.5), log(maxval + 0.5)];
 }
 
 function between({ minval, maxval }: { minval: number; maxval: number }, u: number): number {
@@ -145,9 +163,15 @@ export function axisValue(hyperparameter: TypedHyperparameter, i: number, length
     case "categorical":
       return hyperparameter.vals[i] ?? null;
     case "int":
-      return roundHalfAway(spaced(hyperparameter, i, length));
-    case "double":
-      return spaced(hyperparameter, i, length);
+    case "double": {
+      const steps = stepsOf(hyperparameter);
+      if (steps !== null && hyperparameter.step !== undefined) {
+        const range = { minval: 0, maxval: steps.count - 1 };
+        return valueOfStep(steps, Math.floor(spaced(range, i, length)));
+      }
+      const value = spaced(hyperparameter, i, length);
+      return hyperparameter.type === "int" ? roundHalfAway(value) : value;
+    }
     case "log":
       return power(hyperparameter.base, spaced(hyperparameter, i, length));
     default:

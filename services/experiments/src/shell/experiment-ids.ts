@@ -1,4 +1,7 @@
-/** Where the numbers of experiments come from: each is drawn once, in rising order; gaps are normal. */
+/**
+ * Where the numbers of experiments come from: each is drawn once, and they are consecutive, also after a crash of PostgreSQL.
+ * A create that is refused or repeated leaves a gap, because it draws a number before it is decided.
+ */
 import { type ExperimentId, experimentId, Fault } from "@trainyard/kernel";
 import type { Pool } from "pg";
 
@@ -12,7 +15,7 @@ export function postgresIds(pool: Pool): ExperimentIds {
     async next() {
       try {
         const { rows } = await pool.query<{ id: string }>(
-          "select nextval('experiments.experiment_ids') as id",
+          "select experiments.next_experiment_id() as id",
         );
         return experimentId(rows[0]?.id ?? "");
       } catch (cause) {

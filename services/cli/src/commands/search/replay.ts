@@ -29,14 +29,21 @@ async function replay(
   }
   const config =
     other === undefined ? null : (await parseHere(await readConfig(other, given), given)).config;
-  const { replaySearch, replayWith } = await import("@trainyard/search");
+  const { replaySearch, replayWith, unrecordedBy } = await import("@trainyard/search");
   const events = await recordedSearch(context.client, experiment);
   const [first] = events;
   if (first?.type !== "SearchStarted") {
     throw new Failure(`The search of experiment ${experiment} has not started yet.`);
   }
-  if (config === null) verify(context, replaySearch(events));
-  else compare(context, replayWith(events, config, first.data.seed));
+  if (config === null) return verify(context, replaySearch(events));
+  const unrecorded = unrecordedBy(events, config);
+  if (unrecorded !== null) {
+    const { key, name, recorded } = unrecorded;
+    throw new UsageError(
+      `searcher.${key} names ${name}, which the search of experiment ${experiment} did not record; it recorded ${recorded.join(", ")}.`,
+    );
+  }
+  compare(context, replayWith(events, config, first.data.seed));
 }
 
 function verify({ output }: Context, replayed: Replay): void {

@@ -17,10 +17,15 @@ export function addSchedule(group: Command): void {
 }
 
 async function schedule({ client, output }: Context, args: readonly string[]): Promise<void> {
-  const { bestTrialOf, lineOf, scheduleOf } = await import("@trainyard/search");
+  const { bestTrialOf, continuesTrials, lineOf, scheduleOf } = await import("@trainyard/search");
   const experiment = argument(args, 0);
   const asked = trialNumber(experiment, args[1]);
   const events = await recordedSearch(client, experiment);
+  if (!continuesTrials(events)) {
+    throw new UsageError(
+      `Experiment ${experiment} has no schedule: each of its trials keeps its hyperparameters (yard trial describe shows them).`,
+    );
+  }
   const trial = asked ?? bestTrialOf(events);
   if (trial === null) {
     throw new UsageError(`No trial of experiment ${experiment} has reported its metric yet.`);

@@ -9,7 +9,7 @@ type Changed = Pick<
   "stepsCompleted" | "latestValidation" | "bestValidation" | "records" | "recent"
 > & { readonly bestValue?: number };
 
-/** A trial's validations with one more. NaN is never the best. */
+/** A trial's validations with one more. A value that is not finite is never the best. */
 export function recordValidation(
   trial: Pick<TrialDocument, "records" | "recent" | "stepsCompleted">,
   { step, scalars }: EventData<"ValidationReported">,
@@ -20,7 +20,7 @@ export function recordValidation(
   const record: BestRecord = { step, scalars, value: value ?? Number.NaN };
   const best = trial.records[trial.records.length - 1];
   const better =
-    !Number.isNaN(record.value) &&
+    Number.isFinite(record.value) &&
     (best === undefined ||
       (smallerIsBetter ? record.value < best.value : record.value > best.value));
   const records = better ? [...trial.records, record] : trial.records;

@@ -1,0 +1,38 @@
+/** Names that a searcher reads in each report and that a recorded search does not have: it recorded only what it read itself. */
+import type { JsonObject } from "@trainyard/experiment-config";
+import type { SearchedConfig } from "../commands.ts";
+import type { SearchEvent } from "../events.ts";
+import { objectivesOf } from "../objectives.ts";
+
+export type Unrecorded = {
+  /** The key of the searcher section that names it. */
+  readonly key: "metric" | "objectives" | "time_metric";
+  readonly name: string;
+  /** The names that were recorded, in alphabetical order. */
+  readonly recorded: readonly string[];
+};
+
+/** The first name that no recorded report has; null where each is there, or nothing was reported yet. */
+export function unrecordedBy(
+  events: readonly SearchEvent[],
+  { searcher }: SearchedConfig,
+): Unrecorded | null {
+  const names = new Set<string>();
+  for (const event of events) {
+    if (event.type !== "ObservationRecorded") continue;
+    for (const name of Object.keys(event.data.values)) names.add(name);
+  }
+  if (names.size === 0) return null;
+  const recorded = [...names].sort();
+  const { metric, smaller_is_better: smallerIsBetter } = searcher;
+  const objectives = objectivesOf({ searcher: searcher as JsonObject, metric, smallerIsBetter });
+  for (const one of objectives) {
+    if (names.has(one.metric)) continue;
+    const key = objectives.length > 1 ? "objectives" : "metric";
+    return { key, name: one.metric, recorded };
+  }
+  const time = "time_metric" in searcher ? (searcher.time_metric ?? "") : "";
+  // Batches that are not reported are the step, which every report has.
+  const isStep = time === "" || time === "batches";
+  return isStep || names.has(time) ? null : { key: "time_metric", name: time, recorded };
+}

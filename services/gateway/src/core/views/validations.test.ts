@@ -1,0 +1,27 @@
+import type { EventData } from "@trainyard/contracts";
+import { expect, test } from "vitest";
+import { recordValidation } from "./validations.ts";
+
+const nothing: Parameters<typeof recordValidation>[0] = {
+  records: [],
+  recent: [],
+  stepsCompleted: 0,
+};
+
+function report(step: number, loss: number): EventData<"ValidationReported"> {
+  return { trial: "1.1", run: 1, step, scalars: { loss }, reportKey: `v${step}`, nonNumeric: [] };
+}
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+  "a trial's best value is never %s",
+  (value) => {
+    for (const smallerIsBetter of [true, false]) {
+      const first = recordValidation(nothing, report(1, value), "loss", smallerIsBetter);
+      expect(first).not.toHaveProperty("bestValue");
+      expect(first.latestValidation).toEqual({ loss: value });
+      const second = recordValidation(first, report(2, 0.5), "loss", smallerIsBetter);
+      const third = recordValidation(second, report(3, value), "loss", smallerIsBetter);
+      expect(third).toMatchObject({ bestValue: 0.5, bestValidation: { loss: 0.5 } });
+    }
+  },
+);
