@@ -16,6 +16,7 @@ export type EventMessages = {
   ExperimentPaused: experiment.ExperimentPaused;
   ExperimentStopRequested: experiment.ExperimentStopRequested;
   ExperimentEnded: experiment.ExperimentEnded;
+  ExperimentDescribed: experiment.ExperimentDescribed;
   TrialCreated: experiment.TrialCreated;
   RunRequested: experiment.RunRequested;
   RunStarted: experiment.RunStarted;
@@ -150,6 +151,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.ExperimentPausedSchema,
     experiment.ExperimentStopRequestedSchema,
     experiment.ExperimentEndedSchema,
+    experiment.ExperimentDescribedSchema,
   ],
   trial: [
     experiment.TrialCreatedSchema,

@@ -4,6 +4,7 @@ export {
   ActivateExperimentSchema,
   type CreateExperiment,
   CreateExperimentSchema,
+  DescribeExperimentSchema,
   type PauseExperiment,
   PauseExperimentSchema,
   type StopExperiment,

@@ -19,6 +19,7 @@ import { firstLine, number, time } from "../output.ts";
 import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { addSetCommands } from "./experiment-set.ts";
 import { addValidate } from "./validate.ts";
 
 type CreateOptions = {
@@ -66,6 +67,7 @@ export function addExperimentCommands(program: Command): void {
     .description("wait until it has ended; exit code 1 unless it completed")
     .action(withPlatform(wait));
   addSteering(group);
+  addSetCommands(group);
 }
 
 function addSteering(group: Command): void {
@@ -167,6 +169,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["name", experiment.name],
     ["description", experiment.description],
     ["labels", experiment.labels.join(", ")],
+    ["notes", firstLine(experiment.notes)],
     ["state", experiment.state],
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],

@@ -4,6 +4,7 @@ import {
   ActivateExperimentSchema,
   type CreateExperiment,
   CreateExperimentSchema,
+  DescribeExperimentSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -47,6 +48,10 @@ export function commandTable(
     PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, (request, context) =>
       change(request.experiment, context, { kind: "pause" }),
     ),
+    DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
+      const { experiment, ifRevision, ...words } = request;
+      return change(experiment, context, { kind: "describe", words, ifRevision });
+    }),
     StopExperiment: command(StopExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, kind, reason } = request;
       return change(experiment, context, { kind: "stop", stop: kind, reason });

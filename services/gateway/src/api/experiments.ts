@@ -23,6 +23,7 @@ import { listPage } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
+import { updateExperiment } from "./update-experiment.ts";
 
 export function experimentHandlers(backend: Backend, checkpointDir: string) {
   return {
@@ -33,6 +34,7 @@ export function experimentHandlers(backend: Backend, checkpointDir: string) {
       await backend.reachText(request.minPosition);
       return getExperiment(backend, request.experiment);
     },
+    updateExperiment: (request, context) => updateExperiment(backend, request, context),
     listTrials: (request) => listTrials(backend, request),
     getTrial: (request, context) => getTrial(backend, request, context),
     ...commandHandlers(backend),

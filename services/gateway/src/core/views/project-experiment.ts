@@ -20,6 +20,8 @@ const unset = {
   smallerIsBetter: true,
   trialsMax: 0,
   waitsFor: "",
+  notes: "",
+  revision: 0,
 };
 
 /** What a person is told of the search before it has started. */
@@ -72,6 +74,9 @@ export const experimentProjections: Projections = {
       endedAtMs: timeMs,
       progress: state === "COMPLETED" ? 1 : doc.progress,
     }));
+  },
+  ExperimentDescribed({ id, data }, documents) {
+    documents.update("experiment", id, () => data);
   },
   SearchStarted({ id, data }, documents) {
     documents.update("experiment", id, () => ({

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { RetentionSettings } from "../../common/v1/retention_pb.ts";
+import { file_trainyard_common_v1_retention } from "../../common/v1/retention_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IogECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIoMGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIvMCCgNSdW4SCgoCaWQYASABKAkSDgoGbnVtYmVyGAIgASgNEg0KBXN0YXRlGAMgASgJEhEKCXdoeV9lbmRlZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJEjIKCnBsYWNlbWVudHMYBiADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlJ1blBsYWNlbWVudBIXCg9yZXF1ZXN0ZWRfYXRfbXMYByABKAESGgoNc3RhcnRlZF9hdF9tcxgIIAEoAUgAiAEBEhgKC2VuZGVkX2F0X21zGAkgASgBSAGIAQESEQoJd2FpdHNfZm9yGAogASgJEhcKD2Zyb21fY2hlY2twb2ludBgLIAEoCRIWCgl3YWl0X2NvZGUYDCABKAlIAogBARIXCgp3YWl0X2xpbWl0GA0gASgJSAOIAQFCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zQgwKCl93YWl0X2NvZGVCDQoLX3dhaXRfbGltaXQioQEKDFJ1blBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SFAoHYWRkcmVzcxgEIAEoCUgAiAEBEjQKBXByb3h5GAUgASgLMiAudHJhaW55YXJkLmFwaS52MS5Qcm94eUFkZHJlc3Nlc0gBiAEBQgoKCF9hZGRyZXNzQggKBl9wcm94eSIjCg5Qcm94eUFkZHJlc3NlcxIRCglhZGRyZXNzZXMYASADKAkicgoXTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEgoKc3VwZXJzZWRlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJzChhMaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSLqAQoLTWV0cmljUG9pbnQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEg0KBWdyb3VwGAMgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIWCg5yZXBvcnRlZF9hdF9tcxgFIAEoARI7CgdtZXRyaWNzGAYgAygLMioudHJhaW55YXJkLmFwaS52MS5NZXRyaWNQb2ludC5NZXRyaWNzRW50cnkSEgoKc3VwZXJzZWRlZBgHIAEoCBouCgxNZXRyaWNzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASJaChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNInEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2ChZGb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWFmdGVyGAIgASgJIkAKG0ZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg0KBWFmdGVyGAIgASgJIo0BCgxUcmlhbExvZ0xpbmUSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVhdF9tcxgEIAEoARIOCgZzb3VyY2UYBSABKAkSDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgSDgoGY3Vyc29yGAggASgJMroOChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxKFAQoNTGlzdFRyaWFsTG9ncxImLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSIjgtPkkwIdEhsvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3MSiQEKD0ZvbGxvd1RyaWFsTG9ncxIoLnRyYWlueWFyZC5hcGkudjEuRm9sbG93VHJpYWxMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIiqC0+STAiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9nczpmb2xsb3cwARKdAQoURm9sbG93RXhwZXJpbWVudExvZ3MSLS50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIjSC0+STAi4SLC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2xvZ3M6Zm9sbG93MAFiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSJVChZMaXN0RXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IqUECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJEg0KBW5vdGVzGBggASgJEgwKBGV0YWcYGSABKAlCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkigwYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBGjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIuoBCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIGi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIloKFExpc3RUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0icQoVTGlzdFRyaWFsTG9nc1Jlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiQAobRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDQoFYWZ0ZXIYAiABKAkijQEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkyyg8KEUV4cGVyaW1lbnRTZXJ2aWNlEokBChBDcmVhdGVFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvZXhwZXJpbWVudHMSgwEKD0xpc3RFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9leHBlcmltZW50cxJ/Cg1HZXRFeHBlcmltZW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRFeHBlcmltZW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudCIogtPkkwIiEiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKNAQoQVXBkYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIrgtPkkwIlOgEqMiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKaAQoSQWN0aXZhdGVFeHBlcmltZW50EisudHJhaW55YXJkLmFwaS52MS5BY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNILT5JMCLjoBKiIpL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vYWN0aXZhdGUSkQEKD1BhdXNlRXhwZXJpbWVudBIoLnRyYWlueWFyZC5hcGkudjEuUGF1c2VFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3BhdXNlEpQBChBDYW5jZWxFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DYW5jZWxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjKC0+STAiw6ASoiJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2NhbmNlbBKOAQoOS2lsbEV4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLktpbGxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2tpbGwSiAEKCkxpc3RUcmlhbHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVzcG9uc2UiL4LT5JMCKRInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vdHJpYWxzEmYKCEdldFRyaWFsEiEudHJhaW55YXJkLmFwaS52MS5HZXRUcmlhbFJlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsIh6C0+STAhgSFi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0SkQEKEExpc3RUcmlhbE1ldHJpY3MSKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2UiJoLT5JMCIBIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWNzEoUBCg1MaXN0VHJpYWxMb2dzEiYudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1Jlc3BvbnNlIiOC0+STAh0SGy9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9ncxKJAQoPRm9sbG93VHJpYWxMb2dzEigudHJhaW55YXJkLmFwaS52MS5Gb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiKoLT5JMCJBIiL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzOmZvbGxvdzABEp0BChRGb2xsb3dFeHBlcmltZW50TG9ncxItLnRyYWlueWFyZC5hcGkudjEuRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiNILT5JMCLhIsL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vbG9nczpmb2xsb3cwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_retention]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -169,6 +171,79 @@ export const GetExperimentRequestSchema: GenMessage<GetExperimentRequest> = /*@_
   messageDesc(file_trainyard_api_v1_experiments, 4);
 
 /**
+ * @generated from message trainyard.api.v1.UpdateExperimentRequest
+ */
+export type UpdateExperimentRequest = Message<"trainyard.api.v1.UpdateExperimentRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * @generated from field: optional string description = 3;
+   */
+  description?: string | undefined;
+
+  /**
+   * @generated from field: optional string notes = 4;
+   */
+  notes?: string | undefined;
+
+  /**
+   * @generated from field: repeated string add_labels = 5;
+   */
+  addLabels: string[];
+
+  /**
+   * @generated from field: repeated string remove_labels = 6;
+   */
+  removeLabels: string[];
+
+  /**
+   * As in UpdateJobRequest.
+   *
+   * @generated from field: optional uint32 priority = 7;
+   */
+  priority?: number | undefined;
+
+  /**
+   * @generated from field: optional double weight = 8;
+   */
+  weight?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 max_slots = 9;
+   */
+  maxSlots?: number | undefined;
+
+  /**
+   * As in SetRetentionPolicyRequest.
+   *
+   * @generated from field: trainyard.common.v1.RetentionSettings gc_policy = 10;
+   */
+  gcPolicy?: RetentionSettings | undefined;
+
+  /**
+   * Of the change of gc_policy.
+   *
+   * @generated from field: string reason = 11;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.UpdateExperimentRequest.
+ * Use `create(UpdateExperimentRequestSchema)` to create a new message.
+ */
+export const UpdateExperimentRequestSchema: GenMessage<UpdateExperimentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 5);
+
+/**
  * @generated from message trainyard.api.v1.ActivateExperimentRequest
  */
 export type ActivateExperimentRequest = Message<"trainyard.api.v1.ActivateExperimentRequest"> & {
@@ -183,7 +258,7 @@ export type ActivateExperimentRequest = Message<"trainyard.api.v1.ActivateExperi
  * Use `create(ActivateExperimentRequestSchema)` to create a new message.
  */
 export const ActivateExperimentRequestSchema: GenMessage<ActivateExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 5);
+  messageDesc(file_trainyard_api_v1_experiments, 6);
 
 /**
  * @generated from message trainyard.api.v1.PauseExperimentRequest
@@ -200,7 +275,7 @@ export type PauseExperimentRequest = Message<"trainyard.api.v1.PauseExperimentRe
  * Use `create(PauseExperimentRequestSchema)` to create a new message.
  */
 export const PauseExperimentRequestSchema: GenMessage<PauseExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 6);
+  messageDesc(file_trainyard_api_v1_experiments, 7);
 
 /**
  * @generated from message trainyard.api.v1.CancelExperimentRequest
@@ -217,7 +292,7 @@ export type CancelExperimentRequest = Message<"trainyard.api.v1.CancelExperiment
  * Use `create(CancelExperimentRequestSchema)` to create a new message.
  */
 export const CancelExperimentRequestSchema: GenMessage<CancelExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 7);
+  messageDesc(file_trainyard_api_v1_experiments, 8);
 
 /**
  * @generated from message trainyard.api.v1.KillExperimentRequest
@@ -234,7 +309,7 @@ export type KillExperimentRequest = Message<"trainyard.api.v1.KillExperimentRequ
  * Use `create(KillExperimentRequestSchema)` to create a new message.
  */
 export const KillExperimentRequestSchema: GenMessage<KillExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 8);
+  messageDesc(file_trainyard_api_v1_experiments, 9);
 
 /**
  * @generated from message trainyard.api.v1.CommandResponse
@@ -256,7 +331,7 @@ export type CommandResponse = Message<"trainyard.api.v1.CommandResponse"> & {
  * Use `create(CommandResponseSchema)` to create a new message.
  */
 export const CommandResponseSchema: GenMessage<CommandResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 9);
+  messageDesc(file_trainyard_api_v1_experiments, 10);
 
 /**
  * @generated from message trainyard.api.v1.Experiment
@@ -382,6 +457,18 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
    * @generated from field: string waits_for = 23;
    */
   waitsFor: string;
+
+  /**
+   * @generated from field: string notes = 24;
+   */
+  notes: string;
+
+  /**
+   * Of name, description, notes and labels: it changes when they do. Also the header ETag of an answer about one experiment.
+   *
+   * @generated from field: string etag = 25;
+   */
+  etag: string;
 };
 
 /**
@@ -389,7 +476,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
  * Use `create(ExperimentSchema)` to create a new message.
  */
 export const ExperimentSchema: GenMessage<Experiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 10);
+  messageDesc(file_trainyard_api_v1_experiments, 11);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsRequest
@@ -421,7 +508,7 @@ export type ListTrialsRequest = Message<"trainyard.api.v1.ListTrialsRequest"> & 
  * Use `create(ListTrialsRequestSchema)` to create a new message.
  */
 export const ListTrialsRequestSchema: GenMessage<ListTrialsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 11);
+  messageDesc(file_trainyard_api_v1_experiments, 12);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsResponse
@@ -448,7 +535,7 @@ export type ListTrialsResponse = Message<"trainyard.api.v1.ListTrialsResponse"> 
  * Use `create(ListTrialsResponseSchema)` to create a new message.
  */
 export const ListTrialsResponseSchema: GenMessage<ListTrialsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 12);
+  messageDesc(file_trainyard_api_v1_experiments, 13);
 
 /**
  * @generated from message trainyard.api.v1.GetTrialRequest
@@ -470,7 +557,7 @@ export type GetTrialRequest = Message<"trainyard.api.v1.GetTrialRequest"> & {
  * Use `create(GetTrialRequestSchema)` to create a new message.
  */
 export const GetTrialRequestSchema: GenMessage<GetTrialRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 13);
+  messageDesc(file_trainyard_api_v1_experiments, 14);
 
 /**
  * @generated from message trainyard.api.v1.Trial
@@ -607,7 +694,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
  * Use `create(TrialSchema)` to create a new message.
  */
 export const TrialSchema: GenMessage<Trial> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 14);
+  messageDesc(file_trainyard_api_v1_experiments, 15);
 
 /**
  * @generated from message trainyard.api.v1.Run
@@ -694,7 +781,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 15);
+  messageDesc(file_trainyard_api_v1_experiments, 16);
 
 /**
  * @generated from message trainyard.api.v1.RunPlacement
@@ -735,7 +822,7 @@ export type RunPlacement = Message<"trainyard.api.v1.RunPlacement"> & {
  * Use `create(RunPlacementSchema)` to create a new message.
  */
 export const RunPlacementSchema: GenMessage<RunPlacement> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 16);
+  messageDesc(file_trainyard_api_v1_experiments, 17);
 
 /**
  * @generated from message trainyard.api.v1.ProxyAddresses
@@ -754,7 +841,7 @@ export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
  * Use `create(ProxyAddressesSchema)` to create a new message.
  */
 export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 17);
+  messageDesc(file_trainyard_api_v1_experiments, 18);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsRequest
@@ -795,7 +882,7 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
  * Use `create(ListTrialMetricsRequestSchema)` to create a new message.
  */
 export const ListTrialMetricsRequestSchema: GenMessage<ListTrialMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 18);
+  messageDesc(file_trainyard_api_v1_experiments, 19);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsResponse
@@ -822,7 +909,7 @@ export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetric
  * Use `create(ListTrialMetricsResponseSchema)` to create a new message.
  */
 export const ListTrialMetricsResponseSchema: GenMessage<ListTrialMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 19);
+  messageDesc(file_trainyard_api_v1_experiments, 20);
 
 /**
  * @generated from message trainyard.api.v1.MetricPoint
@@ -869,7 +956,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
  * Use `create(MetricPointSchema)` to create a new message.
  */
 export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 20);
+  messageDesc(file_trainyard_api_v1_experiments, 21);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsRequest
@@ -903,7 +990,7 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  * Use `create(ListTrialLogsRequestSchema)` to create a new message.
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 21);
+  messageDesc(file_trainyard_api_v1_experiments, 22);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -930,7 +1017,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 23);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -954,7 +1041,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -976,7 +1063,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 25);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1030,7 +1117,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 26);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1059,6 +1146,17 @@ export const ExperimentService: GenService<{
     methodKind: "unary";
     input: typeof GetExperimentRequestSchema;
     output: typeof ExperimentSchema;
+  },
+  /**
+   * Changes what is given of name, description, notes and labels, or of the queue, or gc_policy: one of the three in a request.
+   * With If-Match the words change only if the experiment has that ETag; otherwise the answer is 412, stale_revision.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.UpdateExperiment
+   */
+  updateExperiment: {
+    methodKind: "unary";
+    input: typeof UpdateExperimentRequestSchema;
+    output: typeof CommandResponseSchema;
   },
   /**
    * @generated from rpc trainyard.api.v1.ExperimentService.ActivateExperiment

@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/experiment.proto.
  */
 export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkilAIKDFRyaWFsQ3JlYXRlZBISCgpleHBlcmltZW50GAEgASgJEg4KBm51bWJlchgCIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYBCABKA0SHQoVd2FybV9zdGFydF9jaGVja3BvaW50GAUgASgJEhQKDHNvdXJjZV90cmlhbBgGIAEoCRIOCgZvcmlnaW4YByABKAkSKQoIZXZpZGVuY2UYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKD3dhcm1fc3RhcnRfc3RlcBgJIAEoAUgAiAEBQhIKEF93YXJtX3N0YXJ0X3N0ZXAivwIKDFJ1blJlcXVlc3RlZBILCgNydW4YASABKA0SFwoPZnJvbV9jaGVja3BvaW50GAIgASgJEhEKCWZyb21fc3RlcBgDIAEoARIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBISCgpleHBlcmltZW50GAYgASgJEhAKCGRlbGF5X21zGAcgASgBEjgKB2F2b2lkZWQYCiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkF2b2lkZWRBZ2VudHNIAIgBARIWCgl3b3Jrc3BhY2UYCyABKAlIAYgBARISCgVvd25lchgMIAEoCUgCiAEBQgoKCF9hdm9pZGVkQgwKCl93b3Jrc3BhY2VCCAoGX293bmVyIi0KClJ1blN0YXJ0ZWQSCwoDcnVuGAEgASgNEhIKCmFsbG9jYXRpb24YAiABKAkiiQEKEFJ1blN0b3BSZXF1ZXN0ZWQSCwoDcnVuGAEgASgNEisKBG1vZGUYAiABKA4yHS50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BNb2RlEikKA3doeRgDIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeRIQCghncmFjZV9tcxgEIAEoASLpAgoIUnVuRW5kZWQSCwoDcnVuGAEgASgNEioKA3doeRgCIAEoDjIdLnRyYWlueWFyZC5ldmVudC52MS5SdW5FbmRXaHkSKAoFZXhpdHMYAyADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSDwoHbWVzc2FnZRgEIAEoCRIZChFjb3VudHNfYXNfcmVzdGFydBgFIAEoCBI7CgZzZWFsZWQYBiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSACIAQESHQoQYXdhaXRlZF91bnRpbF9tcxgHIAEoAUgBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAggASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCCQoHX3NlYWxlZEITChFfYXdhaXRlZF91bnRpbF9tc0IRCg9fbGF1bmNoX2ZhaWx1cmUieAoTUnVuQ2hlY2twb2ludHNOYW1lZBILCgNydW4YASABKA0SOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQSGAoQYXdhaXRlZF91bnRpbF9tcxgDIAEoASJCChFUcmlhbENoZWNrcG9pbnRlZBISCgpjaGVja3BvaW50GAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBImEKClRyaWFsRW5kZWQSMQoHb3V0Y29tZRgBIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUSDgoGcmVhc29uGAIgASgJEhAKCHJlc3RhcnRzGAMgASgNKk8KCFN0b3BLaW5kEhkKFVNUT1BfS0lORF9VTlNQRUNJRklFRBAAEhQKEFNUT1BfS0lORF9DQU5DRUwQARISCg5TVE9QX0tJTkRfS0lMTBACKpkBChFFeHBlcmltZW50T3V0Y29tZRIiCh5FWFBFUklNRU5UX09VVENPTUVfVU5TUEVDSUZJRUQQABIgChxFWFBFUklNRU5UX09VVENPTUVfQ09NUExFVEVEEAESHwobRVhQRVJJTUVOVF9PVVRDT01FX0NBTkNFTEVEEAISHQoZRVhQRVJJTUVOVF9PVVRDT01FX0ZBSUxFRBADKu8BCglSdW5FbmRXaHkSGwoXUlVOX0VORF9XSFlfVU5TUEVDSUZJRUQQABIYChRSVU5fRU5EX1dIWV9GSU5JU0hFRBABEiEKHVJVTl9FTkRfV0hZX0FDS05PV0xFREdFRF9TVE9QEAISFgoSUlVOX0VORF9XSFlfRkFJTEVEEAMSFAoQUlVOX0VORF9XSFlfTE9TVBAEEicKI1JVTl9FTkRfV0hZX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAUSFgoSUlVOX0VORF9XSFlfS0lMTEVEEAYSGQoVUlVOX0VORF9XSFlfV0lUSERSQVdOEAcqzAEKDFRyaWFsT3V0Y29tZRIdChlUUklBTF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGwoXVFJJQUxfT1VUQ09NRV9DT01QTEVURUQQARIfChtUUklBTF9PVVRDT01FX1NUT1BQRURfRUFSTFkQAhIaChZUUklBTF9PVVRDT01FX0NBTkNFTEVEEAMSGAoUVFJJQUxfT1VUQ09NRV9GQUlMRUQQBBIpCiVUUklBTF9PVVRDT01FX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAViBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkiaQoTRXhwZXJpbWVudERlc2NyaWJlZBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBmxhYmVscxgDIAMoCRINCgVub3RlcxgEIAEoCRIQCghyZXZpc2lvbhgFIAEoDSKUAgoMVHJpYWxDcmVhdGVkEhIKCmV4cGVyaW1lbnQYASABKAkSDgoGbnVtYmVyGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgEIAEoDRIdChV3YXJtX3N0YXJ0X2NoZWNrcG9pbnQYBSABKAkSFAoMc291cmNlX3RyaWFsGAYgASgJEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPd2FybV9zdGFydF9zdGVwGAkgASgBSACIAQFCEgoQX3dhcm1fc3RhcnRfc3RlcCK/AgoMUnVuUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIXCg9mcm9tX2NoZWNrcG9pbnQYAiABKAkSEQoJZnJvbV9zdGVwGAMgASgBEjEKCXJlc291cmNlcxgEIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhMKC3ByZWVtcHRpYmxlGAUgASgIEhIKCmV4cGVyaW1lbnQYBiABKAkSEAoIZGVsYXlfbXMYByABKAESOAoHYXZvaWRlZBgKIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuQXZvaWRlZEFnZW50c0gAiAEBEhYKCXdvcmtzcGFjZRgLIAEoCUgBiAEBEhIKBW93bmVyGAwgASgJSAKIAQFCCgoIX2F2b2lkZWRCDAoKX3dvcmtzcGFjZUIICgZfb3duZXIiLQoKUnVuU3RhcnRlZBILCgNydW4YASABKA0SEgoKYWxsb2NhdGlvbhgCIAEoCSKJAQoQUnVuU3RvcFJlcXVlc3RlZBILCgNydW4YASABKA0SKwoEbW9kZRgCIAEoDjIdLnRyYWlueWFyZC5jb21tb24udjEuU3RvcE1vZGUSKQoDd2h5GAMgASgOMhwudHJhaW55YXJkLmNvbW1vbi52MS5TdG9wV2h5EhAKCGdyYWNlX21zGAQgASgBIukCCghSdW5FbmRlZBILCgNydW4YASABKA0SKgoDd2h5GAIgASgOMh0udHJhaW55YXJkLmV2ZW50LnYxLlJ1bkVuZFdoeRIoCgVleGl0cxgDIAMoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdBIPCgdtZXNzYWdlGAQgASgJEhkKEWNvdW50c19hc19yZXN0YXJ0GAUgASgIEjsKBnNlYWxlZBgGIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAIgBARIdChBhd2FpdGVkX3VudGlsX21zGAcgASgBSAGIAQESPwoObGF1bmNoX2ZhaWx1cmUYCCABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkxhdW5jaEZhaWx1cmVIAogBAUIJCgdfc2VhbGVkQhMKEV9hd2FpdGVkX3VudGlsX21zQhEKD19sYXVuY2hfZmFpbHVyZSJ4ChNSdW5DaGVja3BvaW50c05hbWVkEgsKA3J1bhgBIAEoDRI6CgtjaGVja3BvaW50cxgCIAMoCzIlLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludBIYChBhd2FpdGVkX3VudGlsX21zGAMgASgBIkIKEVRyaWFsQ2hlY2twb2ludGVkEhIKCmNoZWNrcG9pbnQYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAEiYQoKVHJpYWxFbmRlZBIxCgdvdXRjb21lGAEgASgOMiAudHJhaW55YXJkLmV2ZW50LnYxLlRyaWFsT3V0Y29tZRIOCgZyZWFzb24YAiABKAkSEAoIcmVzdGFydHMYAyABKA0qTwoIU3RvcEtpbmQSGQoVU1RPUF9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQU1RPUF9LSU5EX0NBTkNFTBABEhIKDlNUT1BfS0lORF9LSUxMEAIqmQEKEUV4cGVyaW1lbnRPdXRjb21lEiIKHkVYUEVSSU1FTlRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEiAKHEVYUEVSSU1FTlRfT1VUQ09NRV9DT01QTEVURUQQARIfChtFWFBFUklNRU5UX09VVENPTUVfQ0FOQ0VMRUQQAhIdChlFWFBFUklNRU5UX09VVENPTUVfRkFJTEVEEAMq7wEKCVJ1bkVuZFdoeRIbChdSVU5fRU5EX1dIWV9VTlNQRUNJRklFRBAAEhgKFFJVTl9FTkRfV0hZX0ZJTklTSEVEEAESIQodUlVOX0VORF9XSFlfQUNLTk9XTEVER0VEX1NUT1AQAhIWChJSVU5fRU5EX1dIWV9GQUlMRUQQAxIUChBSVU5fRU5EX1dIWV9MT1NUEAQSJwojUlVOX0VORF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQBRIWChJSVU5fRU5EX1dIWV9LSUxMRUQQBhIZChVSVU5fRU5EX1dIWV9XSVRIRFJBV04QByrMAQoMVHJpYWxPdXRjb21lEh0KGVRSSUFMX09VVENPTUVfVU5TUEVDSUZJRUQQABIbChdUUklBTF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG1RSSUFMX09VVENPTUVfU1RPUFBFRF9FQVJMWRACEhoKFlRSSUFMX09VVENPTUVfQ0FOQ0VMRUQQAxIYChRUUklBTF9PVVRDT01FX0ZBSUxFRBAEEikKJVRSSUFMX09VVENPTUVfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQBWIGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
  * The experiment is accepted. Its model code was stored under its digest before this event.
@@ -198,6 +198,48 @@ export const ExperimentEndedSchema: GenMessage<ExperimentEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 5);
 
 /**
+ * A person changed the words about the experiment. All values are those after the change; before the first one they are those
+ * of the configuration, without notes.
+ *
+ * @generated from message trainyard.event.v1.ExperimentDescribed
+ */
+export type ExperimentDescribed = Message<"trainyard.event.v1.ExperimentDescribed"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * @generated from field: repeated string labels = 3;
+   */
+  labels: string[];
+
+  /**
+   * @generated from field: string notes = 4;
+   */
+  notes: string;
+
+  /**
+   * The number of these changes of the experiment, this one included.
+   *
+   * @generated from field: uint32 revision = 5;
+   */
+  revision: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentDescribed.
+ * Use `create(ExperimentDescribedSchema)` to create a new message.
+ */
+export const ExperimentDescribedSchema: GenMessage<ExperimentDescribed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment, 6);
+
+/**
  * The trial was created with the hyperparameters that the search proposed.
  *
  * @generated from message trainyard.event.v1.TrialCreated
@@ -260,7 +302,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
  * Use `create(TrialCreatedSchema)` to create a new message.
  */
 export const TrialCreatedSchema: GenMessage<TrialCreated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 6);
+  messageDesc(file_trainyard_event_v1_experiment, 7);
 
 /**
  * The trial requests a run from the scheduler. The run supersedes earlier runs of the trial.
@@ -334,7 +376,7 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
  * Use `create(RunRequestedSchema)` to create a new message.
  */
 export const RunRequestedSchema: GenMessage<RunRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 7);
+  messageDesc(file_trainyard_event_v1_experiment, 8);
 
 /**
  * The processes of the run have started.
@@ -358,7 +400,7 @@ export type RunStarted = Message<"trainyard.event.v1.RunStarted"> & {
  * Use `create(RunStartedSchema)` to create a new message.
  */
 export const RunStartedSchema: GenMessage<RunStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 8);
+  messageDesc(file_trainyard_event_v1_experiment, 9);
 
 /**
  * The run has to stop. The SDK reads the request with the signals call, and the scheduler enforces it.
@@ -394,7 +436,7 @@ export type RunStopRequested = Message<"trainyard.event.v1.RunStopRequested"> & 
  * Use `create(RunStopRequestedSchema)` to create a new message.
  */
 export const RunStopRequestedSchema: GenMessage<RunStopRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 9);
+  messageDesc(file_trainyard_event_v1_experiment, 10);
 
 /**
  * The run has ended, with the reason, and whether it counts as a restart.
@@ -455,7 +497,7 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
  * Use `create(RunEndedSchema)` to create a new message.
  */
 export const RunEndedSchema: GenMessage<RunEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 10);
+  messageDesc(file_trainyard_event_v1_experiment, 11);
 
 /**
  * A lost agent has returned and reported the checkpoints that a lost run stored there. They may still complete, until a
@@ -487,7 +529,7 @@ export type RunCheckpointsNamed = Message<"trainyard.event.v1.RunCheckpointsName
  * Use `create(RunCheckpointsNamedSchema)` to create a new message.
  */
 export const RunCheckpointsNamedSchema: GenMessage<RunCheckpointsNamed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 11);
+  messageDesc(file_trainyard_event_v1_experiment, 12);
 
 /**
  * A checkpoint of the trial's latest run is complete. Later runs may start from it.
@@ -518,7 +560,7 @@ export type TrialCheckpointed = Message<"trainyard.event.v1.TrialCheckpointed"> 
  * Use `create(TrialCheckpointedSchema)` to create a new message.
  */
 export const TrialCheckpointedSchema: GenMessage<TrialCheckpointed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 12);
+  messageDesc(file_trainyard_event_v1_experiment, 13);
 
 /**
  * The trial has ended.
@@ -547,7 +589,7 @@ export type TrialEnded = Message<"trainyard.event.v1.TrialEnded"> & {
  * Use `create(TrialEndedSchema)` to create a new message.
  */
 export const TrialEndedSchema: GenMessage<TrialEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 13);
+  messageDesc(file_trainyard_event_v1_experiment, 14);
 
 /**
  * @generated from enum trainyard.event.v1.StopKind
