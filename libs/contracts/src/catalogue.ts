@@ -17,6 +17,8 @@ export type EventMessages = {
   ExperimentStopRequested: experiment.ExperimentStopRequested;
   ExperimentEnded: experiment.ExperimentEnded;
   ExperimentDescribed: experiment.ExperimentDescribed;
+  ExperimentArchived: experiment.ExperimentArchived;
+  ExperimentUnarchived: experiment.ExperimentUnarchived;
   TrialCreated: experiment.TrialCreated;
   RunRequested: experiment.RunRequested;
   RunStarted: experiment.RunStarted;
@@ -152,6 +154,8 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.ExperimentStopRequestedSchema,
     experiment.ExperimentEndedSchema,
     experiment.ExperimentDescribedSchema,
+    experiment.ExperimentArchivedSchema,
+    experiment.ExperimentUnarchivedSchema,
   ],
   trial: [
     experiment.TrialCreatedSchema,

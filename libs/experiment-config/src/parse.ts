@@ -8,13 +8,7 @@ import { whatDoesNotRun } from "./checks.ts";
 import { resolveConditions } from "./hyperparameters/conditions.ts";
 import { hyperparameterSpace, type NormalisedConfig } from "./config.ts";
 import { readYaml } from "./document.ts";
-import {
-  describeValue,
-  isMapping,
-  type Json,
-  type JsonObject,
-  valueAt,
-} from "./json.ts";
+import { describeValue, isMapping, type Json, type JsonObject, valueAt } from "./json.ts";
 import { configLimits } from "./limits.ts";
 import { constraintProblems } from "./searcher/constraints.ts";
 import { normalise } from "./normalise.ts";

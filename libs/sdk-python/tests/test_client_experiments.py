@@ -74,11 +74,23 @@ class ExperimentTest(unittest.TestCase):
 
     def test_the_verbs_that_steer(self) -> None:
         found = self.client.get_experiment(12)
-        for verb in (found.pause, found.activate, found.cancel, found.kill):
+        for verb in (found.pause, found.activate, found.cancel, found.kill, found.unarchive):
             self.assertEqual(verb().id, "12")
-        verbs = ["pause", "activate", "cancel", "kill"]
+        verbs = ["pause", "activate", "cancel", "kill", "unarchive"]
         self.assertEqual(
             self.changes(), [("POST", f"/api/v1/experiments/12/{verb}", {}) for verb in verbs]
+        )
+
+
+    def test_an_archived_one_is_left_out_of_lists_unless_asked_for(self) -> None:
+        self.client.get_experiment(12).archive(reason="replaced")
+        path = "/api/v1/experiments/12/archive"
+        self.assertEqual(self.changes(), [("POST", path, {"reason": "replaced"})])
+        list(self.client.list_experiments(["a", "b"], ["ACTIVE", "ERROR"], archived=True))
+        query = self.gateway.asked[-1][3]
+        self.assertEqual(
+            (query["labels"], query["states"], query["archived"]),
+            (["a", "b"], ["ACTIVE", "ERROR"], ["true"]),
         )
 
 

@@ -75,6 +75,19 @@ test("notes are shown without what would move the cursor", async () => {
   expect(changes()).toEqual([]);
 });
 
+test("an experiment is archived and taken back, and lists are filtered", async () => {
+  expect((await gateway.yard("experiment", "archive", "7")).lines).toEqual([
+    "experiment 7 is ACTIVE",
+  ]);
+  await gateway.yard("experiment", "unarchive", "7");
+  await gateway.yard("e", "ls", "--label", "a", "--label", "b", "--state", "error", "--archived");
+  expect(gateway.requests.map(({ call }) => call.replace(/pageSize=\d+&/, ""))).toEqual([
+    "POST /api/v1/experiments/7/archive",
+    "POST /api/v1/experiments/7/unarchive",
+    "GET /api/v1/experiments?labels=a&labels=b&states=ERROR&archived=true",
+  ]);
+});
+
 test("wrong usage changes nothing", async () => {
   for (const args of [
     ["set", "priority", "7", "soon"],

@@ -2,6 +2,7 @@
 import { type EventData, type Plain } from "@trainyard/contracts";
 import {
   ActivateExperimentSchema,
+  ArchiveExperimentSchema,
   type CreateExperiment,
   CreateExperimentSchema,
   DescribeExperimentSchema,
@@ -48,6 +49,14 @@ export function commandTable(
     PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, (request, context) =>
       change(request.experiment, context, { kind: "pause" }),
     ),
+    ArchiveExperiment: command(ArchiveExperimentSchema, AcceptedSchema, (request, context) => {
+      const { experiment, archived, reason } = request;
+      return change(
+        experiment,
+        context,
+        archived ? { kind: "archive", reason } : { kind: "unarchive" },
+      );
+    }),
     DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, ifRevision, ...words } = request;
       return change(experiment, context, { kind: "describe", words, ifRevision });

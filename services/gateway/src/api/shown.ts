@@ -16,9 +16,10 @@ export function shownExperiment({
   contextDigest: _contextDigest,
   notes = "",
   revision = 0,
+  archived = false,
   ...shown
 }: ExperimentDocument): Plain<Experiment> {
-  return { ...shown, notes, etag: etagOfRevision(revision) };
+  return { ...shown, notes, archived, etag: etagOfRevision(revision) };
 }
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */

@@ -46,9 +46,11 @@ def get_experiment(experiment: int | str) -> Experiment:
     return Client().get_experiment(experiment)
 
 
-def list_experiments() -> Iterator[Experiment]:
+def list_experiments(
+    labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+) -> Iterator[Experiment]:
     """``Client().list_experiments``: experiments, the newest first."""
-    return Client().list_experiments()
+    return Client().list_experiments(labels, states, archived)
 
 
 def get_model(name: str) -> Model:

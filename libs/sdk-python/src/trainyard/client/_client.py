@@ -43,9 +43,16 @@ class Client:
         path = f"/api/v1/experiments/{segment(str(experiment))}"
         return Experiment(self._api, self._api.get(path))
 
-    def list_experiments(self) -> Iterator[Experiment]:
-        """Experiments, the newest first."""
-        for item in self._api.pages("/api/v1/experiments"):
+    def list_experiments(
+        self, labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+    ) -> Iterator[Experiment]:
+        """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
+        ``"ACTIVE"`` (empty for all); archived ones only if asked for.
+        """
+        query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
+        if archived:
+            query.append(("archived", "true"))
+        for item in self._api.pages("/api/v1/experiments", query):
             yield Experiment(self._api, item)
 
     def get_model(self, name: str) -> Model:

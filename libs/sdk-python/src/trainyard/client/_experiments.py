@@ -15,7 +15,7 @@ class Experiment:
     STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``,
     ``workspace``, ``project``, ``seed``, ``config`` (with every default), ``trials`` (their number),
     ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
-    none) and ``etag`` (of name, description, notes and labels).
+    none), ``archived`` and ``etag`` (of name, description, notes and labels).
     """
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
@@ -38,6 +38,7 @@ class Experiment:
         self.best_trial = str(message.get("bestTrial") or "")
         best = message.get("bestValue")
         self.best_value = None if best is None else number_of(best)
+        self.archived = bool(message.get("archived"))
         self.etag = str(message.get("etag") or "")
 
     def __repr__(self) -> str:
@@ -108,6 +109,14 @@ class Experiment:
     def kill(self) -> Experiment:
         """Ends it, its trials at once. No error if it has ended."""
         return self._verb("kill")
+
+    def archive(self, reason: str = "") -> Experiment:
+        """Leaves it out of lists. Raises ApiError ``experiment_not_ended`` while it has not ended."""
+        return self._verb("archive", {"reason": reason})
+
+    def unarchive(self) -> Experiment:
+        """Takes it back into lists."""
+        return self._verb("unarchive")
 
     def _update(self, body: Mapping[str, Any], if_match: str = "") -> Experiment:
         answer = self._api.call("PATCH", self._path, body, if_match)

@@ -10,6 +10,8 @@ export type ExperimentCommand =
     }
   | { readonly kind: "activate" }
   | { readonly kind: "pause" }
+  | { readonly kind: "archive"; readonly reason: string }
+  | { readonly kind: "unarchive" }
   | {
       readonly kind: "describe";
       readonly words: WordsChange;

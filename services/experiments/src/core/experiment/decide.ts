@@ -11,6 +11,7 @@ type Decision = readonly ExperimentEvent[] | Rejection;
 const alreadySo: Decision = [];
 const notFound = reject("experiment_not_found", "there is no such experiment");
 const ended = reject("experiment_ended", "the experiment has ended");
+const notEnded = reject("experiment_not_ended", "the experiment has not ended: cancel it first");
 const stopping = reject("experiment_stopping", "the experiment is being stopped for good");
 
 export function decideExperiment(state: ExperimentState, command: ExperimentCommand): Decision {
@@ -25,6 +26,10 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
       if (state.status === "ended") return ended;
       if (state.stop !== null) return stopping;
       return state.status === "paused" ? alreadySo : [{ type: "ExperimentPaused", data: {} }];
+    case "archive":
+      return archive(state, command);
+    case "unarchive":
+      return state.archived ? [{ type: "ExperimentUnarchived", data: {} }] : alreadySo;
     case "describe":
       return describe(state, command);
     case "stop":
@@ -48,6 +53,16 @@ function create(
   }
   const first: ExperimentEvent = { type: "ExperimentCreated", data: created };
   return paused ? [first] : [first, { type: "ExperimentActivated", data: {} }];
+}
+
+function archive(
+  { status, archived }: ExperimentState,
+  { reason }: ExperimentCommand & { kind: "archive" },
+): Decision {
+  if (status !== "ended") return notEnded;
+  if (archived) return alreadySo;
+  const kept = reason.slice(0, limits.messageCharsMax);
+  return [{ type: "ExperimentArchived", data: { reason: kept } }];
 }
 
 /**

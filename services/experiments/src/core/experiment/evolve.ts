@@ -9,6 +9,7 @@ export const initialExperiment: ExperimentState = {
   plan: emptyPlan,
   workspace: "",
   owner: "",
+  archived: false,
   words: noWords,
   revision: 0,
 };
@@ -35,6 +36,10 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
       return { ...state, stop: { kind: event.data.kind, reason: event.data.reason } };
     case "ExperimentEnded":
       return { ...state, status: "ended" };
+    case "ExperimentArchived":
+      return { ...state, archived: true };
+    case "ExperimentUnarchived":
+      return { ...state, archived: false };
     case "ExperimentDescribed": {
       const { notes, revision } = event.data;
       return { ...state, words: { ...wordsOf(event.data), notes }, revision };

@@ -1,6 +1,7 @@
 /**
  * An experiment's life: none → active ⇄ paused → ended, and beside it a request to stop that is never withdrawn: a
- * cancel may still become a kill. The words about it change at any time. What its trials need of the configuration is read once, here.
+ * cancel may still become a kill. The words about it change at any time; once it has ended it may be archived and taken
+ * back. What its trials need of the configuration is read once, here.
  */
 import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
 import type { EventOf, Plain } from "@trainyard/contracts";
@@ -14,6 +15,8 @@ export type ExperimentEvent = EventOf<
   | "ExperimentStopRequested"
   | "ExperimentEnded"
   | "ExperimentDescribed"
+  | "ExperimentArchived"
+  | "ExperimentUnarchived"
 >;
 
 /** What every run of the experiment asks for, and how often a trial may fail. */
@@ -25,6 +28,8 @@ export type ExperimentState = {
   readonly plan: RunPlan;
   readonly workspace: string;
   readonly owner: string;
+  /** Put aside; only after its end. */
+  readonly archived: boolean;
   readonly words: Words;
   /** The number of changes of the words. */
   readonly revision: number;

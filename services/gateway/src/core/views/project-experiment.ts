@@ -9,6 +9,17 @@ const outcomeStates: Readonly<Record<number, string>> = {
   [ExperimentOutcome.FAILED]: "ERROR",
 };
 
+/** Of an experiment, as the API shows them. */
+export const experimentStates: readonly string[] = [
+  "ACTIVE",
+  "PAUSED",
+  "STOPPING_CANCELED",
+  "STOPPING_KILLED",
+  "COMPLETED",
+  "CANCELED",
+  "ERROR",
+];
+
 const unset = {
   reason: "",
   trials: 0,
@@ -21,6 +32,7 @@ const unset = {
   trialsMax: 0,
   waitsFor: "",
   notes: "",
+  archived: false,
   revision: 0,
 };
 
@@ -74,6 +86,12 @@ export const experimentProjections: Projections = {
       endedAtMs: timeMs,
       progress: state === "COMPLETED" ? 1 : doc.progress,
     }));
+  },
+  ExperimentArchived({ id }, documents) {
+    documents.update("experiment", id, () => ({ archived: true }));
+  },
+  ExperimentUnarchived({ id }, documents) {
+    documents.update("experiment", id, () => ({ archived: false }));
   },
   ExperimentDescribed({ id, data }, documents) {
     documents.update("experiment", id, () => data);
