@@ -40,6 +40,8 @@ export type CallOptions = {
    * For callers that have had an answer before: to the first one, an address where nobody answers may be wrong.
    */
   readonly outlast?: boolean;
+  /** The ETag that the caller has read: the change is refused with 412 if there is a later one. */
+  readonly ifMatch?: string;
   readonly signal?: AbortSignal;
 };
 
@@ -153,6 +155,7 @@ export class Client {
         ...(options.idempotencyKey === undefined
           ? {}
           : { "idempotency-key": options.idempotencyKey }),
+        ...(options.ifMatch === undefined ? {} : { "if-match": options.ifMatch }),
         ...headers,
       },
       ...(route.hasBody ? { body: JSON.stringify(rest) } : {}),

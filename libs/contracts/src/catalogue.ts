@@ -16,6 +16,9 @@ export type EventMessages = {
   ExperimentPaused: experiment.ExperimentPaused;
   ExperimentStopRequested: experiment.ExperimentStopRequested;
   ExperimentEnded: experiment.ExperimentEnded;
+  ExperimentDescribed: experiment.ExperimentDescribed;
+  ExperimentArchived: experiment.ExperimentArchived;
+  ExperimentUnarchived: experiment.ExperimentUnarchived;
   TrialCreated: experiment.TrialCreated;
   RunRequested: experiment.RunRequested;
   RunStarted: experiment.RunStarted;
@@ -151,6 +154,9 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.ExperimentPausedSchema,
     experiment.ExperimentStopRequestedSchema,
     experiment.ExperimentEndedSchema,
+    experiment.ExperimentDescribedSchema,
+    experiment.ExperimentArchivedSchema,
+    experiment.ExperimentUnarchivedSchema,
   ],
   trial: [
     experiment.TrialCreatedSchema,

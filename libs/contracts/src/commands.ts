@@ -2,8 +2,11 @@
 export {
   type ActivateExperiment,
   ActivateExperimentSchema,
+  ArchiveExperimentSchema,
   type CreateExperiment,
   CreateExperimentSchema,
+  type DescribeExperiment,
+  DescribeExperimentSchema,
   type PauseExperiment,
   PauseExperimentSchema,
   type StopExperiment,

@@ -4,7 +4,7 @@
  * word for, integers that a double cannot hold, text that PostgreSQL cannot store, and the key `__proto__`.
  * YAML 1.2 core schema (`on` and `1:30` are text, `1e-4` is a number), with the merge key `<<` that people use with anchors.
  */
-import { type FieldProblem, limits } from "@trainyard/kernel";
+import { type FieldProblem, limits, utf8Bytes } from "@trainyard/kernel";
 import {
   type Alias,
   type Document,
@@ -22,7 +22,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from "yaml";
-import { itemPath, type Json, type JsonObject, keyPath, utf8Bytes } from "./json.ts";
+import { itemPath, type Json, type JsonObject, keyPath } from "./json.ts";
 import { configLimits } from "./limits.ts";
 
 export type ReadResult =

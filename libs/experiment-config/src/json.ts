@@ -117,21 +117,6 @@ export function pathOf(parts: readonly PropertyKey[], parent = ""): string {
   return path;
 }
 
-/** The length of a text in UTF-8. */
-export function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) bytes += 1;
-    else if (unit < 0x800) bytes += 2;
-    else if (unit >= 0xd800 && unit < 0xdc00 && i + 1 < text.length) {
-      bytes += 4;
-      i += 1;
-    } else bytes += 3;
-  }
-  return bytes;
-}
-
 /** Mappings with their keys in order, all the way down; lists keep theirs. */
 export function sortedKeys<Value extends Json>(value: Value): Value;
 export function sortedKeys(value: Json): Json {

@@ -1,8 +1,8 @@
 /** What holds for every document, however little sense it makes. */
-import { isRejection, limits } from "@trainyard/kernel";
+import { isRejection, limits, utf8Bytes } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Json, type JsonObject, utf8Bytes } from "./json.ts";
+import { type Json, type JsonObject } from "./json.ts";
 import { parseExperiment } from "./parse.ts";
 import { documentKeys } from "./experiment.ts";
 import { defaults } from "./test-documents.ts";

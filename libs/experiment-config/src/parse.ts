@@ -3,19 +3,12 @@
  * the caller's overrides, drop nulls, hold it against the schema as it was written, bring older shapes into the newer,
  * lay it over the cluster's defaults, fill in what is still absent, ask what is missing now and what does not run here.
  */
-import { type FieldProblem, limits, type Rejection, reject } from "@trainyard/kernel";
+import { type FieldProblem, limits, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
 import { whatDoesNotRun } from "./checks.ts";
 import { resolveConditions } from "./hyperparameters/conditions.ts";
 import { hyperparameterSpace, type NormalisedConfig } from "./config.ts";
 import { readYaml } from "./document.ts";
-import {
-  describeValue,
-  isMapping,
-  type Json,
-  type JsonObject,
-  utf8Bytes,
-  valueAt,
-} from "./json.ts";
+import { describeValue, isMapping, type Json, type JsonObject, valueAt } from "./json.ts";
 import { configLimits } from "./limits.ts";
 import { constraintProblems } from "./searcher/constraints.ts";
 import { normalise } from "./normalise.ts";

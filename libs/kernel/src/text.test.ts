@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { storableText } from "./text.ts";
+import { isLine, storableText, utf8Bytes } from "./text.ts";
 
 test("a text is cut to its limit, and what no database takes is replaced", () => {
   expect(storableText("abcdef", 3)).toBe("abc");
@@ -7,4 +7,17 @@ test("a text is cut to its limit, and what no database takes is replaced", () =>
   // The cut goes through the middle of a character.
   expect(storableText("ab😀", 3)).toBe("ab\uFFFD");
   expect(storableText("fine 😀", 100)).toBe("fine 😀");
+});
+
+test("the length in UTF-8 is that of the encoded text", () => {
+  for (const text of ["", "abc", "äö", "€", "😀", "a😀b"]) {
+    expect(utf8Bytes(text)).toBe(new TextEncoder().encode(text).length);
+  }
+});
+
+test("a line has no control character and no space at its ends", () => {
+  for (const text of ["", "a b", "größe 😀"]) expect(isLine(text)).toBe(true);
+  for (const text of [" a", "a ", "a\nb", "\u001b[31m", "a\u0085b", "\0"]) {
+    expect(isLine(text)).toBe(false);
+  }
 });

@@ -5,3 +5,23 @@
 export function storableText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).toWellFormed().replaceAll("\0", "\uFFFD");
 }
+
+/** The length of a text in UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else if (unit >= 0xd800 && unit < 0xdc00 && i + 1 < text.length) {
+      bytes += 4;
+      i += 1;
+    } else bytes += 3;
+  }
+  return bytes;
+}
+
+/** Whether a text fits into one line: it has no control character and no space at its ends. */
+export function isLine(text: string): boolean {
+  return text.trim() === text && !/[\u0000-\u001f\u007f-\u009f]/.test(text);
+}

@@ -67,6 +67,7 @@ class Gateway:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, Any, dict[str, list[str]], str | None]] = []
+        self.if_match: str | None = None
         self.answer: Callable[[str, str], tuple[int, Any]] = lambda method, path: (404, {})
         owner = self
 
@@ -81,6 +82,7 @@ class Gateway:
                 body = json.loads(self.rfile.read(length)) if length else None
                 parts = urlsplit(self.path)
                 key = self.headers.get("idempotency-key")
+                owner.if_match = self.headers.get("if-match")
                 owner.asked.append((self.command, parts.path, body, parse_qs(parts.query), key))
                 status, value = owner.answer(self.command, parts.path)
                 content = value if isinstance(value, bytes) else json.dumps(value).encode()
@@ -89,7 +91,7 @@ class Gateway:
                 self.end_headers()
                 self.wfile.write(content)
 
-            do_GET = do_POST = do_PUT = _serve
+            do_GET = do_POST = do_PUT = do_PATCH = _serve
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

@@ -55,7 +55,7 @@ export class Output {
   fields(fields: readonly (readonly [string, string])[]): void {
     const width = Math.max(...fields.map(([name]) => name.length));
     for (const [name, value] of fields) {
-      if (value !== "") this.line(`${name.padEnd(width)}  ${value}`);
+      if (value !== "") this.line(`${name.padEnd(width)}  ${printableLines(value)}`);
     }
   }
 
@@ -83,6 +83,11 @@ export function printable(text: string): string {
     const code = character.charCodeAt(0).toString(16).padStart(4, "0");
     return `\\u${code}`;
   });
+}
+
+/** The same of a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
 }
 
 /** Of a reason with a traceback: what it says before that. */

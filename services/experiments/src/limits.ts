@@ -33,6 +33,12 @@ export const limits = {
   checkpointsWaitLastMs: 6 * 60 * 60 * 1_000,
   /** The times until which trials wait are saved each time the log has grown by this much: what a new holder reads. */
   awaitingSavedEveryEvents: 20_000,
+  /** Words about an experiment are part of an event of at most 256 KiB, and of each answer about it. */
+  nameCharactersMax: 255,
+  descriptionBytesMax: 4 * 1_024,
+  notesBytesMax: 32 * 1_024,
+  labelsMax: 64,
+  labelCharactersMax: 255,
   /** Longer messages are for logs; an event keeps what a table can show. */
   messageCharsMax: 2_000,
   /** All that the nodes of one run say of their exits: at six bytes a character less than half of what an event holds. */

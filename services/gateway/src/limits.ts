@@ -17,6 +17,8 @@ export const gatewayLimits = {
   sweepMs: 3_600_000,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
+  /** Rows that one request looks through for a page of those that it wants; the next page goes on behind them. */
+  filteredRowsMax: 5_000,
   /** A service answers a command within this, or the caller is told to try again. */
   commandDeadlineMs: 5_000,
   /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */

@@ -12,7 +12,7 @@ export type ExperimentFacts = {
   readonly maxConcurrent: number;
 };
 
-/** An experiment ends once, with its last trial, and nothing is said of it after that. */
+/** An experiment ends once, with its last trial, and after that only the words about it change, and whether it is archived. */
 export class ExperimentRules {
   readonly #facts = new Map<string, ExperimentFacts>();
 
@@ -35,6 +35,12 @@ export class ExperimentRules {
       return;
     }
     const facts = this.of(id);
+    // The words about it change at any time.
+    if (event.type === "ExperimentDescribed") return;
+    if (event.type === "ExperimentArchived" || event.type === "ExperimentUnarchived") {
+      if (!facts.ended) report("the experiment had not ended");
+      return;
+    }
     if (facts.ended) report("the experiment had ended");
     if (event.type === "ExperimentActivated") facts.active = true;
     if (event.type === "ExperimentPaused") facts.active = false;

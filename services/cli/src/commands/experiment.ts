@@ -15,10 +15,12 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
+import { collect } from "../option-values.ts";
 import { firstLine, number, time } from "../output.ts";
 import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { addSetCommands } from "./experiment-set.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addValidate } from "./validate.ts";
 
@@ -48,8 +50,11 @@ export function addExperimentCommands(program: Command): void {
   group
     .command("list")
     .alias("ls")
-    .description("all experiments, the newest first")
-    .action(withPlatform(list));
+    .option("--label <label>", "only with this label; may be given several times", collect)
+    .option("--state <state>", "only in this state, as ACTIVE; may be given several times", collect)
+    .option("-a, --archived", "also archived experiments")
+    .description("experiments, the newest first")
+    .action(withPlatform<ListOptions>(list));
   group
     .command("describe")
     .argument("<experiment>")
@@ -64,6 +69,7 @@ export function addExperimentCommands(program: Command): void {
     .description("wait until it has ended; exit code 1 unless it completed")
     .action(withPlatform(wait));
   addSteering(group);
+  addSetCommands(group);
 }
 
 function addSteering(group: Command): void {
@@ -72,6 +78,8 @@ function addSteering(group: Command): void {
     ["activate", "activateExperiment", "run it, after a pause or when it was created paused"],
     ["cancel", "cancelExperiment", "end it, its trials gracefully"],
     ["kill", "killExperiment", "end it, its trials at once"],
+    ["archive", "archiveExperiment", "leave it out of lists; only one that has ended"],
+    ["unarchive", "unarchiveExperiment", "take it back into lists"],
   ] as const;
   for (const [verb, call, description] of verbs) {
     group
@@ -83,7 +91,7 @@ function addSteering(group: Command): void {
           const options = { idempotencyKey: randomUUID() };
           const answer = await client.call(call, { experiment: argument(args, 0) }, options);
           if (output.json) output.message(CommandResponseSchema, answer);
-          else output.line(`experiment ${argument(args, 0)} is ${answer.experiment?.state ?? ""}`);
+          else output.line(`experiment ${argument(args, 0)} is ${stateOf(answer.experiment)}`);
         }),
       );
   }
@@ -136,8 +144,20 @@ async function followExperiment(
   requireCompleted(ended);
 }
 
-async function list({ client, output }: Context): Promise<void> {
-  const page = await allPages((start) => client.call("listExperiments", start));
+type ListOptions = {
+  readonly label?: readonly string[];
+  readonly state?: readonly string[];
+  readonly archived?: boolean;
+};
+
+async function list(
+  { client, output }: Context,
+  _args: readonly string[],
+  { label = [], state = [], archived = false }: ListOptions,
+): Promise<void> {
+  const states = state.map((one) => one.toUpperCase());
+  const filter = { labels: [...label], states, archived };
+  const page = await allPages((start) => client.call("listExperiments", { ...filter, ...start }));
   if (output.json) {
     output.message(ListExperimentsResponseSchema, page);
     return;
@@ -145,12 +165,17 @@ async function list({ client, output }: Context): Promise<void> {
   output.table(page.items, [
     { title: "ID", value: ({ id }) => id, right: true },
     { title: "NAME", value: ({ name }) => name },
-    { title: "STATE", value: ({ state }) => state },
+    { title: "STATE", value: stateOf },
     { title: "TRIALS", value: trialsOf, right: true },
     { title: "BEST", value: (one) => number(one.bestValue), right: true },
     { title: "METRIC", value: ({ metric }) => metric },
     { title: "CREATED", value: (one) => time(one.createdAtMs) },
   ]);
+}
+
+function stateOf(experiment: Plain<Experiment> | undefined): string {
+  const { state = "", archived = false } = experiment ?? {};
+  return archived ? `${state} archived` : state;
 }
 
 const trialsOf = ({ trialsCompleted, trials }: Plain<Experiment>): string =>
@@ -163,7 +188,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["name", experiment.name],
     ["description", experiment.description],
     ["labels", experiment.labels.join(", ")],
+    ["notes", firstLine(experiment.notes)],
     ["state", experiment.state],
+    ["archived", experiment.archived ? "yes" : ""],
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],
     ["owner", experiment.owner],

@@ -11,6 +11,7 @@ export type PlayedRequest = {
   /** Null for none. */
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;
+  readonly ifMatch: string | undefined;
 };
 
 export type PlayedAnswer = { readonly status?: number; readonly body: object };
@@ -48,6 +49,7 @@ export async function playGateway(
         call: `${request.method} ${request.url}`,
         body: text === "" ? null : (JSON.parse(text) as unknown),
         idempotencyKey: key === undefined ? undefined : String(key),
+        ifMatch: request.headers["if-match"],
       };
       requests.push(asked);
       const { status = 200, body } = answer(asked);

@@ -2,8 +2,10 @@
 import { type EventData, type Plain } from "@trainyard/contracts";
 import {
   ActivateExperimentSchema,
+  ArchiveExperimentSchema,
   type CreateExperiment,
   CreateExperimentSchema,
+  DescribeExperimentSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -47,6 +49,18 @@ export function commandTable(
     PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, (request, context) =>
       change(request.experiment, context, { kind: "pause" }),
     ),
+    ArchiveExperiment: command(ArchiveExperimentSchema, AcceptedSchema, (request, context) => {
+      const { experiment, archived, reason } = request;
+      return change(
+        experiment,
+        context,
+        archived ? { kind: "archive", reason } : { kind: "unarchive" },
+      );
+    }),
+    DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
+      const { experiment, ifRevision, ...words } = request;
+      return change(experiment, context, { kind: "describe", words, ifRevision });
+    }),
     StopExperiment: command(StopExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, kind, reason } = request;
       return change(experiment, context, { kind: "stop", stop: kind, reason });

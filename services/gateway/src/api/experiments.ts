@@ -3,6 +3,7 @@ import type { MatchedLogPolicy } from "@trainyard/contracts/api";
 import {
   AcceptedSchema,
   ActivateExperimentSchema,
+  ArchiveExperimentSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -15,15 +16,18 @@ import {
   type SearchClient,
   searchWaitsFor,
 } from "../core/search-client.ts";
-import { notFound } from "../http/problem.ts";
+import type { ExperimentDocument } from "../core/views/documents.ts";
+import { experimentStates } from "../core/views/project-experiment.ts";
+import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { createExperiment } from "./create-experiment.ts";
-import { listPage } from "./paging.ts";
+import { filteredPage, listPage } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
+import { updateExperiment } from "./update-experiment.ts";
 
 export function experimentHandlers(backend: Backend, checkpointDir: string) {
   return {
@@ -34,6 +38,7 @@ export function experimentHandlers(backend: Backend, checkpointDir: string) {
       await backend.reachText(request.minPosition);
       return getExperiment(backend, request.experiment);
     },
+    updateExperiment: (request, context) => updateExperiment(backend, request, context),
     listTrials: (request) => listTrials(backend, request),
     getTrial: (request, context) => getTrial(backend, request, context),
     ...commandHandlers(backend),
@@ -77,6 +82,16 @@ function commandHandlers(backend: Backend) {
           context,
         ),
       );
+  const archive = (
+    experiment: string,
+    archived: boolean,
+    reason: string,
+    context: RequestContext,
+  ) => {
+    const request = { experiment, archived, reason };
+    const schemas = [ArchiveExperimentSchema, request, AcceptedSchema] as const;
+    return answered(experiment, () => backend.command("experiments", ...schemas, context));
+  };
   return {
     activateExperiment: ({ experiment }, context) =>
       answered(experiment, () =>
@@ -88,6 +103,9 @@ function commandHandlers(backend: Backend) {
           context,
         ),
       ),
+    archiveExperiment: ({ experiment, reason }, context) =>
+      archive(experiment, true, reason, context),
+    unarchiveExperiment: ({ experiment }, context) => archive(experiment, false, "", context),
     pauseExperiment: ({ experiment }, context) =>
       answered(experiment, () =>
         backend.command(
@@ -105,7 +123,19 @@ function commandHandlers(backend: Backend) {
 
 async function listExperiments(backend: Backend, request: RequestOf<"listExperiments">) {
   await backend.reachText(request.minPosition);
-  const page = await listPage(backend, "experiment", request, { newestFirst: true });
+  const { labels, states, archived } = request;
+  const unknown = states.find((state) => !experimentStates.includes(state));
+  if (unknown !== undefined) {
+    const known = experimentStates.join(", ");
+    const detail = `states has ${JSON.stringify(unknown)}; the states are ${known}`;
+    throw new Problem(400, "invalid_request", detail);
+  }
+  const wanted = (doc: ExperimentDocument): boolean =>
+    (archived || doc.archived !== true) &&
+    (states.length === 0 || states.includes(doc.state)) &&
+    labels.every((label) => doc.labels.includes(label));
+  const order = { newestFirst: true };
+  const page = await filteredPage(backend, "experiment", request, order, wanted);
   return { ...page, items: page.items.map(shownExperiment) };
 }
 

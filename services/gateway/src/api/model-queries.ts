@@ -6,7 +6,7 @@ import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { type Direction, VersionFacts } from "../shell/version-facts.ts";
-import { listPage, pageSize } from "./paging.ts";
+import { filteredPage, listPage, pageSize } from "./paging.ts";
 import { shownModel } from "./shown.ts";
 
 const facts = new VersionFacts();
@@ -19,32 +19,17 @@ export async function getModel(
   return shownModel(await backend.get("model", model));
 }
 
-/** Filters are applied to each page that is read: a page of an answer may come from several. */
 export async function listModels(
   backend: Backend,
   request: RequestOf<"listModels">,
 ): Promise<ReplyOf<"listModels">> {
   await backend.reachText(request.minPosition);
-  const size = pageSize(request.pageSize);
   const wanted = (model: ModelDocument): boolean =>
     (request.archived || !model.archived) &&
     model.name.includes(request.name) &&
     request.labels.every((label) => model.labels.includes(label));
-  const items: ModelDocument[] = [];
-  let pageToken = request.pageToken;
-  for (;;) {
-    const left = size - items.length;
-    const page = await listPage(
-      backend,
-      "model",
-      { pageSize: left, pageToken },
-      { newestFirst: true },
-    );
-    items.push(...page.items.filter(wanted));
-    pageToken = page.nextPageToken;
-    if (pageToken === "" || items.length >= size) break;
-  }
-  return { items: items.map(shownModel), nextPageToken: pageToken, position: backend.position };
+  const page = await filteredPage(backend, "model", request, { newestFirst: true }, wanted);
+  return { ...page, items: page.items.map(shownModel) };
 }
 
 export async function listAliasMoves(

@@ -6,6 +6,12 @@ import type { ListOptions } from "../shell/document-store.ts";
 
 export type PageStart = { readonly ordinal: number; readonly id: string };
 
+type Page<Kind extends DocumentKind> = {
+  readonly items: readonly Documents[Kind][];
+  readonly nextPageToken: string;
+  readonly position: string;
+};
+
 /** An opaque token of where the next page begins. */
 function pageToken(row: PageStart | undefined): string {
   if (row === undefined) return "";
@@ -27,17 +33,42 @@ export function pageSize(asked: number): number {
   return asked === 0 ? gatewayLimits.pageSizeDefault : Math.min(asked, gatewayLimits.pageSizeMax);
 }
 
+/**
+ * The same of documents that are wanted. One request looks through so many rows at most: a page may have fewer items than
+ * were asked for, or none, and still a next page.
+ */
+export async function filteredPage<Kind extends DocumentKind>(
+  backend: Backend,
+  kind: Kind,
+  asked: { readonly pageSize: number; readonly pageToken: string },
+  options: Omit<ListOptions, "after" | "limit">,
+  wanted: (doc: Documents[Kind]) => boolean,
+): Promise<Page<Kind>> {
+  const size = pageSize(asked.pageSize);
+  const items: Documents[Kind][] = [];
+  let { pageToken } = asked;
+  for (let looked = 0; ; ) {
+    const page = await listPage(
+      backend,
+      kind,
+      { pageSize: size - items.length, pageToken },
+      options,
+    );
+    items.push(...page.items.filter(wanted));
+    looked += page.items.length;
+    pageToken = page.nextPageToken;
+    if (pageToken === "" || items.length >= size || looked >= gatewayLimits.filteredRowsMax) break;
+  }
+  return { items, nextPageToken: pageToken, position: backend.position };
+}
+
 /** A page of the documents of a kind, the token of the page after it (empty for none), and the position that it reflects. */
 export async function listPage<Kind extends DocumentKind>(
   { parts, position }: Backend,
   kind: Kind,
   asked: { readonly pageSize: number; readonly pageToken: string },
   options: Omit<ListOptions, "after" | "limit"> = {},
-): Promise<{
-  readonly items: readonly Documents[Kind][];
-  readonly nextPageToken: string;
-  readonly position: string;
-}> {
+): Promise<Page<Kind>> {
   const size = pageSize(asked.pageSize);
   const after = readPageToken(asked.pageToken);
   // One more than the page holds tells whether there is a next page.

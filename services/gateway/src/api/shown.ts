@@ -2,6 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Agent, Experiment, Model, Run, Token, Trial } from "@trainyard/contracts/api";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
+import { etagOfRevision } from "../http/etag.ts";
 import type {
   AgentDocument,
   ExperimentDocument,
@@ -13,9 +14,12 @@ import type {
 export function shownExperiment({
   trialsMax: _trialsMax,
   contextDigest: _contextDigest,
+  notes = "",
+  revision = 0,
+  archived = false,
   ...shown
 }: ExperimentDocument): Plain<Experiment> {
-  return shown;
+  return { ...shown, notes, archived, etag: etagOfRevision(revision) };
 }
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */

@@ -52,6 +52,9 @@ function operation(schemas: Map<string, Schema>, route: Route): Schema {
       schema: { type: "string", maxLength: 200 },
     });
   }
+  if (route.call === "updateExperiment") {
+    parameters.push({ name: "If-Match", in: "header", schema: { type: "string" } });
+  }
   if (route.hasBody) addMessage(schemas, route.request);
   return {
     operationId: `${route.service}_${route.name}`,

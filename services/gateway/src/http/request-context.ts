@@ -10,6 +10,8 @@ export type RequestContext = {
   /** Aborts when the caller has gone or the gateway drains. */
   readonly signal: AbortSignal;
   readonly lastEventId: string | undefined;
+  /** The header If-Match as it came. */
+  readonly ifMatch: string | undefined;
 };
 
 /** One message of a stream; a caller that comes back continues after the id. */

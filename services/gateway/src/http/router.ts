@@ -23,6 +23,7 @@ import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./ide
 import { Problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
+import { etagOf } from "./etag.ts";
 import { sendStream } from "./server-sent-events.ts";
 
 export type RouterDeps = AccessDeps & {
@@ -109,6 +110,8 @@ async function serveUnary<Name extends UnaryName>(
     return { status: 200, body: JSON.stringify(json) };
   };
   const { status, body } = await once(idempotency, request, context, attempt);
+  const etag = etagOf(route.reply, body);
+  if (etag !== "") reply.header("etag", etag);
   await reply.status(status).type("application/json; charset=utf-8").send(body);
 }
 
@@ -207,5 +210,6 @@ function contextOf(
     traceparent: childOf(typeof traceparent === "string" ? traceparent : ""),
     signal: AbortSignal.any([gone.signal, draining]),
     lastEventId: request.headers["last-event-id"] as string | undefined,
+    ifMatch: request.headers["if-match"],
   };
 }

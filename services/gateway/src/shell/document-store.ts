@@ -34,7 +34,7 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     // 3: slots have a name and their memory, and a slot that is withdrawn stays while a run holds it.
     // 4: agents have labels and what disables them or their slots; a waiting run has the code of its reason.
     // 5: models, their versions and the moves of aliases; experiments know the digest of their code.
-    // 6: an infinite value is never the best.
+    // 6: an infinite value is never the best; experiments have notes and the revision of their words, and may be archived.
     version: 6,
     tables: [{ name: "documents" }, { name: "version_facts" }],
     concerns: (event) => isProjected(shortNameOf(event.type)),

@@ -1,7 +1,9 @@
-"""The platform from a Python process: the model registry.
+"""The platform from a Python process: experiments and the model registry.
 
 from trainyard import client
 
+experiment = client.get_experiment(12)
+experiment.describe(notes="the learning rate was too high", add_labels=["baseline"])
 version = client.get_model("iris").get_version("champion")
 folder = version.download()
 
@@ -18,21 +20,37 @@ from typing import Any
 
 from ._client import Client
 from ._errors import ApiError, DownloadError, NotFoundError, PlatformAwayError
+from ._experiments import Experiment
 from ._models import Model, ModelVersion
 
 __all__ = [
     "ApiError",
     "Client",
     "DownloadError",
+    "Experiment",
     "Model",
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
     "create_model",
+    "get_experiment",
     "get_model",
+    "list_experiments",
     "list_models",
     "register_version",
 ]
+
+
+def get_experiment(experiment: int | str) -> Experiment:
+    """``Client().get_experiment``: the experiment of this number."""
+    return Client().get_experiment(experiment)
+
+
+def list_experiments(
+    labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+) -> Iterator[Experiment]:
+    """``Client().list_experiments``: experiments, the newest first."""
+    return Client().list_experiments(labels, states, archived)
 
 
 def get_model(name: str) -> Model:

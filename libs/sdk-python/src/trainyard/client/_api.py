@@ -48,10 +48,18 @@ class Api:
             if not token:
                 return
 
-    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        if_match: str = "",
+    ) -> dict[str, Any]:
         """Sends a request, with a key by which a repeat has no second effect."""
         content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
         headers = {} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())}
+        if if_match:
+            headers["If-Match"] = if_match
         backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
         end_s = time.monotonic() + self._patience_s
         while True:

@@ -10,6 +10,7 @@ from typing import Any
 from .._info import in_task
 from ._api import PATIENCE_S, Api, segment
 from ._errors import ApiError
+from ._experiments import Experiment
 from ._models import Model, ModelVersion
 
 # A checkpoint whose call has just returned may be complete a moment later.
@@ -36,6 +37,23 @@ class Client:
     def close(self) -> None:
         """Closes the connection; a later call opens another."""
         self._api.close()
+
+    def get_experiment(self, experiment: int | str) -> Experiment:
+        """The experiment of this number."""
+        path = f"/api/v1/experiments/{segment(str(experiment))}"
+        return Experiment(self._api, self._api.get(path))
+
+    def list_experiments(
+        self, labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+    ) -> Iterator[Experiment]:
+        """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
+        ``"ACTIVE"`` (empty for all); archived ones only if asked for.
+        """
+        query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
+        if archived:
+            query.append(("archived", "true"))
+        for item in self._api.pages("/api/v1/experiments", query):
+            yield Experiment(self._api, item)
 
     def get_model(self, name: str) -> Model:
         """The model of this name."""

@@ -1,15 +1,17 @@
 import { StopKind } from "@trainyard/contracts/events";
-import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import { assertNever, type Decider, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import type { ExperimentCommand } from "./commands.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
+import { changedWords, sameWords } from "./words.ts";
 
 type Decision = readonly ExperimentEvent[] | Rejection;
 
 const alreadySo: Decision = [];
 const notFound = reject("experiment_not_found", "there is no such experiment");
 const ended = reject("experiment_ended", "the experiment has ended");
+const notEnded = reject("experiment_not_ended", "the experiment has not ended: cancel it first");
 const stopping = reject("experiment_stopping", "the experiment is being stopped for good");
 
 export function decideExperiment(state: ExperimentState, command: ExperimentCommand): Decision {
@@ -24,6 +26,12 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
       if (state.status === "ended") return ended;
       if (state.stop !== null) return stopping;
       return state.status === "paused" ? alreadySo : [{ type: "ExperimentPaused", data: {} }];
+    case "archive":
+      return archive(state, command);
+    case "unarchive":
+      return state.archived ? [{ type: "ExperimentUnarchived", data: {} }] : alreadySo;
+    case "describe":
+      return describe(state, command);
     case "stop":
       return stop(state, command);
     case "end": {
@@ -45,6 +53,35 @@ function create(
   }
   const first: ExperimentEvent = { type: "ExperimentCreated", data: created };
   return paused ? [first] : [first, { type: "ExperimentActivated", data: {} }];
+}
+
+function archive(
+  { status, archived }: ExperimentState,
+  { reason }: ExperimentCommand & { kind: "archive" },
+): Decision {
+  if (status !== "ended") return notEnded;
+  if (archived) return alreadySo;
+  const kept = reason.slice(0, limits.messageCharsMax);
+  return [{ type: "ExperimentArchived", data: { reason: kept } }];
+}
+
+/**
+ * Words that are there already are no conflict, whatever revision was read: so a change that is sent again after its answer
+ * was lost is not refused as stale (RFC 9110, section 13.1.1).
+ */
+function describe(
+  { words, revision }: ExperimentState,
+  { words: change, ifRevision }: ExperimentCommand & { kind: "describe" },
+): Decision {
+  const after = changedWords(words, change);
+  if (isRejection(after)) return after;
+  if (sameWords(words, after)) return alreadySo;
+  if (ifRevision !== undefined && ifRevision !== revision) {
+    const detail = `it was changed since revision ${ifRevision} was read and has revision ${revision}`;
+    return reject("stale_revision", detail);
+  }
+  const labels = [...after.labels];
+  return [{ type: "ExperimentDescribed", data: { ...after, labels, revision: revision + 1 } }];
 }
 
 /** Stopping what has ended is no error: it is what was asked for. A kill after a cancel is the harsher request. */

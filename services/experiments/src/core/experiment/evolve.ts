@@ -1,6 +1,7 @@
 import { recordedSource } from "@trainyard/experiment-config/recorded";
 import { runPlan, emptyPlan } from "./run-plan.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
+import { noWords, type Words } from "./words.ts";
 
 export const initialExperiment: ExperimentState = {
   status: "none",
@@ -8,6 +9,9 @@ export const initialExperiment: ExperimentState = {
   plan: emptyPlan,
   workspace: "",
   owner: "",
+  archived: false,
+  words: noWords,
+  revision: 0,
 };
 
 export function evolveExperiment(state: ExperimentState, event: ExperimentEvent): ExperimentState {
@@ -20,6 +24,7 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
         plan: runPlan(event.data.config),
         workspace: event.data.workspace,
         owner: event.data.owner,
+        words: { ...wordsOf(event.data), notes: "" },
         ...(source === null ? {} : { source }),
       };
     }
@@ -31,7 +36,19 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
       return { ...state, stop: { kind: event.data.kind, reason: event.data.reason } };
     case "ExperimentEnded":
       return { ...state, status: "ended" };
+    case "ExperimentArchived":
+      return { ...state, archived: true };
+    case "ExperimentUnarchived":
+      return { ...state, archived: false };
+    case "ExperimentDescribed": {
+      const { notes, revision } = event.data;
+      return { ...state, words: { ...wordsOf(event.data), notes }, revision };
+    }
     default:
       return state;
   }
+}
+
+function wordsOf({ name, description, labels }: Omit<Words, "notes">): Omit<Words, "notes"> {
+  return { name, description, labels };
 }

@@ -12,11 +12,15 @@ import type {
 } from "@trainyard/contracts/api";
 
 /** What an entity's row holds: the API's message, and what the fold needs besides. */
-export type ExperimentDocument = Plain<Experiment> & {
+export type ExperimentDocument = Omit<Plain<Experiment>, "notes" | "etag" | "archived"> & {
   /** Trials that the search will make at most; 0 while unknown. */
   readonly trialsMax: number;
-  /** Of its packed model code; absent in documents that an earlier version of the view wrote. */
+  /** Of its packed model code; absent, as the following, in documents that an earlier version of the view wrote. */
   readonly contextDigest?: string;
+  readonly notes?: string;
+  readonly archived?: boolean;
+  /** The number of changes of its words. */
+  readonly revision?: number;
 };
 
 /** A validation that was the best so far when it came. */

@@ -9,6 +9,17 @@ const outcomeStates: Readonly<Record<number, string>> = {
   [ExperimentOutcome.FAILED]: "ERROR",
 };
 
+/** Of an experiment, as the API shows them. */
+export const experimentStates: readonly string[] = [
+  "ACTIVE",
+  "PAUSED",
+  "STOPPING_CANCELED",
+  "STOPPING_KILLED",
+  "COMPLETED",
+  "CANCELED",
+  "ERROR",
+];
+
 const unset = {
   reason: "",
   trials: 0,
@@ -20,6 +31,9 @@ const unset = {
   smallerIsBetter: true,
   trialsMax: 0,
   waitsFor: "",
+  notes: "",
+  archived: false,
+  revision: 0,
 };
 
 /** What a person is told of the search before it has started. */
@@ -72,6 +86,15 @@ export const experimentProjections: Projections = {
       endedAtMs: timeMs,
       progress: state === "COMPLETED" ? 1 : doc.progress,
     }));
+  },
+  ExperimentArchived({ id }, documents) {
+    documents.update("experiment", id, () => ({ archived: true }));
+  },
+  ExperimentUnarchived({ id }, documents) {
+    documents.update("experiment", id, () => ({ archived: false }));
+  },
+  ExperimentDescribed({ id, data }, documents) {
+    documents.update("experiment", id, () => data);
   },
   SearchStarted({ id, data }, documents) {
     documents.update("experiment", id, () => ({

@@ -1,5 +1,5 @@
 /** What people write about models and versions: a change is merged into what is there, within limits. */
-import { type JsonObject, type Rejection, reject } from "@trainyard/kernel";
+import { isLine, type JsonObject, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
 import { registryLimits } from "../../limits.ts";
 import type { WordsChange } from "./commands.ts";
 import type { Words } from "./state.ts";
@@ -55,23 +55,12 @@ function problemOf({ description, notes, labels, metadata }: Words): string | nu
     ["metadata", JSON.stringify(metadata), limits.metadataBytesMax],
   ];
   for (const [what, text, most] of sizes) {
-    const bytes = bytesOf(text);
+    const bytes = utf8Bytes(text);
     if (bytes > most) return `the ${what} takes ${bytes} bytes and may take ${most}`;
   }
   return null;
 }
 
 function isLabelText(label: string): boolean {
-  if (label === "" || label.length > registryLimits.labelCharactersMax) return false;
-  return label.trim() === label && !/[\u0000-\u001f\u007f-\u009f]/.test(label);
-}
-
-/** As UTF-8. */
-function bytesOf(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
+  return label !== "" && label.length <= registryLimits.labelCharactersMax && isLine(label);
 }

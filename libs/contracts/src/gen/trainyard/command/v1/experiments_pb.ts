@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/experiments.proto.
  */
 export const file_trainyard_command_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitQEKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIIigKEkFjdGl2YXRlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJIiUKD1BhdXNlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJImAKDlN0b3BFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSKgoEa2luZBgCIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5TdG9wS2luZBIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
+  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitQEKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIIigKEkFjdGl2YXRlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJIiUKD1BhdXNlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJIuEBChJEZXNjcmliZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBARISCgVub3RlcxgEIAEoCUgCiAEBEhIKCmFkZF9sYWJlbHMYBSADKAkSFQoNcmVtb3ZlX2xhYmVscxgGIAMoCRIYCgtpZl9yZXZpc2lvbhgHIAEoDUgDiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIICgZfbm90ZXNCDgoMX2lmX3JldmlzaW9uIkkKEUFyY2hpdmVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSEAoIYXJjaGl2ZWQYAiABKAgSDgoGcmVhc29uGAMgASgJImAKDlN0b3BFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSKgoEa2luZBgCIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5TdG9wS2luZBIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.command.v1.CreateExperiment
@@ -99,6 +99,88 @@ export const PauseExperimentSchema: GenMessage<PauseExperiment> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_experiments, 2);
 
 /**
+ * Changes the words about an experiment. A field that is absent changes nothing.
+ *
+ * @generated from message trainyard.command.v1.DescribeExperiment
+ */
+export type DescribeExperiment = Message<"trainyard.command.v1.DescribeExperiment"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * @generated from field: optional string description = 3;
+   */
+  description?: string | undefined;
+
+  /**
+   * @generated from field: optional string notes = 4;
+   */
+  notes?: string | undefined;
+
+  /**
+   * @generated from field: repeated string add_labels = 5;
+   */
+  addLabels: string[];
+
+  /**
+   * @generated from field: repeated string remove_labels = 6;
+   */
+  removeLabels: string[];
+
+  /**
+   * The revision that the caller has read: another one refuses the change as stale, unless nothing would change.
+   *
+   * @generated from field: optional uint32 if_revision = 7;
+   */
+  ifRevision?: number | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.DescribeExperiment.
+ * Use `create(DescribeExperimentSchema)` to create a new message.
+ */
+export const DescribeExperimentSchema: GenMessage<DescribeExperiment> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiments, 3);
+
+/**
+ * Refused while the experiment has not ended.
+ *
+ * @generated from message trainyard.command.v1.ArchiveExperiment
+ */
+export type ArchiveExperiment = Message<"trainyard.command.v1.ArchiveExperiment"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * False takes it back into lists.
+   *
+   * @generated from field: bool archived = 2;
+   */
+  archived: boolean;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ArchiveExperiment.
+ * Use `create(ArchiveExperimentSchema)` to create a new message.
+ */
+export const ArchiveExperimentSchema: GenMessage<ArchiveExperiment> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiments, 4);
+
+/**
  * @generated from message trainyard.command.v1.StopExperiment
  */
 export type StopExperiment = Message<"trainyard.command.v1.StopExperiment"> & {
@@ -123,5 +205,5 @@ export type StopExperiment = Message<"trainyard.command.v1.StopExperiment"> & {
  * Use `create(StopExperimentSchema)` to create a new message.
  */
 export const StopExperimentSchema: GenMessage<StopExperiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_experiments, 3);
+  messageDesc(file_trainyard_command_v1_experiments, 5);
 

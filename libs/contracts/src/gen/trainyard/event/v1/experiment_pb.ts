@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/experiment.proto.
  */
 export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkilAIKDFRyaWFsQ3JlYXRlZBISCgpleHBlcmltZW50GAEgASgJEg4KBm51bWJlchgCIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYBCABKA0SHQoVd2FybV9zdGFydF9jaGVja3BvaW50GAUgASgJEhQKDHNvdXJjZV90cmlhbBgGIAEoCRIOCgZvcmlnaW4YByABKAkSKQoIZXZpZGVuY2UYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKD3dhcm1fc3RhcnRfc3RlcBgJIAEoAUgAiAEBQhIKEF93YXJtX3N0YXJ0X3N0ZXAivwIKDFJ1blJlcXVlc3RlZBILCgNydW4YASABKA0SFwoPZnJvbV9jaGVja3BvaW50GAIgASgJEhEKCWZyb21fc3RlcBgDIAEoARIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBISCgpleHBlcmltZW50GAYgASgJEhAKCGRlbGF5X21zGAcgASgBEjgKB2F2b2lkZWQYCiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkF2b2lkZWRBZ2VudHNIAIgBARIWCgl3b3Jrc3BhY2UYCyABKAlIAYgBARISCgVvd25lchgMIAEoCUgCiAEBQgoKCF9hdm9pZGVkQgwKCl93b3Jrc3BhY2VCCAoGX293bmVyIi0KClJ1blN0YXJ0ZWQSCwoDcnVuGAEgASgNEhIKCmFsbG9jYXRpb24YAiABKAkiiQEKEFJ1blN0b3BSZXF1ZXN0ZWQSCwoDcnVuGAEgASgNEisKBG1vZGUYAiABKA4yHS50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BNb2RlEikKA3doeRgDIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeRIQCghncmFjZV9tcxgEIAEoASLpAgoIUnVuRW5kZWQSCwoDcnVuGAEgASgNEioKA3doeRgCIAEoDjIdLnRyYWlueWFyZC5ldmVudC52MS5SdW5FbmRXaHkSKAoFZXhpdHMYAyADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSDwoHbWVzc2FnZRgEIAEoCRIZChFjb3VudHNfYXNfcmVzdGFydBgFIAEoCBI7CgZzZWFsZWQYBiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSACIAQESHQoQYXdhaXRlZF91bnRpbF9tcxgHIAEoAUgBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAggASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCCQoHX3NlYWxlZEITChFfYXdhaXRlZF91bnRpbF9tc0IRCg9fbGF1bmNoX2ZhaWx1cmUieAoTUnVuQ2hlY2twb2ludHNOYW1lZBILCgNydW4YASABKA0SOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQSGAoQYXdhaXRlZF91bnRpbF9tcxgDIAEoASJCChFUcmlhbENoZWNrcG9pbnRlZBISCgpjaGVja3BvaW50GAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBImEKClRyaWFsRW5kZWQSMQoHb3V0Y29tZRgBIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUSDgoGcmVhc29uGAIgASgJEhAKCHJlc3RhcnRzGAMgASgNKk8KCFN0b3BLaW5kEhkKFVNUT1BfS0lORF9VTlNQRUNJRklFRBAAEhQKEFNUT1BfS0lORF9DQU5DRUwQARISCg5TVE9QX0tJTkRfS0lMTBACKpkBChFFeHBlcmltZW50T3V0Y29tZRIiCh5FWFBFUklNRU5UX09VVENPTUVfVU5TUEVDSUZJRUQQABIgChxFWFBFUklNRU5UX09VVENPTUVfQ09NUExFVEVEEAESHwobRVhQRVJJTUVOVF9PVVRDT01FX0NBTkNFTEVEEAISHQoZRVhQRVJJTUVOVF9PVVRDT01FX0ZBSUxFRBADKu8BCglSdW5FbmRXaHkSGwoXUlVOX0VORF9XSFlfVU5TUEVDSUZJRUQQABIYChRSVU5fRU5EX1dIWV9GSU5JU0hFRBABEiEKHVJVTl9FTkRfV0hZX0FDS05PV0xFREdFRF9TVE9QEAISFgoSUlVOX0VORF9XSFlfRkFJTEVEEAMSFAoQUlVOX0VORF9XSFlfTE9TVBAEEicKI1JVTl9FTkRfV0hZX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAUSFgoSUlVOX0VORF9XSFlfS0lMTEVEEAYSGQoVUlVOX0VORF9XSFlfV0lUSERSQVdOEAcqzAEKDFRyaWFsT3V0Y29tZRIdChlUUklBTF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGwoXVFJJQUxfT1VUQ09NRV9DT01QTEVURUQQARIfChtUUklBTF9PVVRDT01FX1NUT1BQRURfRUFSTFkQAhIaChZUUklBTF9PVVRDT01FX0NBTkNFTEVEEAMSGAoUVFJJQUxfT1VUQ09NRV9GQUlMRUQQBBIpCiVUUklBTF9PVVRDT01FX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAViBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkiaQoTRXhwZXJpbWVudERlc2NyaWJlZBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBmxhYmVscxgDIAMoCRINCgVub3RlcxgEIAEoCRIQCghyZXZpc2lvbhgFIAEoDSIkChJFeHBlcmltZW50QXJjaGl2ZWQSDgoGcmVhc29uGAEgASgJIhYKFEV4cGVyaW1lbnRVbmFyY2hpdmVkIpQCCgxUcmlhbENyZWF0ZWQSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZudW1iZXIYAiABKA0SMAoPaHlwZXJwYXJhbWV0ZXJzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAQgASgNEh0KFXdhcm1fc3RhcnRfY2hlY2twb2ludBgFIAEoCRIUCgxzb3VyY2VfdHJpYWwYBiABKAkSDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcCg93YXJtX3N0YXJ0X3N0ZXAYCSABKAFIAIgBAUISChBfd2FybV9zdGFydF9zdGVwIr8CCgxSdW5SZXF1ZXN0ZWQSCwoDcnVuGAEgASgNEhcKD2Zyb21fY2hlY2twb2ludBgCIAEoCRIRCglmcm9tX3N0ZXAYAyABKAESMQoJcmVzb3VyY2VzGAQgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5SZXNvdXJjZXMSEwoLcHJlZW1wdGlibGUYBSABKAgSEgoKZXhwZXJpbWVudBgGIAEoCRIQCghkZWxheV9tcxgHIAEoARI4Cgdhdm9pZGVkGAogASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESFgoJd29ya3NwYWNlGAsgASgJSAGIAQESEgoFb3duZXIYDCABKAlIAogBAUIKCghfYXZvaWRlZEIMCgpfd29ya3NwYWNlQggKBl9vd25lciItCgpSdW5TdGFydGVkEgsKA3J1bhgBIAEoDRISCgphbGxvY2F0aW9uGAIgASgJIokBChBSdW5TdG9wUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIrCgRtb2RlGAIgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAyABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYBCABKAEi6QIKCFJ1bkVuZGVkEgsKA3J1bhgBIAEoDRIqCgN3aHkYAiABKA4yHS50cmFpbnlhcmQuZXZlbnQudjEuUnVuRW5kV2h5EigKBWV4aXRzGAMgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0Eg8KB21lc3NhZ2UYBCABKAkSGQoRY291bnRzX2FzX3Jlc3RhcnQYBSABKAgSOwoGc2VhbGVkGAYgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gAiAEBEh0KEGF3YWl0ZWRfdW50aWxfbXMYByABKAFIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQgkKB19zZWFsZWRCEwoRX2F3YWl0ZWRfdW50aWxfbXNCEQoPX2xhdW5jaF9mYWlsdXJlIngKE1J1bkNoZWNrcG9pbnRzTmFtZWQSCwoDcnVuGAEgASgNEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhgKEGF3YWl0ZWRfdW50aWxfbXMYAyABKAEiQgoRVHJpYWxDaGVja3BvaW50ZWQSEgoKY2hlY2twb2ludBgBIAEoCRILCgNydW4YAiABKA0SDAoEc3RlcBgDIAEoASJhCgpUcmlhbEVuZGVkEjEKB291dGNvbWUYASABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEg4KBnJlYXNvbhgCIAEoCRIQCghyZXN0YXJ0cxgDIAEoDSpPCghTdG9wS2luZBIZChVTVE9QX0tJTkRfVU5TUEVDSUZJRUQQABIUChBTVE9QX0tJTkRfQ0FOQ0VMEAESEgoOU1RPUF9LSU5EX0tJTEwQAiqZAQoRRXhwZXJpbWVudE91dGNvbWUSIgoeRVhQRVJJTUVOVF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASIAocRVhQRVJJTUVOVF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG0VYUEVSSU1FTlRfT1VUQ09NRV9DQU5DRUxFRBACEh0KGUVYUEVSSU1FTlRfT1VUQ09NRV9GQUlMRUQQAyrvAQoJUnVuRW5kV2h5EhsKF1JVTl9FTkRfV0hZX1VOU1BFQ0lGSUVEEAASGAoUUlVOX0VORF9XSFlfRklOSVNIRUQQARIhCh1SVU5fRU5EX1dIWV9BQ0tOT1dMRURHRURfU1RPUBACEhYKElJVTl9FTkRfV0hZX0ZBSUxFRBADEhQKEFJVTl9FTkRfV0hZX0xPU1QQBBInCiNSVU5fRU5EX1dIWV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFEhYKElJVTl9FTkRfV0hZX0tJTExFRBAGEhkKFVJVTl9FTkRfV0hZX1dJVEhEUkFXThAHKswBCgxUcmlhbE91dGNvbWUSHQoZVFJJQUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhsKF1RSSUFMX09VVENPTUVfQ09NUExFVEVEEAESHwobVFJJQUxfT1VUQ09NRV9TVE9QUEVEX0VBUkxZEAISGgoWVFJJQUxfT1VUQ09NRV9DQU5DRUxFRBADEhgKFFRSSUFMX09VVENPTUVfRkFJTEVEEAQSKQolVFJJQUxfT1VUQ09NRV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
  * The experiment is accepted. Its model code was stored under its digest before this event.
@@ -198,6 +198,82 @@ export const ExperimentEndedSchema: GenMessage<ExperimentEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 5);
 
 /**
+ * A person changed the words about the experiment. All values are those after the change; before the first one they are those
+ * of the configuration, without notes.
+ *
+ * @generated from message trainyard.event.v1.ExperimentDescribed
+ */
+export type ExperimentDescribed = Message<"trainyard.event.v1.ExperimentDescribed"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * @generated from field: repeated string labels = 3;
+   */
+  labels: string[];
+
+  /**
+   * @generated from field: string notes = 4;
+   */
+  notes: string;
+
+  /**
+   * The number of these changes of the experiment, this one included.
+   *
+   * @generated from field: uint32 revision = 5;
+   */
+  revision: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentDescribed.
+ * Use `create(ExperimentDescribedSchema)` to create a new message.
+ */
+export const ExperimentDescribedSchema: GenMessage<ExperimentDescribed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment, 6);
+
+/**
+ * A person put the experiment aside, which has ended: lists leave it out unless they are asked for it.
+ *
+ * @generated from message trainyard.event.v1.ExperimentArchived
+ */
+export type ExperimentArchived = Message<"trainyard.event.v1.ExperimentArchived"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentArchived.
+ * Use `create(ExperimentArchivedSchema)` to create a new message.
+ */
+export const ExperimentArchivedSchema: GenMessage<ExperimentArchived> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment, 7);
+
+/**
+ * A person took the experiment back into lists.
+ *
+ * @generated from message trainyard.event.v1.ExperimentUnarchived
+ */
+export type ExperimentUnarchived = Message<"trainyard.event.v1.ExperimentUnarchived"> & {
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentUnarchived.
+ * Use `create(ExperimentUnarchivedSchema)` to create a new message.
+ */
+export const ExperimentUnarchivedSchema: GenMessage<ExperimentUnarchived> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment, 8);
+
+/**
  * The trial was created with the hyperparameters that the search proposed.
  *
  * @generated from message trainyard.event.v1.TrialCreated
@@ -260,7 +336,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
  * Use `create(TrialCreatedSchema)` to create a new message.
  */
 export const TrialCreatedSchema: GenMessage<TrialCreated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 6);
+  messageDesc(file_trainyard_event_v1_experiment, 9);
 
 /**
  * The trial requests a run from the scheduler. The run supersedes earlier runs of the trial.
@@ -334,7 +410,7 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
  * Use `create(RunRequestedSchema)` to create a new message.
  */
 export const RunRequestedSchema: GenMessage<RunRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 7);
+  messageDesc(file_trainyard_event_v1_experiment, 10);
 
 /**
  * The processes of the run have started.
@@ -358,7 +434,7 @@ export type RunStarted = Message<"trainyard.event.v1.RunStarted"> & {
  * Use `create(RunStartedSchema)` to create a new message.
  */
 export const RunStartedSchema: GenMessage<RunStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 8);
+  messageDesc(file_trainyard_event_v1_experiment, 11);
 
 /**
  * The run has to stop. The SDK reads the request with the signals call, and the scheduler enforces it.
@@ -394,7 +470,7 @@ export type RunStopRequested = Message<"trainyard.event.v1.RunStopRequested"> & 
  * Use `create(RunStopRequestedSchema)` to create a new message.
  */
 export const RunStopRequestedSchema: GenMessage<RunStopRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 9);
+  messageDesc(file_trainyard_event_v1_experiment, 12);
 
 /**
  * The run has ended, with the reason, and whether it counts as a restart.
@@ -455,7 +531,7 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
  * Use `create(RunEndedSchema)` to create a new message.
  */
 export const RunEndedSchema: GenMessage<RunEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 10);
+  messageDesc(file_trainyard_event_v1_experiment, 13);
 
 /**
  * A lost agent has returned and reported the checkpoints that a lost run stored there. They may still complete, until a
@@ -487,7 +563,7 @@ export type RunCheckpointsNamed = Message<"trainyard.event.v1.RunCheckpointsName
  * Use `create(RunCheckpointsNamedSchema)` to create a new message.
  */
 export const RunCheckpointsNamedSchema: GenMessage<RunCheckpointsNamed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 11);
+  messageDesc(file_trainyard_event_v1_experiment, 14);
 
 /**
  * A checkpoint of the trial's latest run is complete. Later runs may start from it.
@@ -518,7 +594,7 @@ export type TrialCheckpointed = Message<"trainyard.event.v1.TrialCheckpointed"> 
  * Use `create(TrialCheckpointedSchema)` to create a new message.
  */
 export const TrialCheckpointedSchema: GenMessage<TrialCheckpointed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 12);
+  messageDesc(file_trainyard_event_v1_experiment, 15);
 
 /**
  * The trial has ended.
@@ -547,7 +623,7 @@ export type TrialEnded = Message<"trainyard.event.v1.TrialEnded"> & {
  * Use `create(TrialEndedSchema)` to create a new message.
  */
 export const TrialEndedSchema: GenMessage<TrialEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 13);
+  messageDesc(file_trainyard_event_v1_experiment, 16);
 
 /**
  * @generated from enum trainyard.event.v1.StopKind

@@ -1,0 +1,131 @@
+"""Experiments, as they were when they were asked for, and the verbs that change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._api import Api, number_of, segment
+
+
+class Experiment:
+    """An experiment. Its fields are as the platform had them when it was asked:
+
+    ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED,
+    STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``,
+    ``workspace``, ``project``, ``seed``, ``config`` (with every default), ``trials`` (their number),
+    ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
+    none), ``archived`` and ``etag`` (of name, description, notes and labels).
+    """
+
+    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        self._api = api
+        self.id = str(message["id"])
+        self.name = str(message.get("name") or "")
+        self.description = str(message.get("description") or "")
+        self.notes = str(message.get("notes") or "")
+        self.labels: list[str] = list(message.get("labels") or [])
+        self.state = str(message.get("state") or "")
+        self.reason = str(message.get("reason") or "")
+        self.owner = str(message.get("owner") or "")
+        self.workspace = str(message.get("workspace") or "")
+        self.project = str(message.get("project") or "")
+        self.seed = int(message.get("seed") or 0)
+        self.config: dict[str, Any] = dict(message.get("config") or {})
+        self.trials = int(message.get("trials") or 0)
+        self.progress = number_of(message.get("progress") or 0)
+        self.metric = str(message.get("metric") or "")
+        self.best_trial = str(message.get("bestTrial") or "")
+        best = message.get("bestValue")
+        self.best_value = None if best is None else number_of(best)
+        self.archived = bool(message.get("archived"))
+        self.etag = str(message.get("etag") or "")
+
+    def __repr__(self) -> str:
+        return f"Experiment({self.id!r}, {self.state})"
+
+    def reload(self) -> Experiment:
+        """The experiment as it is now."""
+        return Experiment(self._api, self._api.get(self._path))
+
+    def describe(
+        self,
+        name: str | None = None,
+        description: str | None = None,
+        notes: str | None = None,
+        add_labels: Sequence[str] = (),
+        remove_labels: Sequence[str] = (),
+        if_unchanged: bool = False,
+    ) -> Experiment:
+        """Changes what is given of the words about it; also once it has ended. Returns it as it is then.
+
+        With ``if_unchanged`` it raises ApiError ``stale_revision`` (status 412) if somebody has changed
+        the words since this object was read, and changes nothing.
+        """
+        given = {"name": name, "description": description, "notes": notes}
+        body: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
+        body.update(addLabels=list(add_labels), removeLabels=list(remove_labels))
+        return self._update(body, self.etag if if_unchanged else "")
+
+    def set_queue(
+        self,
+        priority: int | None = None,
+        weight: float | None = None,
+        max_slots: int | None = None,
+    ) -> Experiment:
+        """Changes what is given of its place in the queue: ``priority`` (1 to 99, lower is placed first),
+        ``weight`` (with fair share), ``max_slots`` (0 for no limit). Raises ApiError if it has no runs.
+        """
+        given = {"priority": priority, "weight": weight, "maxSlots": max_slots}
+        return self._update({key: number for key, number in given.items() if number is not None})
+
+    def set_gc_policy(
+        self,
+        save_experiment_best: int,
+        save_trial_best: int,
+        save_trial_latest: int,
+        reason: str = "",
+    ) -> Experiment:
+        """Changes how many checkpoints are kept; also once it has ended."""
+        policy = {
+            "saveExperimentBest": save_experiment_best,
+            "saveTrialBest": save_trial_best,
+            "saveTrialLatest": save_trial_latest,
+        }
+        return self._update({"gcPolicy": policy, "reason": reason})
+
+    def pause(self) -> Experiment:
+        """Stops its trials gracefully; ``activate`` continues them."""
+        return self._verb("pause")
+
+    def activate(self) -> Experiment:
+        """Runs it, after a pause or when it was created paused."""
+        return self._verb("activate")
+
+    def cancel(self) -> Experiment:
+        """Ends it, its trials gracefully. No error if it has ended."""
+        return self._verb("cancel")
+
+    def kill(self) -> Experiment:
+        """Ends it, its trials at once. No error if it has ended."""
+        return self._verb("kill")
+
+    def archive(self, reason: str = "") -> Experiment:
+        """Leaves it out of lists. Raises ApiError ``experiment_not_ended`` while it has not ended."""
+        return self._verb("archive", {"reason": reason})
+
+    def unarchive(self) -> Experiment:
+        """Takes it back into lists."""
+        return self._verb("unarchive")
+
+    def _update(self, body: Mapping[str, Any], if_match: str = "") -> Experiment:
+        answer = self._api.call("PATCH", self._path, body, if_match)
+        return Experiment(self._api, answer["experiment"])
+
+    def _verb(self, verb: str, body: Mapping[str, Any] | None = None) -> Experiment:
+        answer = self._api.call("POST", f"{self._path}/{verb}", body or {})
+        return Experiment(self._api, answer["experiment"])
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v1/experiments/{segment(self.id)}"

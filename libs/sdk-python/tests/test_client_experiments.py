@@ -1,0 +1,98 @@
+"""Experiments of ``trainyard.client`` against a gateway that the test plays."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+from test_client import Gateway
+
+from trainyard import client
+
+IRIS = {
+    "id": "12",
+    "name": "iris",
+    "state": "COMPLETED",
+    "labels": ["a"],
+    "bestValue": "NaN",
+    "etag": '"3"',
+    "config": {"name": "iris"},
+}
+
+
+class ExperimentTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.gateway = Gateway()
+        self.addCleanup(self.gateway.stop)
+        self.client = client.Client(self.gateway.url, "t", patience_s=5.0)
+        self.addCleanup(self.client.close)
+        self.gateway.answer = self.answer
+        self.refusal: tuple[int, Any] | None = None
+
+    def answer(self, method: str, path: str) -> tuple[int, Any]:
+        if self.refusal is not None and method != "GET":
+            return self.refusal
+        if path == "/api/v1/experiments":
+            return 200, {"items": [IRIS]}
+        if method == "GET":
+            return 200, IRIS
+        return 200, {"position": "7", "experiment": {**IRIS, "etag": '"4"'}}
+
+    def changes(self) -> list[tuple[str, str, Any]]:
+        return [asked[:3] for asked in self.gateway.asked if asked[0] != "GET"]
+
+    def test_an_experiment_is_read_with_its_fields(self) -> None:
+        found = self.client.get_experiment(12)
+        self.assertEqual((found.id, found.state, found.labels), ("12", "COMPLETED", ["a"]))
+        self.assertNotEqual(found.best_value, found.best_value)
+        self.assertEqual([one.id for one in self.client.list_experiments()], ["12"])
+
+    def test_its_words_queue_and_policy_are_changed(self) -> None:
+        found = self.client.get_experiment("12")
+        changed = found.describe(notes="n", add_labels=["b"], if_unchanged=True)
+        self.assertEqual((self.gateway.if_match, changed.etag), ('"3"', '"4"'))
+        found.set_queue(priority=1, max_slots=0)
+        self.assertIsNone(self.gateway.if_match)
+        found.set_gc_policy(1, 2, 3, reason="disk")
+        path = "/api/v1/experiments/12"
+        policy = {"saveExperimentBest": 1, "saveTrialBest": 2, "saveTrialLatest": 3}
+        self.assertEqual(
+            self.changes(),
+            [
+                ("PATCH", path, {"notes": "n", "addLabels": ["b"], "removeLabels": []}),
+                ("PATCH", path, {"priority": 1, "maxSlots": 0}),
+                ("PATCH", path, {"gcPolicy": policy, "reason": "disk"}),
+            ],
+        )
+
+    def test_a_stale_change_raises(self) -> None:
+        self.refusal = (412, {"code": "stale_revision", "detail": "it was changed"})
+        with self.assertRaisesRegex(client.ApiError, "it was changed") as raised:
+            self.client.get_experiment(12).describe(name="n", if_unchanged=True)
+        self.assertEqual((raised.exception.status, raised.exception.code), (412, "stale_revision"))
+        self.assertEqual(len(self.changes()), 1)
+
+    def test_the_verbs_that_steer(self) -> None:
+        found = self.client.get_experiment(12)
+        for verb in (found.pause, found.activate, found.cancel, found.kill, found.unarchive):
+            self.assertEqual(verb().id, "12")
+        verbs = ["pause", "activate", "cancel", "kill", "unarchive"]
+        self.assertEqual(
+            self.changes(), [("POST", f"/api/v1/experiments/12/{verb}", {}) for verb in verbs]
+        )
+
+
+    def test_an_archived_one_is_left_out_of_lists_unless_asked_for(self) -> None:
+        self.client.get_experiment(12).archive(reason="replaced")
+        path = "/api/v1/experiments/12/archive"
+        self.assertEqual(self.changes(), [("POST", path, {"reason": "replaced"})])
+        list(self.client.list_experiments(["a", "b"], ["ACTIVE", "ERROR"], archived=True))
+        query = self.gateway.asked[-1][3]
+        self.assertEqual(
+            (query["labels"], query["states"], query["archived"]),
+            (["a", "b"], ["ACTIVE", "ERROR"], ["true"]),
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+/** What people change of an experiment, against a gateway that the test plays. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
+
+const iris = {
+  id: "7",
+  name: "iris",
+  state: "ACTIVE",
+  notes: "two\nlines \u001b[31m",
+  etag: '"3"',
+};
+
+let gateway: PlayedGateway;
+
+beforeEach(async () => {
+  gateway = await playGateway(({ call, ifMatch }) => {
+    if (ifMatch === '"1"') return problem(412, "stale_revision", "experiment 7: it was changed");
+    if (call.startsWith("GET")) return { body: iris };
+    return { body: { position: "7", experiment: iris } };
+  });
+});
+afterEach(() => gateway[Symbol.asyncDispose]());
+
+function changes(): readonly unknown[] {
+  const changing = gateway.requests.filter(({ call }) => call === "PATCH /api/v1/experiments/7");
+  expect(changing.every(({ idempotencyKey }) => idempotencyKey !== undefined)).toBe(true);
+  return changing.map(({ body }) => body);
+}
+
+test("each thing that can be set is one change", async () => {
+  const set = ["experiment", "set"] as const;
+  expect(await gateway.yard(...set, "name", "7", "wide iris")).toMatchObject({
+    code: 0,
+    lines: ["experiment 7 is changed"],
+  });
+  await gateway.yard(...set, "description", "7", "");
+  await gateway.yard(...set, "priority", "7", "1");
+  await gateway.yard(...set, "weight", "7", "0.5");
+  await gateway.yard(...set, "max-slots", "7", "4");
+  await gateway.yard(...set, "max-slots", "7", "none");
+  const policy = ["--save-experiment-best", "1", "--save-trial-best", "2"];
+  await gateway.yard(...set, "gc-policy", "7", ...policy, "--save-trial-latest", "3");
+  await gateway.yard("e", "label", "add", "7", "a", "b");
+  await gateway.yard("e", "label", "remove", "7", "c");
+  await gateway.yard("e", "note", "7", "lr was too high");
+  expect(changes()).toEqual([
+    { name: "wide iris" },
+    { description: "" },
+    { priority: 1 },
+    { weight: 0.5 },
+    { maxSlots: 4 },
+    { maxSlots: 0 },
+    { gcPolicy: { saveExperimentBest: 1, saveTrialBest: 2, saveTrialLatest: 3 } },
+    { addLabels: ["a", "b"] },
+    { removeLabels: ["c"] },
+    { notes: "lr was too high" },
+  ]);
+});
+
+test("a change with --if-match is refused if the experiment was changed since", async () => {
+  const asked = ["experiment", "note", "7", "n", "--if-match"] as const;
+  expect(await gateway.yard(...asked, '"1"')).toMatchObject({
+    code: 2,
+    err: "Experiment 7: it was changed.\n",
+  });
+  expect((await gateway.yard(...asked, '"3"')).code).toBe(0);
+  expect((await gateway.yard("e", "label", "add", "7", "a", "--if-match", '"1"')).code).toBe(2);
+});
+
+test("notes are shown without what would move the cursor", async () => {
+  expect((await gateway.yard("experiment", "note", "7")).lines).toEqual([
+    "two",
+    "lines \\u001b[31m",
+  ]);
+  expect(changes()).toEqual([]);
+});
+
+test("an experiment is archived and taken back, and lists are filtered", async () => {
+  expect((await gateway.yard("experiment", "archive", "7")).lines).toEqual([
+    "experiment 7 is ACTIVE",
+  ]);
+  await gateway.yard("experiment", "unarchive", "7");
+  await gateway.yard("e", "ls", "--label", "a", "--label", "b", "--state", "error", "--archived");
+  expect(gateway.requests.map(({ call }) => call.replace(/pageSize=\d+&/, ""))).toEqual([
+    "POST /api/v1/experiments/7/archive",
+    "POST /api/v1/experiments/7/unarchive",
+    "GET /api/v1/experiments?labels=a&labels=b&states=ERROR&archived=true",
+  ]);
+});
+
+test("wrong usage changes nothing", async () => {
+  for (const args of [
+    ["set", "priority", "7", "soon"],
+    ["set", "priority", "7", "0"],
+    ["set", "weight", "7", "-1"],
+    ["set", "max-slots", "7", "many"],
+    ["set", "gc-policy", "7", "--save-trial-best", "1"],
+    ["label", "add", "7"],
+    ["set", "color", "7", "red"],
+  ]) {
+    expect((await gateway.yard("experiment", ...args)).code).toBe(2);
+  }
+  expect(gateway.requests).toEqual([]);
+});

@@ -1,0 +1,112 @@
+/** Every verb in every state of an experiment's life: what it records, or the reason why it is refused. */
+import { ExperimentOutcome, StopKind } from "@trainyard/contracts/events";
+import { fold, isRejection } from "@trainyard/kernel";
+import { describe, expect, test } from "vitest";
+import { activated, experimentCreated, paused, stopRequested } from "../examples.ts";
+import type { ExperimentCommand } from "./commands.ts";
+import { decideExperiment } from "./decide.ts";
+import { evolveExperiment, initialExperiment } from "./evolve.ts";
+import type { ExperimentEvent } from "./state.ts";
+
+const archived: ExperimentEvent = { type: "ExperimentArchived", data: { reason: "" } };
+const created = experimentCreated();
+const ended = (outcome: ExperimentOutcome): ExperimentEvent => ({
+  type: "ExperimentEnded",
+  data: { outcome, reason: "" },
+});
+const completed = [created, activated, ended(ExperimentOutcome.COMPLETED)];
+
+const states = {
+  none: [],
+  PAUSED: [created],
+  ACTIVE: [created, activated],
+  STOPPING_CANCELED: [created, activated, stopRequested(StopKind.CANCEL)],
+  STOPPING_KILLED: [created, activated, stopRequested(StopKind.KILL)],
+  COMPLETED: completed,
+  CANCELED: [created, stopRequested(StopKind.CANCEL), ended(ExperimentOutcome.CANCELED)],
+  ERROR: [created, activated, ended(ExperimentOutcome.FAILED)],
+  archived: [...completed, archived],
+  unarchived: [...completed, archived, { type: "ExperimentUnarchived", data: {} }],
+} as const satisfies Record<string, readonly ExperimentEvent[]>;
+
+const verbs = {
+  activate: { kind: "activate" },
+  pause: { kind: "pause" },
+  cancel: { kind: "stop", stop: StopKind.CANCEL, reason: "" },
+  kill: { kind: "stop", stop: StopKind.KILL, reason: "" },
+  describe: { kind: "describe", words: { notes: "n", addLabels: [], removeLabels: [] } },
+  archive: { kind: "archive", reason: "" },
+  unarchive: { kind: "unarchive" },
+} as const satisfies Record<string, ExperimentCommand>;
+
+/** In the order of the verbs. "-": it is so already, and nothing is recorded. */
+const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
+  none: Array.from({ length: 7 }, () => "experiment_not_found"),
+  PAUSED: [
+    "Activated",
+    "-",
+    "StopRequested",
+    "StopRequested",
+    "Described",
+    "experiment_not_ended",
+    "-",
+  ],
+  ACTIVE: [
+    "-",
+    "Paused",
+    "StopRequested",
+    "StopRequested",
+    "Described",
+    "experiment_not_ended",
+    "-",
+  ],
+  STOPPING_CANCELED: [
+    "experiment_stopping",
+    "experiment_stopping",
+    "-",
+    "StopRequested",
+    "Described",
+    "experiment_not_ended",
+    "-",
+  ],
+  STOPPING_KILLED: [
+    "experiment_stopping",
+    "experiment_stopping",
+    "-",
+    "-",
+    "Described",
+    "experiment_not_ended",
+    "-",
+  ],
+  COMPLETED: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
+  CANCELED: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
+  ERROR: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
+  archived: ["experiment_ended", "experiment_ended", "-", "-", "Described", "-", "Unarchived"],
+  unarchived: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
+};
+
+const names = Object.keys(states) as readonly (keyof typeof states)[];
+const verbNames = Object.keys(verbs) as readonly (keyof typeof verbs)[];
+
+describe.each(names)("an experiment that is %s", (state) => {
+  test.each(verbNames.map((verb, at) => [verb, table[state][at] ?? "no cell"] as const))(
+    "answers %s with %s",
+    (verb, outcome) => {
+      const history: readonly ExperimentEvent[] = states[state];
+      const before = fold(evolveExperiment, initialExperiment, history);
+      const decided = decideExperiment(before, verbs[verb]);
+      if (isRejection(decided)) return expect(decided.rejected).toBe(outcome);
+      const recorded = decided.map(({ type }) => type.replace("Experiment", ""));
+      expect(recorded.join(" ") || "-").toBe(outcome);
+      // The same verb again is no second change.
+      const after = decided.reduce(evolveExperiment, before);
+      return expect(decideExperiment(after, verbs[verb])).toEqual([]);
+    },
+  );
+});
+
+test("archiving keeps the reason, cut to what an event may hold", () => {
+  const before = fold(evolveExperiment, initialExperiment, completed);
+  const [event] = [decideExperiment(before, { kind: "archive", reason: "r".repeat(9_000) })].flat();
+  expect(event).toMatchObject({ type: "ExperimentArchived", data: { reason: "r".repeat(2_000) } });
+});

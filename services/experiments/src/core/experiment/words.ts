@@ -1,0 +1,78 @@
+/**
+ * The words about an experiment: its name, description, notes and labels. A change is merged into what is there. Only what a
+ * change gives is held against the limits: a configuration may have given other words.
+ */
+import { isLine, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
+import { limits } from "../../limits.ts";
+
+export type Words = {
+  readonly name: string;
+  readonly description: string;
+  readonly notes: string;
+  readonly labels: readonly string[];
+};
+
+/** Absent fields stay. A label that is both removed and added is there afterwards. */
+export type WordsChange = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly notes?: string | undefined;
+  readonly addLabels: readonly string[];
+  readonly removeLabels: readonly string[];
+};
+
+export const noWords: Words = { name: "", description: "", notes: "", labels: [] };
+
+/** The words after a change, or the reason why it is refused. */
+export function changedWords(words: Words, change: WordsChange): Words | Rejection {
+  const removed = new Set(change.removeLabels);
+  const kept = words.labels.filter((label) => !removed.has(label));
+  const labels = [...new Set([...kept, ...change.addLabels])].toSorted();
+  const problem = problemOf(change) ?? tooMany(labels, change);
+  if (problem !== null) return reject("invalid_request", problem);
+  const { name, description, notes } = change;
+  return {
+    name: name ?? words.name,
+    description: description ?? words.description,
+    notes: notes ?? words.notes,
+    labels,
+  };
+}
+
+/** The order of the labels is no difference: a configuration may have given them in another one. */
+export function sameWords(one: Words, other: Words): boolean {
+  return canonical(one) === canonical(other);
+}
+
+function canonical({ name, description, notes, labels }: Words): string {
+  return JSON.stringify([name, description, notes, labels.toSorted()]);
+}
+
+function problemOf({ name = "", description = "", notes = "", addLabels }: WordsChange) {
+  const { nameCharactersMax, labelCharactersMax, descriptionBytesMax, notesBytesMax } = limits;
+  const line = "none of them a control character, and no space at its ends";
+  if (name.length > nameCharactersMax || !isLine(name)) {
+    return `the name may have ${nameCharactersMax} characters, ${line}`;
+  }
+  const bad = addLabels.find(
+    (label) => label === "" || label.length > labelCharactersMax || !isLine(label),
+  );
+  if (bad !== undefined) {
+    const shown = JSON.stringify(bad.slice(0, 80));
+    return `the label ${shown} must have 1 to ${labelCharactersMax} characters, ${line}`;
+  }
+  return (
+    tooLong("description", description, descriptionBytesMax) ??
+    tooLong("notes", notes, notesBytesMax)
+  );
+}
+
+function tooLong(what: string, text: string, most: number): string | null {
+  const bytes = utf8Bytes(text);
+  return bytes > most ? `the ${what} takes ${bytes} bytes and may take ${most}` : null;
+}
+
+function tooMany(labels: readonly string[], { addLabels }: WordsChange): string | null {
+  if (addLabels.length === 0 || labels.length <= limits.labelsMax) return null;
+  return `there would be ${labels.length} labels and may be ${limits.labelsMax}`;
+}

@@ -1,0 +1,95 @@
+/** Archived experiments, and the filters of lists. The experiments service is played by the test. */
+import { ArchiveExperimentSchema } from "@trainyard/contracts/commands";
+import { ExperimentOutcome } from "@trainyard/contracts/events";
+import { AcceptedSchema, command } from "@trainyard/runtime";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { gatewayLimits } from "../limits.ts";
+import { created } from "../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+let service: AsyncDisposable;
+
+const completed = {
+  type: "ExperimentEnded",
+  data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
+} as const;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  service = await gateway.serving("experiments", {
+    ArchiveExperiment: command(ArchiveExperimentSchema, AcceptedSchema, async (request) => {
+      const { experiment, archived, reason } = request;
+      const stream = `experiment-${experiment}`;
+      const position = archived
+        ? await gateway.append(stream, { type: "ExperimentArchived", data: { reason } })
+        : await gateway.append(stream, { type: "ExperimentUnarchived", data: {} });
+      return { position, stream };
+    }),
+  });
+  await gateway.append("experiment-1", created({ labels: ["a", "b"] }), completed);
+  await gateway.append("experiment-2", created({ labels: ["a"] }));
+  const position = await gateway.append("experiment-3", created({ labels: [] }), completed);
+  await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
+});
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  await gateway?.[Symbol.asyncDispose]();
+});
+
+async function listed(query: string): Promise<readonly string[]> {
+  const { status, body } = await gateway.call("GET", `/api/v1/experiments?${query}`);
+  expect(status).toBe(200);
+  return (body["items"] as { id: string }[]).map(({ id }) => id);
+}
+
+test("lists are filtered by labels and by states", async () => {
+  expect(await listed("")).toEqual(["3", "2", "1"]);
+  expect(await listed("labels=a")).toEqual(["2", "1"]);
+  expect(await listed("labels=a&labels=b")).toEqual(["1"]);
+  expect(await listed("states=COMPLETED")).toEqual(["3", "1"]);
+  expect(await listed("states=COMPLETED&states=PAUSED&labels=a")).toEqual(["2", "1"]);
+  expect(await listed("labels=none")).toEqual([]);
+});
+
+test("a state that does not exist is refused with those that do", async () => {
+  const answer = await gateway.call("GET", "/api/v1/experiments?states=DONE");
+  expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+  expect(String(answer.body["detail"])).toContain('"DONE"; the states are ACTIVE, PAUSED');
+});
+
+test("pages of a filtered list are complete and in order", async () => {
+  const first = await gateway.call("GET", "/api/v1/experiments?pageSize=1&states=COMPLETED");
+  expect(first.body).toMatchObject({ items: [{ id: "3" }] });
+  const next = String(first.body["nextPageToken"]);
+  const query = `pageSize=1&states=COMPLETED&pageToken=${next}`;
+  expect(await listed(query)).toEqual(["1"]);
+});
+
+test("an archived experiment is in lists only when they are asked for it, and can be read", async () => {
+  const path = "/api/v1/experiments/3";
+  const archived = await gateway.call("POST", `${path}/archive`, { body: { reason: "old" } });
+  expect(archived).toMatchObject({ status: 200, body: { experiment: { archived: true } } });
+  expect(await listed("")).toEqual(["2", "1"]);
+  expect(await listed("archived=true")).toEqual(["3", "2", "1"]);
+  expect((await gateway.call("GET", path)).body).toMatchObject({ archived: true });
+  const back = await gateway.call("POST", `${path}/unarchive`, { body: {} });
+  expect(back).toMatchObject({ status: 200, body: { experiment: { archived: false } } });
+  expect(await listed("")).toEqual(["3", "2", "1"]);
+});
+
+test("one request looks through a bounded number of rows and names the next page", async () => {
+  const rows = gatewayLimits.filteredRowsMax + 10;
+  await gateway.sql(
+    `insert into gateway.documents (kind, id, parent, ordinal, doc)
+     select 'experiment', (1000 + n)::text, '', 1000 + n,
+       (doc::jsonb || jsonb_build_object('id', (1000 + n)::text))::text
+     from gateway.documents, generate_series(1, ${rows}) as n
+     where kind = 'experiment' and id = '2'`,
+  );
+  const first = await gateway.call("GET", "/api/v1/experiments?labels=b");
+  expect(first.body["items"]).toEqual([]);
+  const next = String(first.body["nextPageToken"]);
+  expect(next).not.toBe("");
+  expect(await listed(`labels=b&pageToken=${next}`)).toEqual(["1"]);
+});

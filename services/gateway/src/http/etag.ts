@@ -1,0 +1,37 @@
+/**
+ * ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1). An entity tag here is the revision of what a PATCH changes, not of
+ * the whole answer: nothing answers If-None-Match.
+ */
+import type { DescMessage } from "@bufbuild/protobuf";
+import { isMapping } from "@trainyard/kernel";
+import { Problem } from "./problem.ts";
+
+/** Of the entity that an answer is, or has as its only part with a tag; empty for none. `body` is the answer as JSON. */
+export function etagOf(reply: DescMessage, body: string): string {
+  const hasTag = (message: DescMessage | undefined): boolean =>
+    message?.fields.some(({ name }) => name === "etag") === true;
+  const part = reply.fields.find((one) => one.fieldKind === "message" && hasTag(one.message));
+  if (part === undefined && !hasTag(reply)) return "";
+  const answer: unknown = JSON.parse(body);
+  const entity = part === undefined || !isMapping(answer) ? answer : answer[part.jsonName];
+  const etag = isMapping(entity) ? entity["etag"] : undefined;
+  return typeof etag === "string" ? etag : "";
+}
+
+export const etagOfRevision = (revision: number): string => `"${revision}"`;
+
+/** The revision that the caller has read; undefined where any will do. Another entity's tag is stale. */
+export function revisionOf(ifMatch: string | undefined): number | undefined {
+  const given = ifMatch?.trim();
+  if (given === undefined || given === "*") return undefined;
+  const [, revision] = /^"(\d{1,9})"$/.exec(given) ?? [];
+  if (revision !== undefined) return Number(revision);
+  if (/^"[^"]*"$/.test(given)) {
+    throw new Problem(
+      412,
+      "stale_revision",
+      `the ETag ${given} is not that of the latest revision`,
+    );
+  }
+  throw new Problem(400, "invalid_request", 'If-Match takes one ETag in quotes, as "3", or *');
+}
