@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _end, _missing_names, _values
+from . import _log as log
 from ._search_metric import SearchMetricCheck
 from ._sender import Sender
 from ._spool import Spool
@@ -56,6 +57,7 @@ class TrainContext:
     ) -> None:
         self._is_chief = is_chief
         self._search_metric = SearchMetricCheck(searcher_metric)
+        self._warned_of_batches = False
         self._spool = spool
         self._sender = sender
         self._end = end
@@ -69,10 +71,19 @@ class TrainContext:
         """The most steps that were reported, or that the run began with."""
         return self._latest_steps
 
-    def report_training_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
+    def report_training_metrics(
+        self,
+        steps_completed: float,
+        metrics: Mapping[str, Any],
+        batch_metrics: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
         """Reports metrics of the training after ``steps_completed`` steps (batches, or whatever the
-        script counts).
+        script counts). ``batch_metrics``, which scripts for Determined give, is not stored: the
+        first is warned of.
         """
+        if batch_metrics and not self._warned_of_batches:
+            self._warned_of_batches = True
+            log.warning("batch_metrics of report_training_metrics are not stored: report more often")
         self.report_metrics(TRAINING, steps_completed, metrics)
 
     def report_validation_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
