@@ -13,6 +13,7 @@ import tempfile
 import unittest
 import warnings
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import trainyard as det
@@ -164,7 +165,7 @@ class Elsewhere(Ported):
 
     def test_signatures_of_checkpoints_and_reports_are_determineds(self):
         with det.init() as core_context:
-            checkpoint = core_context.checkpoint
+            checkpoint: Any = core_context.checkpoint
             with checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
                 (path / "model.txt").write_text("weights")
             with checkpoint.restore_path(storage_id=uuid, selector=lambda _: True) as folder:

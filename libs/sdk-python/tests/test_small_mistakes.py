@@ -31,7 +31,11 @@ class Here(unittest.TestCase):
 
     def run_script(self, script, *flags):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("TRAINYARD_")}
-        environment = {**kept, "PYTHONPATH": str(SRC), "TRAINYARD_LOCAL_DIR": str(self.folder / "run")}
+        environment = {
+            **kept,
+            "PYTHONPATH": str(SRC),
+            "TRAINYARD_LOCAL_DIR": str(self.folder / "run"),
+        }
         return subprocess.run(
             [sys.executable, *flags, "-c", textwrap.dedent(script)],
             env=environment,

@@ -20,14 +20,14 @@ PACKAGE = {
     "profiler_v2": "ctx.profiler samples the machine",
     "util": "its helpers are a few lines of the standard library each",
 }
-LAUNCH = {
-    name: "trainyard.launch.torch starts the processes of a trial, and torch.distributed connects them"
-    for name in ("horovod", "tensorflow")
-}
-DISTRIBUTED = {
-    name: "start the script with trainyard.launch.torch, and take from_torch_distributed()"
-    for name in ("from_deepspeed", "from_horovod")
-}
+LAUNCH = dict.fromkeys(
+    ("horovod", "tensorflow"),
+    "trainyard.launch.torch starts the processes of a trial, and torch.distributed connects them",
+)
+DISTRIBUTED = dict.fromkeys(
+    ("from_deepspeed", "from_horovod"),
+    "start the script with trainyard.launch.torch, and take from_torch_distributed()",
+)
 CONTEXT = {
     "alert": "report important events with ctx.train.report_metrics('alert', steps, {…})",
     "experimental": "a script reports with ctx.train",

@@ -85,7 +85,9 @@ class TrainContext:
         """
         if batch_metrics and not self._warned_of_batches:
             self._warned_of_batches = True
-            log.warning("batch_metrics of report_training_metrics are not stored: report more often")
+            log.warning(
+                "batch_metrics of report_training_metrics are not stored: report more often"
+            )
         self.report_metrics(TRAINING, steps_completed, metrics)
 
     def report_validation_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
