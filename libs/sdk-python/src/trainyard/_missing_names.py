@@ -20,11 +20,11 @@ PACKAGE = {
     "profiler_v2": "ctx.profiler samples the machine",
     "util": "its helpers are a few lines of the standard library each",
 }
-LAUNCH = dict.fromkeys(
+LAUNCH: dict[str, str] = dict.fromkeys(
     ("horovod", "tensorflow"),
     "trainyard.launch.torch starts the processes of a trial, and torch.distributed connects them",
 )
-DISTRIBUTED = dict.fromkeys(
+DISTRIBUTED: dict[str, str] = dict.fromkeys(
     ("from_deepspeed", "from_horovod"),
     "start the script with trainyard.launch.torch, and take from_torch_distributed()",
 )

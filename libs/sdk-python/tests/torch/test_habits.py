@@ -41,7 +41,7 @@ class Habits(TrainerCase):
         epochs = []
 
         class Old(pytorch.PyTorchCallback):
-            def on_training_epoch_start(self):  # pyright: ignore[reportIncompatibleMethodOverride] — as it once was
+            def on_training_epoch_start(self):
                 epochs.append("start")
 
         class WithOld(LineTrial):
