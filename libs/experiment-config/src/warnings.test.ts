@@ -67,6 +67,24 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     expect(warned(text)).toEqual({});
   });
 
+  it.each(["horovod", "tensorflow", "autohorovod"])(
+    "name the launcher where search and replace made one that does not exist: %s",
+    (module) => {
+      const text = `entrypoint: python3 -m trainyard.launch.${module} train.py`;
+      expect(warned(text, ["entrypoint"])).toEqual({
+        entrypoint: `runs trainyard.launch.${module}, which does not exist; write trainyard.launch.torch, which starts a process for each slot`,
+      });
+    },
+  );
+
+  it.each(["torch", "torch_distributed", "deepspeed", "wrap_rank"])(
+    "say nothing of the launcher trainyard.launch.%s",
+    (module) => {
+      const text = `entrypoint: python3 -m trainyard.launch.${module} train.py`;
+      expect(warned(text, ["entrypoint"])).toEqual({});
+    },
+  );
+
   it("keep the ports that they warn of in the configuration", () => {
     const { config } = parsed(yaml("environment: {proxy_ports: [{proxy_port: 6006}]}"));
     expect(proxyPortsOf(config)).toEqual([{ port: 6006, isTcp: false }]);

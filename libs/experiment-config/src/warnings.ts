@@ -129,11 +129,17 @@ function noteUnusedKeys(searcher: Json | undefined, warnings: FieldProblem[]): v
 
 /** Launchers that the SDK has by the same name. */
 const sameName = /^determined\.launch\.(torch_distributed|wrap_rank)$/;
+const launchers: readonly string[] = ["torch", "torch_distributed", "deepspeed", "wrap_rank"];
 
 /** Determined's launchers come with its own package, which trials here do not have. */
 function noteModule(entrypoint: Json | undefined, warnings: FieldProblem[]): void {
   const words = Array.isArray(entrypoint) ? entrypoint.join(" ") : entrypoint;
   if (typeof words !== "string") return;
+  const launcher = /(?:^|\s)-m\s+trainyard\.launch\.(\w+)(?=\s|$)/.exec(words)?.[1];
+  if (launcher !== undefined && !launchers.includes(launcher)) {
+    const detail = `runs trainyard.launch.${launcher}, which does not exist; write trainyard.launch.torch, which starts a process for each slot`;
+    warnings.push({ path: "entrypoint", detail });
+  }
   const module = /(?:^|\s)-m\s+(determined(?:\.\w+)*)(?=\s|$)/.exec(words)?.[1];
   if (module === undefined) return;
   const ours = sameName.exec(module)?.[1];

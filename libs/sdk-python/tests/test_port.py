@@ -13,6 +13,7 @@ import tempfile
 import unittest
 import warnings
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import trainyard as det
@@ -157,6 +158,32 @@ class Elsewhere(Ported):
             with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
                 core_context.nonsense  # pyright: ignore[reportAttributeAccessIssue] — it is absent
 
+    def test_makers_of_a_distributed_context_too(self):
+        for name in ("from_deepspeed", "from_horovod"):
+            with self.assertRaisesRegex(AttributeError, f"{name}.*from_torch_distributed"):
+                getattr(det.core.DistributedContext, name)()
+
+    def test_signatures_of_checkpoints_and_reports_are_determineds(self):
+        with det.init() as core_context:
+            checkpoint: Any = core_context.checkpoint
+            with checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
+                (path / "model.txt").write_text("weights")
+            with checkpoint.restore_path(storage_id=uuid, selector=lambda _: True) as folder:
+                self.assertEqual((folder / "model.txt").read_text(), "weights")
+            checkpoint.download(storage_id=uuid, ckpt_dir=self.folder / "copy")
+            self.assertTrue((self.folder / "copy/model.txt").exists())
+            metadata = checkpoint.get_metadata(storage_id=uuid)
+            self.assertEqual(metadata["steps_completed"], 1)
+            with self.assertRaisesRegex(TypeError, "uuid and storage_id"):
+                checkpoint.get_metadata(uuid, storage_id=uuid)
+            with self.assertLogs("trainyard", "WARNING") as log:
+                for step in (1, 2):
+                    core_context.train.report_training_metrics(
+                        steps_completed=step, metrics={"loss": 1}, batch_metrics=[{"loss": 1}]
+                    )
+            warned = [line for line in log.output if "batch_metrics" in line]
+            self.assertEqual(len(warned), 1, log.output)
+
     def test_names_of_the_package_too(self):
         for name, remedy in (("core_v2", "trainyard.init"), ("ExperimentConfig", "info.config")):
             with self.subTest(name=name):
@@ -172,6 +199,11 @@ class Elsewhere(Ported):
             ("trainyard.experimental", "yard"),
             ("trainyard.experimental.client", "yard"),
             ("trainyard.keras", "trainyard.init"),
+            ("trainyard.util", "standard library"),
+            ("trainyard.common", "trainyard.client"),
+            ("trainyard.common.api", "trainyard.client"),
+            ("trainyard.launch.horovod", "trainyard.launch.torch"),
+            ("trainyard.launch.tensorflow", "trainyard.launch.torch"),
         ):
             with self.subTest(module=module):
                 with self.assertRaisesRegex(ImportError, remedy):
@@ -196,6 +228,18 @@ class Launch(Ported):
         )
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertEqual(sorted(said.stdout.split("\n"))[1:], ["[rank=0] 2", "[rank=1] 2"])
+
+    def test_deepspeed_is_the_launcher_too(self):
+        code = "import os; print(os.environ['WORLD_SIZE'])"
+        said = self.run_module(
+            "trainyard.launch.deepspeed", "--nproc-per-node=1", sys.executable, "-c", code
+        )
+        self.assertEqual(said.returncode, 0, said.stderr)
+
+    def test_a_launcher_that_is_not_here_says_what_is(self):
+        said = self.run_module("trainyard.launch.horovod", "train.py")
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn("trainyard.launch.torch starts the processes", said.stderr)
 
     def test_wrap_rank_prefixes_lines_and_passes_the_end_on(self):
         code = "import sys; print('a'); print('b', file=sys.stderr); sys.exit(3)"

@@ -259,6 +259,18 @@ class Trouble(SenderCase):
         self.assertLess(started.seconds(), 2.0)
         self.assertEqual(self.acked(), 0)
 
+    def test_an_outage_lasts_from_the_request_that_hung(self):
+        asked = []
+        self.platform.faults = lambda request: HANG if asked.append(1) or len(asked) == 1 else None
+        with mock.patch("trainyard._sender.SEND_TIMEOUT_S", 1.2):
+            sender = self.open()
+            self.report(1)
+            self.assertTrue(sender.flush(20))
+        sender.stop(5)
+        again = [line for line in self.log if "accepts reports again, after" in line]
+        self.assertEqual(len(again), 1, self.log)
+        self.assertNotIn("after 0 s", again[0])
+
     def test_superseded_ends_the_sending_at_once(self):
         self.platform.faults = lambda request: problem(409, "run_superseded", "run 3 was requested")
         self.report(2)

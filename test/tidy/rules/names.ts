@@ -18,8 +18,8 @@ export const kebabCase: Rule = {
   name: "files and folders are named in kebab-case",
   check: (repository) =>
     repository.files
-      // Generated code, fixtures named after what they hold, and what an example's own tools ask for.
-      .filter((file) => !/\/gen\/|^test\/compat\/|^examples\//.test(file))
+      // Generated code, fixtures named after what they hold, and what an example's own tools or GitHub ask for.
+      .filter((file) => !/\/gen\/|^test\/compat\/|^examples\/|^\.github\//.test(file))
       .flatMap((file) =>
         file
           .split("/")
@@ -38,6 +38,7 @@ export const kebabCase: Rule = {
     "services/x/migrations/0001_first_tables.sql": "",
     ".gitignore": "",
     "deploy/images/a/Containerfile": "",
+    ".github/ISSUE_TEMPLATE/defect.yml": "",
   },
 };
 

@@ -230,7 +230,11 @@ class Context:
         if self._watcher is not None:
             self._watcher.close()
         if self._sender is not None:
-            self._sender.flush(deadline - time.monotonic())
+            if not self._sender.flush(deadline - time.monotonic()):
+                log.warning(
+                    "not all reports are delivered at the end of the run: the agent delivers the rest from %s",
+                    self._spool.path,
+                )
             self._sender.stop(1.0)
         self._store.close(deadline - time.monotonic())
         self._spool.close()
@@ -252,7 +256,8 @@ class Context:
         # Set by the interpreter when an exception has ended the script. The exit code is not known
         # here, so nothing is recorded otherwise: the agent sees the code.
         error = getattr(sys, "last_value", None)
-        if error is not None:
+        # In a notebook or at a prompt it is the error of any cell, and the interpreter went on.
+        if error is not None and not hasattr(sys, "ps1"):
             self._fail(_end.describe(error), error)
         self._close()
 

@@ -7,6 +7,8 @@ import os
 import threading
 from typing import Any, Union
 
+from ._limits import COPY_BYTES
+
 fcntl: Any
 try:
     import fcntl
@@ -97,3 +99,28 @@ def sync_folder(path: PathLike) -> None:
             os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def is_sparse(path: PathLike) -> bool:
+    """Whether a file has holes: fewer bytes on the disk than it is long."""
+    stat = os.stat(path)
+    return stat.st_blocks * 512 < stat.st_size
+
+
+def copy_sparse(source: PathLike, target: PathLike) -> None:
+    """Copies a file's contents without writing its holes."""
+    with open(source, "rb") as read, open(target, "wb") as write:
+        size = os.fstat(read.fileno()).st_size
+        at = 0
+        while at < size:
+            try:
+                begin = os.lseek(read.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                # No data after this.
+                break
+            at = os.lseek(read.fileno(), begin, os.SEEK_HOLE)
+            read.seek(begin)
+            write.seek(begin)
+            for place in range(begin, at, COPY_BYTES):
+                write.write(read.read(min(COPY_BYTES, at - place)))
+        write.truncate(size)

@@ -58,6 +58,18 @@ def info_of(folder: Path, hparams: Mapping[str, Any], config: Mapping[str, Any],
 
 
 def _next_run(folder: Path) -> tuple[int, Path]:
+    try:
+        return _make_next_run(folder)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"the folder of a run outside of a task cannot be made ({error.strerror}): "
+            "give local_dir= of trainyard.init(), or set TRAINYARD_LOCAL_DIR",
+            str(folder),
+        ) from error
+
+
+def _make_next_run(folder: Path) -> tuple[int, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     run = 1
     while True:

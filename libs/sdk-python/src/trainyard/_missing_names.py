@@ -13,11 +13,21 @@ _LOOP = "write the loop with trainyard.init() and ctx.train"
 PACKAGE = {
     "ExperimentConfig": "a configuration is a plain dict, ctx.info.config",
     "core_v2": "an open run of any process is trainyard.init(), which works outside of a task too",
+    "common": "trainyard.client finds and downloads versions of models, and the HTTP API has the rest",
     "estimator": _LOOP,
     "experimental": _COMMANDS,
     "keras": _LOOP,
     "profiler_v2": "ctx.profiler samples the machine",
+    "util": "its helpers are a few lines of the standard library each",
 }
+LAUNCH: dict[str, str] = dict.fromkeys(
+    ("horovod", "tensorflow"),
+    "trainyard.launch.torch starts the processes of a trial, and torch.distributed connects them",
+)
+DISTRIBUTED: dict[str, str] = dict.fromkeys(
+    ("from_deepspeed", "from_horovod"),
+    "start the script with trainyard.launch.torch, and take from_torch_distributed()",
+)
 CONTEXT = {
     "alert": "report important events with ctx.train.report_metrics('alert', steps, {…})",
     "experimental": "a script reports with ctx.train",

@@ -218,14 +218,15 @@ class Sender:
         if not batch.lines:
             return Outcome.DELIVERED, None
         body = b'{"reports":[' + b",".join(batch.lines) + b"]}"
+        asked_at = time.monotonic()
         try:
             reply = self._connection.request("POST", self._path, body)
         except UnreachableError as error:
-            self._note_unreachable(str(error))
+            self._note_unreachable(str(error), asked_at)
             return Outcome.RETRY, None
         outcome = outcome_of(reply.status)
         if outcome is Outcome.RETRY:
-            self._note_unreachable(reply.problem())
+            self._note_unreachable(reply.problem(), asked_at)
         else:
             self._note_reachable()
         return outcome, reply
@@ -308,9 +309,10 @@ class Sender:
                 why,
             )
 
-    def _note_unreachable(self, why: str) -> None:
+    def _note_unreachable(self, why: str, asked_at: float) -> None:
+        """``asked_at`` is when the request began: one that hangs fails after half a minute."""
         if self._unreachable_since is None and not self._stopping.is_set():
-            self._unreachable_since = time.monotonic()
+            self._unreachable_since = asked_at
             log.warning(
                 "the metrics service cannot accept reports (%s); they wait in %s",
                 why,

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Callable, NamedTuple
 
 from . import _storage_marker
-from ._files import sync_folder
+from ._files import copy_sparse, is_sparse, sync_folder
 from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES, MANIFEST_BYTES_MAX, SEAL_LANES
 from .errors import CheckpointError
 
@@ -108,7 +108,10 @@ def copy_in(source: Path, target: Path, selector: Selector | None) -> None:
                 raise ValueError(f"{source / path}: this name is reserved for the SDK: use another")
         elif selector is None or selector(path):
             (target / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / path, target / path)
+            if is_sparse(source / path):
+                copy_sparse(source / path, target / path)
+            else:
+                shutil.copyfile(source / path, target / path)
 
 
 def is_own_metadata(path: Path) -> bool:

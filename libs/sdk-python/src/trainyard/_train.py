@@ -5,14 +5,15 @@ from __future__ import annotations
 import enum
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _end, _missing_names, _values
+from . import _log as log
 from ._search_metric import SearchMetricCheck
 from ._sender import Sender
-from ._spool import Spool
+from ._spool import ReportTooLargeError, Spool
 from .tensorboard import TensorBoardContext
 from .tensorboard._context import files_of
 
@@ -56,6 +57,9 @@ class TrainContext:
     ) -> None:
         self._is_chief = is_chief
         self._search_metric = SearchMetricCheck(searcher_metric)
+        self._warned_of_batches = False
+        # Groups of which a report was too large.
+        self._refused_groups: set[str] = set()
         self._spool = spool
         self._sender = sender
         self._end = end
@@ -69,10 +73,21 @@ class TrainContext:
         """The most steps that were reported, or that the run began with."""
         return self._latest_steps
 
-    def report_training_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
+    def report_training_metrics(
+        self,
+        steps_completed: float,
+        metrics: Mapping[str, Any],
+        batch_metrics: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
         """Reports metrics of the training after ``steps_completed`` steps (batches, or whatever the
-        script counts).
+        script counts). ``batch_metrics``, which scripts for Determined give, is not stored: the
+        first is warned of.
         """
+        if batch_metrics and not self._warned_of_batches:
+            self._warned_of_batches = True
+            log.warning(
+                "batch_metrics of report_training_metrics are not stored: report more often"
+            )
         self.report_metrics(TRAINING, steps_completed, metrics)
 
     def report_validation_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
@@ -88,7 +103,7 @@ class TrainContext:
 
         Values are numbers (NumPy and PyTorch scalars included; not-a-number and infinities are
         kept), which are charted, or strings, booleans, None, lists and dicts, which are kept. One
-        report takes up to 128 KiB as JSON.
+        report takes up to 128 KiB as JSON: a larger one is left out, and the first of a group is warned of.
         """
         if not self._is_chief:
             # A profiler on another host goes by the steps.
@@ -98,12 +113,22 @@ class TrainContext:
             raise ValueError("the group 'progress' belongs to report_progress")
         steps = _values.steps_of(steps_completed)
         plain = _values.metrics_of(metrics)
-        self._append(group, steps, plain)
+        try:
+            self._append(group, steps, plain)
+        except ReportTooLargeError as error:
+            self._refuse(group, error)
+            return
         if group == VALIDATION:
             self._search_metric.check(steps, plain)
         if self._tensorboard is not None:
             files_of(self._tensorboard).copy_report(group, steps, plain)
         self._latest_steps = max(self._latest_steps, steps)
+
+    def _refuse(self, group: str, error: ReportTooLargeError) -> None:
+        """One warning for each group: a training is worth more than a report that is too large."""
+        if group not in self._refused_groups:
+            self._refused_groups.add(group)
+            log.warning("a report of the group %r is left out: %s", group, error)
 
     def report_progress(self, progress: float) -> None:
         """Reports how much of the training is done, from 0 to 1."""

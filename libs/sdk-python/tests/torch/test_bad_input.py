@@ -120,12 +120,21 @@ class BadInput(BadInputCase):
 
     def test_a_metric_that_is_no_number(self):
         for value in ("good", [1, 2], {"a": 1}, torch.zeros(3), object()):
-            kind = self.made(train_batch=lambda *_, v=value: {"accuracy": v})
-            self.refused("train_batch", "'accuracy'", "return", kind=kind)
             kind = self.made(evaluate_batch=lambda _, batch, *, v=value: {"accuracy": v})
             self.refused("evaluate_batch", "'accuracy'", "return", kind=kind, name=f"v{id(value)}")
+        kind = self.made(train_batch=lambda *_: {1: 1.0})
+        self.refused("train_batch", "name metrics by strings", kind=kind, error=TypeError)
         kind = self.made(train_batch=lambda *_: None)
         self.refused("train_batch", "dict of metrics", kind=kind, error=TypeError)
+
+    def test_a_training_metric_that_is_no_number_is_left_out_with_one_warning(self):
+        for value in ("good", [1, 2], {"a": 1}, torch.zeros(3), object()):
+            kind = self.made(train_batch=lambda *_, v=value: {"sample": v, "loss": 1.0})
+            with self.assertLogs("trainyard", "WARNING") as log:
+                self.train(kind, name=f"left-out-{id(value)}")
+            warned = [line for line in log.output if "'sample'" in line]
+            self.assertEqual(len(warned), 1, log.output)
+            self.assertIn("it is left out", warned[0])
 
     def test_a_validation_without_the_metric_of_the_search(self):
         config = {"searcher": {"name": "adaptive_asha", "metric": "accuracy"}}

@@ -37,6 +37,23 @@ class Habits(TrainerCase):
         with self.assertRaisesRegex(ValueError, r"pytorch.Batch\(0\)"):
             pytorch.Batch([3, 0])
 
+    def test_hooks_of_an_epoch_without_its_index(self):
+        epochs = []
+
+        class Old(pytorch.PyTorchCallback):
+            def on_training_epoch_start(self):
+                epochs.append("start")
+
+        class WithOld(LineTrial):
+            def build_callbacks(self):
+                return {"old": Old()}
+
+        with self.assertLogs("trainyard", "WARNING") as log:
+            self.train(WithOld, max_length=pytorch.Epoch(2))
+        self.assertEqual(epochs, ["start", "start"])
+        warned = [line for line in log.output if "without epoch_idx" in line]
+        self.assertEqual(len(warned), 1, log.output)
+
     def test_a_scheduler_stays_what_it_is(self):
         class Scheduled(LineTrial):
             def __init__(self, context):

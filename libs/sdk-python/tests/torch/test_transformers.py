@@ -84,12 +84,42 @@ class TrainerCase(FrameworkCase):
         return (self.latest(name) / "model.safetensors").read_bytes()
 
 
-class Ported(unittest.TestCase):
-    def test_determineds_callback_names_ours(self):
-        with self.assertRaisesRegex(
-            ImportError, r"no DetCallback.*Callback\(ctx\).*callback.train"
-        ):
-            exec("from trainyard.transformers import DetCallback")
+class Ported(FrameworkCase):
+    def train(self, steps, act=None):
+        """A script as it was written for Determined, with changed imports."""
+        from trainyard.transformers import DetCallback
+
+        with self.open_local() as core_context:
+            arguments = transformers.TrainingArguments(
+                output_dir=str(self.folder / "output"),
+                max_steps=steps,
+                per_device_train_batch_size=4,
+                logging_steps=5,
+                save_steps=10,
+                save_strategy="steps",
+                disable_tqdm=True,
+                report_to=[],
+            )
+            callback = DetCallback(
+                core_context, arguments, filter_metrics=["loss"], user_data={"note": "mine"}
+            )
+            trainer = transformers.Trainer(
+                model(), arguments, train_dataset=examples(), callbacks=[callback]
+            )
+            with contextlib.redirect_stdout(io.StringIO()):
+                trainer.train(resume_from_checkpoint=arguments.resume_from_checkpoint)
+        return core_context, trainer
+
+    def test_determineds_callback_reports_stores_and_resumes(self):
+        core_context, _ = self.train(10)
+        self.assertEqual(self.steps("training"), [5, 10])
+        self.assertEqual(set(self.reports("training")[0]["metrics"]), {"loss"})
+        metadata = core_context.checkpoint.get_metadata(self.latest().name)
+        self.assertEqual((metadata["steps_completed"], metadata["note"]), (10, "mine"))
+        shutil.rmtree(self.folder / "output")
+        _, trainer = self.train(20)
+        self.assertEqual(trainer.state.global_step, 20)
+        self.assertEqual(self.steps("training", run=2), [15, 20])
 
 
 class Reports(TrainerCase):

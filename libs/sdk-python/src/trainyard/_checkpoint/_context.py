@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast
 
 from .. import _missing_names, _storage, _values
 from .._distributed import DistributedContext
@@ -26,6 +27,8 @@ from ._background import Background, StoredCheckpoint
 from ._shards import Here, check_metadata, store_shard
 from ._store import CheckpointStore
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 
 class DownloadMode(enum.Enum):
     """Who reads a checkpoint, where several processes train together."""
@@ -36,6 +39,20 @@ class DownloadMode(enum.Enum):
     """
     NoSharedDownload = "NO_SHARED_DOWNLOAD"
     """Each process that makes the call reads for itself."""
+
+
+def _takes_storage_id(method: Method) -> Method:
+    """Lets a method take its ``uuid`` as ``storage_id`` too, which Determined calls it."""
+
+    @functools.wraps(method)
+    def named(*arguments: Any, **more: Any) -> Any:
+        if "storage_id" in more:
+            if "uuid" in more or len(arguments) > 1:
+                raise TypeError(f"{method.__name__} takes one of uuid and storage_id, not both")
+            more["uuid"] = more.pop("storage_id")
+        return method(*arguments, **more)
+
+    return cast("Method", named)
 
 
 class CheckpointContext:
@@ -131,6 +148,7 @@ class CheckpointContext:
             uuid, lambda: _fill(store_shard(self._store, branch, self._here, uuid, part), write)
         )
 
+    @_takes_storage_id
     def download(
         self,
         uuid: str,
@@ -153,6 +171,7 @@ class CheckpointContext:
 
         self._once_a_host(uuid, download_mode, copy)
 
+    @_takes_storage_id
     @contextlib.contextmanager
     def restore_path(
         self,
@@ -160,12 +179,14 @@ class CheckpointContext:
         download_mode: DownloadMode = DownloadMode.LocalWorkersShareDownload,
         *,
         compare: bool = False,
+        selector: Selector | None = None,
     ) -> Iterator[Path]:
         """Yields the folder of a complete checkpoint, to read from: it is the stored one, not a
         copy.
 
         Each file is there in its size; with ``compare`` its content is compared too, with its SHA-256.
-        In distributed training every rank makes the call; or see DownloadMode.
+        In distributed training every rank makes the call; or see DownloadMode. ``selector``, which
+        scripts for Determined give, changes nothing: the folder has all files.
         """
 
         def look() -> Path:
@@ -177,6 +198,7 @@ class CheckpointContext:
 
         yield self._once_a_host(uuid, download_mode, look)
 
+    @_takes_storage_id
     def get_metadata(self, uuid: str) -> dict[str, Any]:
         """The metadata that a complete checkpoint was stored with."""
         self._background.drain()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from .._missing_names import DISTRIBUTED, missing_name
 from ..errors import DistributedError
 from ._group import Group
 from ._topology import Topology, check
@@ -80,6 +81,18 @@ class DistributedContext:
             chief_addr=chief_addr,
             chief_port=chief_port,
         )
+
+    if not TYPE_CHECKING:
+
+        @classmethod
+        def from_deepspeed(cls, *_arguments: object, **_more: object) -> NoReturn:
+            """For a script that was written for Determined: says what takes its place."""
+            raise missing_name("DistributedContext", "from_deepspeed", DISTRIBUTED)
+
+        @classmethod
+        def from_horovod(cls, *_arguments: object, **_more: object) -> NoReturn:
+            """For a script that was written for Determined: says what takes its place."""
+            raise missing_name("DistributedContext", "from_horovod", DISTRIBUTED)
 
     @property
     def rank(self) -> int:

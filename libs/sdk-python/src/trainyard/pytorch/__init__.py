@@ -14,7 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from .._missing_names import missing_import
-from . import _missing_names, samplers
+from . import (
+    _installed,  # noqa: F401 — says what to install, before what needs it
+    _missing_names,
+    samplers,
+)
 from ._callback import PyTorchCallback
 from ._context import PyTorchTrialContext
 from ._init import init

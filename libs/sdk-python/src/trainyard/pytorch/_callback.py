@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import logging
 from typing import Any
 
@@ -124,8 +125,8 @@ class Callbacks:
         if callbacks is None:
             plain = getattr(PyTorchCallback, hook)
             callbacks = [
-                getattr(callback, hook)
-                for callback in self._by_name.values()
+                _with_index(name, hook, getattr(callback, hook))
+                for name, callback in self._by_name.items()
                 if getattr(getattr(callback, hook), "__func__", None) is not plain
             ]
             self._listening[hook] = callbacks
@@ -140,6 +141,18 @@ class Callbacks:
         for name, callback in self._by_name.items():
             if name in states:
                 callback.load_state_dict(states[name])
+
+
+def _with_index(name: str, hook: str, method: Any) -> Any:
+    """The hook as it is called. Determined once called the hooks of an epoch without its index."""
+    if hook not in ("on_training_epoch_start", "on_training_epoch_end"):
+        return method
+    try:
+        inspect.signature(method).bind(0)
+    except TypeError:
+        _log.warning("the callback %r has %s without epoch_idx: add this parameter", name, hook)
+        return lambda _epoch_idx: method()
+    return method
 
 
 def _tell_of_hooks_that_are_none(name: str, callback: PyTorchCallback) -> None:

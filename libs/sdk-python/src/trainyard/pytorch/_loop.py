@@ -29,7 +29,7 @@ from ._units import Second
 from ._validation import Validation
 from ._watchdog import Watchdog
 from .checkpointing import Saver, latest_of
-from .metrics import metrics_of
+from .metrics import training_metrics_of
 
 _log = logging.getLogger("trainyard.pytorch")
 
@@ -64,6 +64,8 @@ class Loop:
         self._watchdog = Watchdog(training.place, context.distributed)
         self._saver = Saver(trial, context, core.checkpoint, self._callbacks, counters)
         self._parts: dict[str, Any] = {"source": self._source, "reports": self._reports}
+        # Names of training metrics that are not numbers, which were warned of.
+        self._left_out: set[str] = set()
         self._began_s = 0.0
         # Nothing that is counted in batches or epochs is due before so many batches.
         self._next_due = 0
@@ -174,7 +176,7 @@ class Loop:
         else:
             with training.around_batch(context):
                 returned = self._trial.train_batch(batch, epoch, batch_idx)
-        metrics = metrics_of(returned, "train_batch")
+        metrics = training_metrics_of(returned, self._left_out)
         if self._plan.reporting_period is not None:
             self._reports.add(metrics)
         counters.batches = batch_idx + 1

@@ -34,6 +34,7 @@ MODULES: dict[str, str] = {
         "distribute the data with DataLoader(…).get_data_loader(num_replicas=…, rank=…) in a script with "
         "trainyard.init()"
     ),
+    "metric_writers": "ctx.tensorboard.mirror_metrics() copies what is reported to TensorBoard",
     "lightning": "trainyard.lightning has a logger, a callback and an environment for its Trainer",
 }
 

@@ -47,6 +47,9 @@ class Callback(transformers.TrainerCallback):
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
+        # What DetCallback stores with each checkpoint, and the only metrics that it reports; None for all.
+        self._user_data: Mapping[str, Any] = {}
+        self._only: frozenset[str] | None = None
         self._stored: dict[int, str] = {}
         self._ends_when_complete = False
 
@@ -113,7 +116,7 @@ class Callback(transformers.TrainerCallback):
         if "train_runtime" in logs:
             self._ctx.train.report_metrics("summary", state.global_step, dict(logs))
         elif _prefix_of(logs) is None:
-            self._ctx.train.report_training_metrics(state.global_step, dict(logs))
+            self._ctx.train.report_training_metrics(state.global_step, self._chosen(logs))
             self._report_progress(state)
 
     def on_evaluate(
@@ -129,14 +132,19 @@ class Callback(transformers.TrainerCallback):
             return
         prefix = _prefix_of(metrics) or "eval"
         if prefix == "eval" or prefix.startswith("eval_"):
-            self._ctx.train.report_validation_metrics(state.global_step, dict(metrics))
+            self._ctx.train.report_validation_metrics(state.global_step, self._chosen(metrics))
         else:
             self._ctx.train.report_metrics(prefix, state.global_step, dict(metrics))
 
     def on_save(self, args: Any, state: Any, control: object, **more: object) -> None:
         """Stores the folder that the Trainer has just written as a checkpoint of the trial."""
         folder = _folder_of(args, state.global_step)
-        metadata = {"steps_completed": state.global_step, "epoch": state.epoch, **rates_of(args)}
+        metadata = {
+            **self._user_data,
+            "steps_completed": state.global_step,
+            "epoch": state.epoch,
+            **rates_of(args),
+        }
         best = state.best_global_step
         if best is not None:
             metadata["best_steps"] = best
@@ -147,6 +155,10 @@ class Callback(transformers.TrainerCallback):
     def on_train_end(self, args: object, state: object, control: object, **more: object) -> None:
         """Reports how far the training came."""
         self._report_progress(state)
+
+    def _chosen(self, metrics: Mapping[str, Any]) -> dict[str, Any]:
+        only = self._only
+        return {name: value for name, value in metrics.items() if only is None or name in only}
 
     def _report_progress(self, state: Any) -> None:
         if state.max_steps > 0:

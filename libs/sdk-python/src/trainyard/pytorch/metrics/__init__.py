@@ -6,7 +6,7 @@ Every rank calls these at the same point, and every rank gets the same result.
 from ._average import average_training_metrics, reduce_validation_metrics
 from ._reducer import MetricReducer, Reducer
 from ._reducers import MetricReducers, join_metrics
-from ._values import metrics_of
+from ._values import metrics_of, training_metrics_of
 
 __all__ = [
     "MetricReducer",
@@ -16,4 +16,5 @@ __all__ = [
     "join_metrics",
     "metrics_of",
     "reduce_validation_metrics",
+    "training_metrics_of",
 ]

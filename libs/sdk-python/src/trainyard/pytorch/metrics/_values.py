@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+
+_log = logging.getLogger("trainyard.pytorch")
 
 
 def metrics_of(returned: object, method: str) -> dict[str, Any]:
@@ -27,6 +30,27 @@ def metrics_of(returned: object, method: str) -> dict[str, Any]:
     return {
         name: _checked(name, value, method) for name, value in returned.items() if value is not None
     }
+
+
+def training_metrics_of(returned: object, warned: set[str]) -> dict[str, Any]:
+    """As ``metrics_of`` for ``train_batch``, but a value that is not a number is left out. The first of
+    a name is warned of; ``warned`` has those names.
+    """
+    if not isinstance(returned, Mapping):
+        return metrics_of(returned, "train_batch")
+    found: dict[str, Any] = {}
+    for name, value in returned.items():
+        if value is None:
+            continue
+        try:
+            found[name] = _checked(name, value, "train_batch")
+        except (TypeError, ValueError) as error:
+            if not isinstance(name, str):
+                raise
+            if name not in warned:
+                warned.add(name)
+                _log.warning("%s; it is left out", error)
+    return found
 
 
 def _checked(name: Any, value: Any, method: str) -> Any:

@@ -1,0 +1,5 @@
+"""``determined.common`` has no counterpart: importing this says what to use."""
+
+from .._missing_names import missing_module
+
+raise missing_module("common")

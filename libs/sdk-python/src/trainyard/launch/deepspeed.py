@@ -1,0 +1,10 @@
+"""``python -m trainyard.launch.deepspeed``: the launcher, by the name that Determined's has."""
+
+from __future__ import annotations
+
+import sys
+
+from .torch import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

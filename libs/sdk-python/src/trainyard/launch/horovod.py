@@ -1,0 +1,5 @@
+"""``determined.launch.horovod`` has no counterpart: running or importing this says what to use."""
+
+from .._missing_names import LAUNCH, missing_module_of
+
+raise missing_module_of("trainyard.launch", "horovod", LAUNCH)

@@ -1,0 +1,113 @@
+"""Mistakes and limits that cost a warning or one sentence, and not the training."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+import trainyard
+from trainyard._limits import REPORT_BYTES_MAX
+
+SRC = Path(trainyard.__file__).parents[1]
+
+
+class Here(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def open(self):
+        with contextlib.redirect_stderr(io.StringIO()):
+            return trainyard.init(local_dir=self.folder / "here")
+
+    def run_script(self, script, *flags):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("TRAINYARD_")}
+        environment = {
+            **kept,
+            "PYTHONPATH": str(SRC),
+            "TRAINYARD_LOCAL_DIR": str(self.folder / "run"),
+        }
+        return subprocess.run(
+            [sys.executable, *flags, "-c", textwrap.dedent(script)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+
+    def test_a_report_over_the_limit_is_left_out_with_one_warning(self):
+        with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
+            for step in (1, 2):
+                ctx.train.report_training_metrics(step, {"text": "x" * REPORT_BYTES_MAX})
+            ctx.train.report_training_metrics(3, {"loss": 0.5})
+        self.assertEqual(len(log.output), 1, log.output)
+        self.assertIn("'training' is left out: the report has", log.output[0])
+        lines = (self.folder / "here/run-1/spool/reports.ndjson").read_text().splitlines()
+        self.assertEqual([json.loads(line)["stepsCompleted"] for line in lines], [3])
+
+    def test_holes_of_a_sparse_file_are_not_written(self):
+        source = self.folder / "source"
+        source.mkdir()
+        with open(source / "model", "wb") as file:
+            file.write(b"head")
+            file.seek(64 * 1024 * 1024)
+            file.write(b"tail")
+            file.truncate(128 * 1024 * 1024)
+        with self.open() as ctx:
+            uuid = ctx.checkpoint.upload(source, {"steps_completed": 1})
+            with ctx.checkpoint.restore_path(uuid) as path:
+                stored = (path / "model").stat()
+                self.assertEqual(stored.st_size, 128 * 1024 * 1024)
+                self.assertLess(stored.st_blocks * 512, 1024 * 1024)
+                with open(path / "model", "rb") as file:
+                    self.assertEqual(file.read(4), b"head")
+                    file.seek(64 * 1024 * 1024)
+                    self.assertEqual(file.read(5), b"tail\0")
+
+    def test_a_folder_that_cannot_be_made_is_named_with_what_to_set(self):
+        (self.folder / "here").write_text("a file")
+        with self.assertRaisesRegex(OSError, "cannot be made.*local_dir=.*TRAINYARD_LOCAL_DIR"):
+            self.open()
+
+    def test_pytorch_that_is_not_installed_is_named(self):
+        script = """
+            import sys
+            sys.modules["torch"] = None
+            import trainyard.pytorch
+        """
+        said = self.run_script(script)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("trainyard.pytorch needs the package torch", said.stderr)
+        self.assertIn("pip install torch", said.stderr)
+
+    def end_of(self, interactive):
+        script = f"""
+            import sys
+            import trainyard
+            if {interactive}:
+                sys.ps1 = "In : "
+            sys.last_value = ValueError("of an earlier cell")
+            trainyard.init()
+        """
+        self.assertEqual(self.run_script(script).returncode, 0)
+        end = self.folder / "run/run-1/end.json"
+        return json.loads(end.read_text())["reason"] if end.exists() else None
+
+    def test_an_error_of_an_earlier_cell_does_not_fail_a_notebooks_open_run(self):
+        self.assertIsNone(self.end_of(interactive=True))
+
+    def test_an_error_that_ends_a_script_fails_its_open_run(self):
+        self.assertEqual(self.end_of(interactive=False), "END_REASON_ERROR")
+
+
+if __name__ == "__main__":
+    unittest.main()
