@@ -38,6 +38,7 @@ export {
   QueryPointsSchema,
   type QuerySeries,
   QuerySeriesSchema,
+  type SeriesSet,
   SeriesSetSchema,
   type QueryProfile,
   QueryProfileSchema,

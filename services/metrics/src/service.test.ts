@@ -105,6 +105,23 @@ describe("reports", () => {
     expect(await measured(trial)).toMatchObject([{ data: { scalars } }]);
   });
 
+  test("past a limit are refused alone where the sender asks for it, and the others are stored", async () => {
+    const trial = await newTrial();
+    const large = report(2, "training", 2, { text: "x".repeat(metricsLimits.metricsBytesMax) });
+    const body = { reports: [report(1, "training", 1), large, report(3, "my group", 3)] };
+    expect(await metrics.send(service, `${trial}#1`, { ...body, refuseAlone: true })).toMatchObject(
+      {
+        status: 200,
+        body: {
+          accepted: 2,
+          refused: [{ key: "0-2", reason: expect.stringContaining("more than") }],
+        },
+      },
+    );
+    expect(await metrics.points(trial)).toEqual(["1 training 1", "1 my group 3"]);
+    expect((await metrics.send(service, `${trial}#1`, body)).status).toBe(400);
+  });
+
   test("are copied to the bus once they are stored, and once", async () => {
     const trial = await newTrial();
     const heard: string[] = [];

@@ -49,6 +49,10 @@ _TAIL_LINES = 16
 _KEY = re.compile(rb'\{"key":"\d+-(\d+)"')
 
 
+class ReportTooLargeError(ValueError):
+    """A report has more bytes than the platform stores."""
+
+
 class Spool:
     """Appends reports to ``<folder>/reports.ndjson``."""
 
@@ -77,7 +81,7 @@ class Spool:
         """Writes one report and returns its key; None when the disk does not take it yet. The arguments
         are proto JSON already.
 
-        Raises ValueError when the report is larger than the limit.
+        Raises ReportTooLargeError when the report is larger than the limit.
         """
         return self._append(group, steps_completed, "metrics", metrics)
 
@@ -94,7 +98,7 @@ class Spool:
             {"group": group, "stepsCompleted": steps, "atMs": at_ms, kind: content}
         )[1:]
         if len(rest) > REPORT_BYTES_MAX:
-            raise ValueError(
+            raise ReportTooLargeError(
                 f"the report has {len(rest):,} bytes as JSON; "
                 f"at most {REPORT_BYTES_MAX:,} can be stored"
             )

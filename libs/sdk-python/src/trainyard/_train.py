@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _end, _missing_names, _values
+from . import _log as log
 from ._search_metric import SearchMetricCheck
 from ._sender import Sender
-from ._spool import Spool
+from ._spool import ReportTooLargeError, Spool
 from .tensorboard import TensorBoardContext
 from .tensorboard._context import files_of
 
@@ -61,6 +62,8 @@ class TrainContext:
         self._end = end
         self._latest_steps = steps
         self._tensorboard = tensorboard
+        # Groups with reports that were too large, which were warned of.
+        self._too_large: set[str] = set()
         # A forked child writes to the spool, and its parent's sender delivers.
         self._sender_pid = os.getpid()
 
@@ -87,8 +90,8 @@ class TrainContext:
         """Reports metrics of a group of your own naming.
 
         Values are numbers (NumPy and PyTorch scalars included; not-a-number and infinities are
-        kept), which are charted, or strings, booleans, None, lists and dicts, which are kept. One
-        report takes up to 128 KiB as JSON.
+        kept), which are charted, or strings, booleans, None, lists and dicts, which can be read
+        back. A report of more than 128 KiB as JSON is dropped with one warning for its group.
         """
         if not self._is_chief:
             # A profiler on another host goes by the steps.
@@ -145,6 +148,13 @@ class TrainContext:
             self._end.write(_end.FINISHED, "the script asked to end early")
 
     def _append(self, group: str, steps: float, metrics: dict[str, Any]) -> None:
-        self._spool.append(group, steps, metrics)
+        try:
+            self._spool.append(group, steps, metrics)
+        except ReportTooLargeError as error:
+            # A training of days does not end because one image was reported as a list.
+            if group not in self._too_large:
+                self._too_large.add(group)
+                log.warning("a report of the group %r is dropped, as are others like it: %s", group, error)
+            return
         if self._sender is not None and self._sender_pid == os.getpid():
             self._sender.notify()

@@ -35,9 +35,18 @@ export const validationGroup = "validation";
 const problemsMax = 16;
 const codec = codecOf<Plain<RunReport>>(RunReportSchema);
 
+export type ParsedReports = {
+  readonly reports: readonly Report[];
+  /** Those that are wrong, where the request asks to refuse them alone. */
+  readonly refused: readonly Refused[];
+};
+
+export type Refused = { readonly key: string; readonly reason: string };
+
 /** `body` is the request's parsed JSON. */
-export function parseReports(body: unknown, limits: ReportLimits): readonly Report[] | Rejection {
+export function parseReports(body: unknown, limits: ReportLimits): ParsedReports | Rejection {
   const reports = listOf(body);
+  const alone = isAlone(body);
   if (reports === null) {
     return invalid([{ path: "reports", detail: "is a list of reports" }]);
   }
@@ -47,18 +56,45 @@ export function parseReports(body: unknown, limits: ReportLimits): readonly Repo
   }
   const problems: FieldProblem[] = [];
   const parsed: Report[] = [];
+  const refused: Refused[] = [];
   for (const [index, json] of reports.entries()) {
-    const report = parseReport(json, `reports[${index}]`, limits, problems);
+    const own: FieldProblem[] = [];
+    const report = parseReport(json, `reports[${index}]`, limits, own);
+    const key = alone && own.length > 0 ? keyOf(json, limits) : null;
     if (report !== null) parsed.push(report);
+    else if (key !== null) refused.push({ key, reason: reasonText(own) });
+    else problems.push(...own);
     if (problems.length >= problemsMax) break;
   }
-  return problems.length > 0 ? invalid(problems) : parsed;
+  return problems.length > 0
+    ? invalid(problems.slice(0, problemsMax))
+    : { reports: parsed, refused };
 }
+
+/** Null without a valid one: nobody could tell which report is meant. */
+function keyOf(json: unknown, { nameCharactersMax }: ReportLimits): string | null {
+  if (typeof json !== "object" || json === null) return null;
+  const { key } = json as { readonly key?: unknown };
+  return typeof key === "string" && isName(key, nameCharactersMax) ? key : null;
+}
+
+/** What is wrong, by the names of its fields. */
+const reasonText = (problems: readonly FieldProblem[]): string =>
+  problems
+    .map(({ path, detail }) => `${path.replace(/^reports\[\d+\]\.?/, "")} ${detail}`.trim())
+    .join("; ");
 
 function listOf(body: unknown): readonly unknown[] | null {
   if (typeof body !== "object" || body === null) return null;
   const { reports } = body as { readonly reports?: unknown };
   return Array.isArray(reports) ? reports : null;
+}
+
+/** By both names that proto JSON allows. */
+function isAlone(body: unknown): boolean {
+  if (typeof body !== "object" || body === null) return false;
+  const { refuseAlone, refuse_alone: original } = body as Readonly<Record<string, unknown>>;
+  return refuseAlone === true || original === true;
 }
 
 function invalid(problems: readonly FieldProblem[]): Rejection {
