@@ -199,3 +199,18 @@ test("a trial's progress is read without its points", async () => {
   await metrics.stage.sql("alter table metrics.away rename to blocks");
   expect(answer).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
 });
+
+test("points are in a database of their own where one is named, and validations in the log", async () => {
+  await using own = await TestMetrics.start();
+  const { postgres } = own.stage;
+  await own.stage.sql("create database points owner ty_metrics");
+  const url = postgres.url({ database: "points", user: "ty_metrics" });
+  const apart = await own.replica({}, { TRAINYARD_METRICS_POSTGRES_URL: url });
+  await own.request("16.1", 1);
+  const reports = [report(1, "training", 1), report(2, "validation", 1)];
+  expect((await own.send(apart, "16.1#1", { reports })).status).toBe(200);
+  expect(await own.points("16.1")).toEqual(["1 training 1", "1 validation 1"]);
+  expect((await own.stage.events("measurement-16.1")).length).toBe(1);
+  const here = "select from pg_tables where schemaname = 'metrics' and tablename = 'tails'";
+  expect(await own.stage.sql(here)).toEqual([]);
+});
