@@ -1,6 +1,8 @@
 import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import pg from "pg";
+import { inSnapshot, partsOf, reportsOf } from "./shell/parts.ts";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
@@ -132,6 +134,24 @@ describe("compaction", () => {
     );
     expect(steps).toEqual(Array.from({ length: 300 }, (_, n) => n));
     await other[Symbol.asyncDispose]();
+  });
+
+  test("takes nothing from a reader that has begun", async () => {
+    const trial = await newTrial();
+    await send(
+      trial,
+      Array.from({ length: 20 }, (_, n) => report(n, "training", n)),
+    );
+    const connectionString = metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+    const pool = new pg.Pool({ connectionString, max: 1 });
+    const steps = await inSnapshot(pool, async (client) => {
+      const parts = await partsOf(client, trial, null);
+      await metrics.compact();
+      return (await reportsOf(client, parts)).map(({ step }) => step);
+    });
+    await pool.end();
+    expect(steps).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect((await blocksOf(trial)).length).toBe(1);
   });
 
   test("of large values keeps blocks small", async () => {
