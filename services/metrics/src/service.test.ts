@@ -1,4 +1,5 @@
-import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
+import { codecOf } from "@trainyard/contracts";
+import { PointSchema, ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -125,17 +126,26 @@ describe("reports", () => {
   test("are copied to the bus once they are stored, and once", async () => {
     const trial = await newTrial();
     const heard: string[] = [];
+    const bodies: unknown[] = [];
     const bus = metrics.stage.hub.connect("gateway");
-    await using _tail = await bus.tailLive("ty.metric.>", ({ subject }) => heard.push(subject));
+    await using _tail = await bus.tailLive("ty.metric.>", ({ subject, body }) => {
+      heard.push(subject);
+      bodies.push(codecOf<object>(PointSchema).decode(new TextDecoder().decode(body)));
+    });
     const reports = [report(1, "training", 10)];
     await metrics.send(service, `${trial}#1`, { reports });
     await metrics.send(service, `${trial}#1`, { reports });
-    reports.push(report(2, "my.group", 10));
+    reports.push(report(2, "my.group", 10, { loss: "NaN", note: "x" }));
     await metrics.send(service, `${trial}#1`, { reports });
     const prefix = `ty.metric.12.${trial.replace(".", "%2E")}`;
     await vi.waitFor(() => expect(heard).toEqual([`${prefix}.training`, `${prefix}.my%2Egroup`]), {
       timeout: 90_000,
     });
+    const point = { run: 1, stepsCompleted: 10, superseded: false };
+    expect(bodies).toMatchObject([
+      { ...point, group: "training", scalars: { loss: 0.5 }, others: {} },
+      { ...point, group: "my.group", scalars: { loss: Number.NaN }, others: { note: "x" } },
+    ]);
     await bus[Symbol.asyncDispose]();
   });
 });
