@@ -237,7 +237,9 @@ class Sender:
         if not isinstance(refused, list) or not refused:
             return
         shown = "; ".join(
-            f"{one.get('key')} ({one.get('reason')})" for one in refused[:3] if isinstance(one, dict)
+            f"{one.get('key')} ({one.get('reason')})"
+            for one in refused[:3]
+            if isinstance(one, dict)
         )
         more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
         log.warning("the metrics service refuses %d reports: %s%s", len(refused), shown, more)

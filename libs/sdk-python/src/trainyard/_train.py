@@ -154,7 +154,9 @@ class TrainContext:
             # A training of days does not end because one image was reported as a list.
             if group not in self._too_large:
                 self._too_large.add(group)
-                log.warning("a report of the group %r is dropped, as are others like it: %s", group, error)
+                log.warning(
+                    "a report of the group %r is dropped, as are others like it: %s", group, error
+                )
             return
         if self._sender is not None and self._sender_pid == os.getpid():
             self._sender.notify()
