@@ -20,6 +20,13 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "append_hot_streams_under_snapshot",
     "stream_read_100_partitions",
   ],
+  metrics: [
+    "ingest_http_vs_parse",
+    "ingest_vs_jsonb_row",
+    "bytes_vs_narrow",
+    "series_1m_vs_narrow",
+    "compare_100x100k_ms",
+  ],
   delivery: [
     "chain_saturated",
     "chain_single_commands",

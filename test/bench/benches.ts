@@ -45,6 +45,11 @@ export const benches = {
       "checkpoints stored and read beside cp and boto3; their policy and the versions of models, at 100,000 beside 10,000",
     load: async (): Promise<Bench> => (await import("./checkpoints/bench.ts")).run,
   },
+  metrics: {
+    about:
+      "reports over HTTP until they are durable, their size, and series by the pixel, beside plain rows",
+    load: async (): Promise<Bench> => (await import("./metrics/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

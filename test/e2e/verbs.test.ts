@@ -81,6 +81,34 @@ describe("yard", () => {
     expect((await world.yard("t", "metrics", trial)).out).toMatch(/RUN +GROUP +STEPS +METRICS/);
   });
 
+  test("trial metrics as series of several trials, as names, and as files", async () => {
+    const trials = [`${experiment}.1`, `${experiment}.2`];
+    const answer = (await world.json(
+      ...["trial", "metrics", ...trials, "--series", "loss", "--buckets", "3"],
+    )) as { series: { trial: string; count: number[]; first: number[]; last: number[] }[] };
+    const whole = { count: [2, 2, 2], first: [1, 1 / 3, 1 / 5], last: [1 / 2, 1 / 4, 1 / 6] };
+    expect(answer.series).toMatchObject(trials.map((trial) => ({ trial, ...whole })));
+    const table = await world.yard(
+      ...["trial", "metrics", ...trials, "--series", "loss", "--combined", "--group", "validation"],
+    );
+    expect(table.out).toMatch(/all +loss +3 +1 +0\.333333/);
+    const names = await world.yard("trial", "metrics", trials[0] ?? "", "--names", "lo");
+    expect(names.out).toMatch(/training +loss +numbers\nvalidation +loss +numbers/);
+    const csv = await world.yard(
+      ...["trial", "metrics", trials[0] ?? "", "--group", "training", "--export", "csv"],
+    );
+    const lines = csv.out.trim().split("\n");
+    expect(lines.length).toBe(7);
+    expect(lines[0]).toBe("trial,run,group,step,time_ms,superseded,loss");
+    const jsonl = await world.yard("trial", "metrics", trials[0] ?? "", "--export", "jsonl");
+    const steps = jsonl.out
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { step: number }).step);
+    expect(steps.toSorted()).toEqual([1, 2, 3, 3, 4, 5, 6, 6]);
+    expect(await world.yard("trial", "metrics", ...trials)).toMatchObject({ code: 2 });
+  });
+
   test("checkpoint list, describe and download", async () => {
     const page = (await world.json("checkpoint", "list", `${experiment}.1`)) as Page<{
       uuid: string;

@@ -42,6 +42,7 @@ export {
   QueryPointsSchema,
   type QuerySeries,
   QuerySeriesSchema,
+  type SeriesSet,
   SeriesSetSchema,
   type QueryProfile,
   QueryProfileSchema,

@@ -59,6 +59,20 @@ class ContextCase(SenderCase):
         return [r for r in map(_spool.parse_line, lines) if r is not None]
 
 
+class TooLarge(ContextCase):
+    def test_reports_over_the_limit_are_dropped_with_one_warning_and_the_training_continues(self):
+        _, err = self.run_script("""
+            import trainyard
+            with trainyard.init() as ctx:
+                for step in range(1, 4):
+                    ctx.train.report_training_metrics(step, {"image": [0.5] * 100_000})
+                ctx.train.report_training_metrics(4, {"loss": 1.0, "tags": ["a", {"b": True}]})
+        """)
+        self.assertEqual([report["stepsCompleted"] for report in self.spooled()], [4])
+        self.assertEqual(err.count("is dropped"), 1, err)
+        self.assertIn("at most 131,072", err)
+
+
 class Ends(ContextCase):
     def test_finished(self):
         out, err = self.run_script(

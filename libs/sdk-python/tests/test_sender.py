@@ -318,6 +318,25 @@ class Trouble(SenderCase):
         self.assertNotIn("0-34", self.platform.reports)
         self.assertTrue(any("0-34" in line and "unlucky" in line for line in self.log), self.log)
 
+    def test_reports_that_the_service_refuses_alone_are_dropped_with_one_warning(self):
+        def faults(request):
+            self.assertTrue(request.body["refuseAlone"])
+            bad = [r["key"] for r in request.body["reports"] if r["stepsCompleted"] % 10 == 3]
+            good = {r["key"]: r for r in request.body["reports"] if r["key"] not in bad}
+            self.platform.reports.update(good)
+            refused = [{"key": key, "reason": "metrics is unlucky"} for key in bad]
+            return Answer(200, (), {"accepted": len(good), "refused": refused})
+
+        self.platform.faults = faults
+        for n in range(50):
+            self.spool.append("training", n, {})
+        self.assertTrue(self.open().flush(10))
+        self.assertEqual(len(self.platform.reports), 45)
+        warned = [line for line in self.log if "refuses 5 reports" in line]
+        self.assertEqual(len(warned), 1, self.log)
+        self.assertIn("0-4 (metrics is unlucky)", warned[0])
+        self.assertEqual(self.acked(), self.spool.size())
+
     def test_flush_does_not_wait_for_what_comes_too_late(self):
         self.platform.faults = lambda request: problem(503, "busy", "later", Retry_After="30")
         self.report(1)

@@ -25,6 +25,11 @@ export class Output {
     process.stdout.write(`${text}\n`);
   }
 
+  /** A file, to be redirected. */
+  bytes(content: Uint8Array): void {
+    process.stdout.write(content);
+  }
+
   /** Progress and notes: never mixed with what is asked for. */
   note(text: string): void {
     process.stderr.write(`${text}\n`);

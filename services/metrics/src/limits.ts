@@ -30,9 +30,9 @@ export const metricsLimits = {
   bytesWaitingMax: 64 * 1024 * 1024,
   /** Runs whose stored keys this process remembers: a few hundred bytes each, some 40 KiB at worst. */
   runsKnownMax: 10_000,
-  /** Trials whose metric names are remembered, and the names of each: beyond it they are recorded again with each report. */
+  /** Trials whose metric names are remembered, and the names of each group: beyond it they are recorded again with each report. */
   trialsKnownMax: 2_000,
-  namesKnownPerTrialMax: 20_000,
+  namesKnownPerGroupMax: 20_000,
   /** Attempts at a write while other replicas write the same runs. */
   writeAttemptsMax: 20,
   /** A tail of so many reports is compacted at once; so many bytes count as one report more. */

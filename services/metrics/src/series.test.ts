@@ -77,7 +77,7 @@ describe("a series", () => {
     ];
     const all = () => Promise.all(queries.map((query) => series({ trials: [trial], ...query })));
     const first = await all();
-    const [byStep] = first as { count: number[]; max: number[]; nans: number[] }[][];
+    const [byStep] = first as unknown as { count: number[]; max: number[]; nans: number[] }[][];
     expect(byStep?.[0]?.count).toEqual(Array.from({ length: 20 }, () => 25));
     expect(Math.max(...(byStep?.[0]?.max ?? []))).toBe(1_000);
     expect(byStep?.[0]?.nans.reduce((sum, count) => sum + count)).toBe(10);

@@ -1,4 +1,5 @@
-import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
+import { codecOf } from "@trainyard/contracts";
+import { PointSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -105,20 +106,46 @@ describe("reports", () => {
     expect(await measured(trial)).toMatchObject([{ data: { scalars } }]);
   });
 
+  test("past a limit are refused alone where the sender asks for it, and the others are stored", async () => {
+    const trial = await newTrial();
+    const large = report(2, "training", 2, { text: "x".repeat(metricsLimits.metricsBytesMax) });
+    const body = { reports: [report(1, "training", 1), large, report(3, "my group", 3)] };
+    expect(await metrics.send(service, `${trial}#1`, { ...body, refuseAlone: true })).toMatchObject(
+      {
+        status: 200,
+        body: {
+          accepted: 2,
+          refused: [{ key: "0-2", reason: expect.stringContaining("more than") }],
+        },
+      },
+    );
+    expect(await metrics.points(trial)).toEqual(["1 training 1", "1 my group 3"]);
+    expect((await metrics.send(service, `${trial}#1`, body)).status).toBe(400);
+  });
+
   test("are copied to the bus once they are stored, and once", async () => {
     const trial = await newTrial();
     const heard: string[] = [];
+    const bodies: unknown[] = [];
     const bus = metrics.stage.hub.connect("gateway");
-    await using _tail = await bus.tailLive("ty.metric.>", ({ subject }) => heard.push(subject));
+    await using _tail = await bus.tailLive("ty.metric.>", ({ subject, body }) => {
+      heard.push(subject);
+      bodies.push(codecOf<object>(PointSchema).decode(new TextDecoder().decode(body)));
+    });
     const reports = [report(1, "training", 10)];
     await metrics.send(service, `${trial}#1`, { reports });
     await metrics.send(service, `${trial}#1`, { reports });
-    reports.push(report(2, "my.group", 10));
+    reports.push(report(2, "my.group", 10, { loss: "NaN", note: "x" }));
     await metrics.send(service, `${trial}#1`, { reports });
     const prefix = `ty.metric.12.${trial.replace(".", "%2E")}`;
     await vi.waitFor(() => expect(heard).toEqual([`${prefix}.training`, `${prefix}.my%2Egroup`]), {
       timeout: 90_000,
     });
+    const point = { run: 1, stepsCompleted: 10, superseded: false };
+    expect(bodies).toMatchObject([
+      { ...point, group: "training", scalars: { loss: 0.5 }, others: {} },
+      { ...point, group: "my.group", scalars: { loss: Number.NaN }, others: { note: "x" } },
+    ]);
     await bus[Symbol.asyncDispose]();
   });
 });
@@ -292,55 +319,6 @@ describe("behind the grant of a run", () => {
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(performance.now() - started).toBeGreaterThan(1_900);
   });
-});
-
-describe("a query", () => {
-  test("gives every point once, page by page, in order", async () => {
-    const trial = await newTrial();
-    const reports = Array.from({ length: 25 }, (_, n) => report(n, "training", 24 - n));
-    await metrics.send(service, `${trial}#1`, { reports });
-    await metrics.send(service, `${trial}#1`, { reports: [report(99, "validation", 7)] });
-    const steps: number[] = [];
-    let after = "";
-    do {
-      const page = await metrics.page({ trial, group: "training", after, limit: 10 });
-      expect(page.points.length).toBeLessThanOrEqual(10);
-      steps.push(...page.points.map(({ stepsCompleted }) => stepsCompleted));
-      after = page.next;
-    } while (after !== "");
-    expect(steps).toEqual(Array.from({ length: 25 }, (_, n) => n));
-  });
-
-  test("of large points is cut where its bytes run out, not its points", async () => {
-    const trial = await newTrial();
-    const text = "x".repeat(190_000);
-    const reports = Array.from({ length: 5 }, (_, n) => report(n, "note", n, { text }));
-    await metrics.send(service, `${trial}#1`, { reports });
-    const first = await metrics.page({ trial });
-    expect(first.points.length).toBe(3);
-    const second = await metrics.page({ trial, after: first.next });
-    expect(second).toMatchObject({ points: [{ stepsCompleted: 3 }, { stepsCompleted: 4 }] });
-    expect(second.next).toBe("");
-  });
-
-  test("says which position it reflects, and refuses a cursor that is none", async () => {
-    const trial = await newTrial();
-    const page = await metrics.page({ trial });
-    expect(page).toMatchObject({ points: [], next: "" });
-    await expect(metrics.page({ trial, after: "nonsense" })).rejects.toThrow("invalid_request");
-    await expect(metrics.page({ trial: "x" })).rejects.toThrow("trial_not_found");
-  });
-});
-
-test("progress is what the newest run last reported; absent when none was", async () => {
-  const trial = await newTrial();
-  const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
-  expect(await progress()).toMatchObject({ kind: "ok", reply: {} });
-  for (const [n, value] of [0.25, 0.5].entries()) {
-    const reports = [{ ...report(n, "progress", 0, { progress: value }), atMs: n }];
-    await metrics.send(service, `${trial}#1`, { reports });
-  }
-  expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
 });
 
 test("health is told", async () => {

@@ -30,6 +30,8 @@ import { SystemTable } from "./shell/system-table.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
+export { parseConfig, readEnv } from "./config.ts";
+
 export async function createService(
   config: MetricsConfig,
   overrides: TableOverrides = {},

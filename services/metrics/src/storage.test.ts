@@ -1,6 +1,8 @@
 import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import pg from "pg";
+import { inSnapshot, partsOf, reportsOf } from "./shell/parts.ts";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
@@ -134,6 +136,24 @@ describe("compaction", () => {
     await other[Symbol.asyncDispose]();
   });
 
+  test("takes nothing from a reader that has begun", async () => {
+    const trial = await newTrial();
+    await send(
+      trial,
+      Array.from({ length: 20 }, (_, n) => report(n, "training", n)),
+    );
+    const connectionString = metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+    const pool = new pg.Pool({ connectionString, max: 1 });
+    const steps = await inSnapshot(pool, async (client) => {
+      const parts = await partsOf(client, trial, null);
+      await metrics.compact();
+      return (await reportsOf(client, parts)).map(({ step }) => step);
+    });
+    await pool.end();
+    expect(steps).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect((await blocksOf(trial)).length).toBe(1);
+  });
+
   test("of large values keeps blocks small", async () => {
     const trial = await newTrial();
     const text = "x".repeat(180_000);
@@ -198,4 +218,19 @@ test("a trial's progress is read without its points", async () => {
   const answer = await metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
   await metrics.stage.sql("alter table metrics.away rename to blocks");
   expect(answer).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
+});
+
+test("points are in a database of their own where one is named, and validations in the log", async () => {
+  await using own = await TestMetrics.start();
+  const { postgres } = own.stage;
+  await own.stage.sql("create database points owner ty_metrics");
+  const url = postgres.url({ database: "points", user: "ty_metrics" });
+  const apart = await own.replica({}, { TRAINYARD_METRICS_POSTGRES_URL: url });
+  await own.request("16.1", 1);
+  const reports = [report(1, "training", 1), report(2, "validation", 1)];
+  expect((await own.send(apart, "16.1#1", { reports })).status).toBe(200);
+  expect(await own.points("16.1")).toEqual(["1 training 1", "1 validation 1"]);
+  expect((await own.stage.events("measurement-16.1")).length).toBe(1);
+  const here = "select from pg_tables where schemaname = 'metrics' and tablename = 'tails'";
+  expect(await own.stage.sql(here)).toEqual([]);
 });

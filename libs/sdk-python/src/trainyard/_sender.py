@@ -201,6 +201,7 @@ class Sender:
                 continue
             outcome, reply = self._send(batch)
             if outcome is Outcome.DELIVERED:
+                self._note_refused(reply)
                 self._advance(batch.end)
                 self._shrink(fd)
                 self._reports_max = min(self._reports_max * 2, BATCH_REPORTS_MAX)
@@ -217,7 +218,7 @@ class Sender:
     def _send(self, batch: Batch) -> tuple[Outcome, Reply | None]:
         if not batch.lines:
             return Outcome.DELIVERED, None
-        body = b'{"reports":[' + b",".join(batch.lines) + b"]}"
+        body = b'{"refuseAlone":true,"reports":[' + b",".join(batch.lines) + b"]}"
         asked_at = time.monotonic()
         try:
             reply = self._connection.request("POST", self._path, body)
@@ -230,6 +231,19 @@ class Sender:
         else:
             self._note_reachable()
         return outcome, reply
+
+    def _note_refused(self, reply: Reply | None) -> None:
+        """Warns of the reports that the service took none of; they are not sent again."""
+        refused = [] if reply is None else reply.json().get("refused")
+        if not isinstance(refused, list) or not refused:
+            return
+        shown = "; ".join(
+            f"{one.get('key')} ({one.get('reason')})"
+            for one in refused[:3]
+            if isinstance(one, dict)
+        )
+        more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
+        log.warning("the metrics service refuses %d reports: %s%s", len(refused), shown, more)
 
     def _split(self, batch: Batch, reply: Reply | None) -> None:
         if len(batch.lines) > 1:

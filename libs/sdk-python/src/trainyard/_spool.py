@@ -50,7 +50,7 @@ _KEY = re.compile(rb'\{"key":"\d+-(\d+)"')
 
 
 class ReportTooLargeError(ValueError):
-    """A report with more bytes than one can have."""
+    """A report has more bytes than the platform stores."""
 
 
 class Spool:

@@ -102,8 +102,9 @@ class TrainContext:
         """Reports metrics of a group of your own naming.
 
         Values are numbers (NumPy and PyTorch scalars included; not-a-number and infinities are
-        kept), which are charted, or strings, booleans, None, lists and dicts, which are kept. One
-        report takes up to 128 KiB as JSON: a larger one is left out, and the first of a group is warned of.
+        kept), which are charted, or strings, booleans, None, lists and dicts, which can be read
+        back. One report takes up to 128 KiB as JSON: a larger one is left out, and the first of a
+        group is warned of.
         """
         if not self._is_chief:
             # A profiler on another host goes by the steps.

@@ -9,6 +9,7 @@ import {
 import type { Command } from "commander";
 import { type Context, withPlatform } from "../context.ts";
 import { csvLine } from "../csv.ts";
+import { eventFile } from "../event-file.ts";
 import { number } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
@@ -42,7 +43,7 @@ export function addMetricsCommand(group: Command): void {
     .option("--from <x>", "from here on", Number)
     .option("--to <x>", "up to here", Number)
     .option("--combined", "one series of all points of the trials: their mean and deviation")
-    .option("--export <format>", "csv or jsonl: every point, on stdout")
+    .option("--export <format>", "csv, jsonl or tensorboard: every point, on stdout")
     .description("its stored metrics")
     .action(withPlatform<Options>(metrics));
 }
@@ -150,11 +151,16 @@ async function series(
 
 async function exported(context: Context, trial: string, options: Options): Promise<void> {
   const { output } = context;
-  if (options.export !== "csv" && options.export !== "jsonl") {
-    throw new UsageError(`--export is csv or jsonl, not ${options.export}`);
+  const format = options.export ?? "";
+  if (!["csv", "jsonl", "tensorboard"].includes(format)) {
+    throw new UsageError(`--export is csv, jsonl or tensorboard, not ${format}`);
   }
   const { items } = await points(context, trial, options);
-  if (options.export === "jsonl") {
+  if (format === "tensorboard") {
+    output.bytes(eventFile(items.map(eventPointOf)));
+    return;
+  }
+  if (format === "jsonl") {
     for (const point of items) output.line(JSON.stringify(plainOf(point)));
     return;
   }
@@ -168,6 +174,12 @@ async function exported(context: Context, trial: string, options: Options): Prom
     const cells = columns.map((name) => cellOf(values[name]));
     output.line(csvLine([trial, run, group, step, time_ms, superseded, ...cells].map(String)));
   }
+}
+
+/** By the tags under which the SDK copies reports to TensorBoard files. */
+function eventPointOf({ group, reportedAtMs, stepsCompleted, metrics: own }: Plain<MetricPoint>) {
+  const tagged = Object.entries(own).map(([name, value]) => [`${group}/${name}`, value] as const);
+  return { atMs: reportedAtMs, step: stepsCompleted, scalars: Object.fromEntries(tagged) };
 }
 
 /** Non-finite numbers by name: JSON has none. */

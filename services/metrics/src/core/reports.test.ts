@@ -11,7 +11,10 @@ const report = {
   metrics: { loss: 0.5 },
 };
 
-const parse = (body: unknown) => parseReports(body, metricsLimits);
+const parse = (body: unknown) => {
+  const parsed = parseReports(body, metricsLimits);
+  return isRejection(parsed) ? parsed : parsed.reports;
+};
 
 function nested(depth: number): unknown {
   let value: unknown = 1;
@@ -98,6 +101,36 @@ describe("what is wrong is named by its path", () => {
   test("several at once, but not without end", () => {
     const bad = Array.from({ length: 100 }, () => ({ ...report, key: "", group: "" }));
     expect(problems({ reports: bad }).length).toBe(16);
+  });
+});
+
+describe("a request that asks to refuse reports alone", () => {
+  const large = { text: "x".repeat(metricsLimits.metricsBytesMax) };
+  const bad = [
+    { ...report, key: "0-2", metrics: large },
+    { ...report, key: "0-3", stepsCompleted: -1, group: "" },
+    { ...report, key: "0-4", atMs: {} },
+  ];
+
+  test("has the good ones, and the keys of the others with the reasons", () => {
+    const parsed = parseReports({ reports: [...bad, report], refuseAlone: true }, metricsLimits);
+    expect(parsed).toMatchObject({
+      reports: [{ key: "0-1" }],
+      refused: [
+        { key: "0-2", reason: "metrics is more than 196608 bytes" },
+        { key: "0-3", reason: expect.stringMatching(/^group is .*; stepsCompleted is a number/) },
+        { key: "0-4", reason: expect.stringContaining("is no report") },
+      ],
+    });
+  });
+
+  test("is refused whole where nobody could tell which report is meant", () => {
+    const body = { reports: [{ ...report, key: "" }, report], refuseAlone: true };
+    expect(problems(body)).toMatchObject([{ path: "reports[0].key" }]);
+  });
+
+  test("and one that does not ask fails whole", () => {
+    expect(problems({ reports: [bad[0], report] })).toMatchObject([{ path: "reports[0].metrics" }]);
   });
 });
 

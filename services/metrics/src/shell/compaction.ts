@@ -15,7 +15,6 @@ import {
   type StoredReport,
 } from "../core/columns/block.ts";
 import { readTail } from "../core/columns/tail.ts";
-import { metricsText } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { blocksById, isUnreadable } from "./parts.ts";
 import type { RunName } from "./run-heads.ts";
@@ -90,7 +89,7 @@ async function compactRun(pool: Pool, name: RunName): Promise<void> {
   const blocks: NewBlock[] = [];
   let weight = Math.floor(bytes / metricsLimits.tailBytesPerReport);
   for (const [group, own] of Map.groupBy(tails, (tail) => tail.group)) {
-    const fresh = own.flatMap(({ body }) => readTail(body.toString("utf8")));
+    const fresh = own.flatMap(({ body }) => weighed(readTail(body.toString("utf8")), body.length));
     weight += fresh.length;
     const merged = await mergeable(pool, name, group, fresh.length);
     gone.push(...merged.ids);
@@ -113,7 +112,7 @@ async function mergeable(
   { trial, run }: RunName,
   group: string,
   fresh: number,
-): Promise<{ readonly ids: readonly string[]; readonly reports: readonly StoredReport[] }> {
+): Promise<{ readonly ids: readonly string[]; readonly reports: readonly Weighed[] }> {
   const { rows } = await pool.query<BlockRow>(latestBlocks, [trial, run, group]);
   const ids: string[] = [];
   let [reports, bytes] = [fresh, 0];
@@ -125,16 +124,21 @@ async function mergeable(
     reports += block.reports;
   }
   const blocks = await blocksById(pool, ids);
-  return {
-    ids,
-    reports: [...blocks.values()].flatMap(({ frame, columns }) => decodeReports(frame, columns)),
-  };
+  const merged = rows.flatMap(({ id, bytes: whole }) => {
+    const block = blocks.get(id);
+    return block === undefined ? [] : weighed(decodeReports(block.frame, block.columns), whole);
+  });
+  return { ids, reports: merged };
 }
 
+/** A report and the bytes of its JSON line, which are known of several together: their mean. */
+type Weighed = { readonly report: StoredReport; readonly bytes: number };
+
+const weighed = (reports: readonly StoredReport[], bytes: number): readonly Weighed[] =>
+  reports.map((report) => ({ report, bytes: Math.ceil(bytes / reports.length) }));
+
 /** In the order of the steps, each within the limits of a block. */
-function blocksOf(
-  unordered: readonly StoredReport[],
-): readonly (Block & { readonly bytes: number })[] {
+function blocksOf(unordered: readonly Weighed[]): readonly (Block & { readonly bytes: number })[] {
   const { blockReportsMax, blockBytesMax } = metricsLimits;
   const blocks: (Block & { readonly bytes: number })[] = [];
   let [reports, bytes]: [StoredReport[], number] = [[], 0];
@@ -142,8 +146,7 @@ function blocksOf(
     if (reports.length > 0) blocks.push({ ...encodeBlock(reports), bytes });
     [reports, bytes] = [[], 0];
   };
-  for (const report of unordered.toSorted(inOrder)) {
-    const size = metricsText(report.metrics).length + 32;
+  for (const { report, bytes: size } of unordered.toSorted((a, b) => inOrder(a.report, b.report))) {
     if (reports.length === blockReportsMax || bytes + size > blockBytesMax) close();
     reports.push(report);
     bytes += size;

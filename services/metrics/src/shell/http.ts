@@ -96,9 +96,9 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { run, grantPosition } = authorize(request, deps.runTokenKeys);
-      const take = (): Promise<number> => takeReports(deps, run, grantPosition, request.body);
-      const accepted = await (bodies.get(request)?.during(take) ?? take());
-      return reply.type("application/json").send(responseCodec.encode({ accepted }));
+      const take = () => takeReports(deps, run, grantPosition, request.body);
+      const answer = await (bodies.get(request)?.during(take) ?? take());
+      return reply.type("application/json").send(responseCodec.encode(answer));
     },
   );
 }
@@ -137,14 +137,14 @@ async function takeReports(
   run: RunParts,
   grantPosition: number,
   body: string,
-): Promise<number> {
-  const reports = parseReports(parseJson(body), metricsLimits);
-  if (isRejection(reports)) {
-    const status = reports.rejected === "too_many_reports" ? 413 : 400;
-    throw new HttpProblem(status, reports.rejected, reports.detail, reports.problems);
+): Promise<Plain<WriteReportsResponse>> {
+  const parsed = parseReports(parseJson(body), metricsLimits);
+  if (isRejection(parsed)) {
+    const status = parsed.rejected === "too_many_reports" ? 413 : 400;
+    throw new HttpProblem(status, parsed.rejected, parsed.detail, parsed.problems);
   }
   await follower.reach(grantPosition, metricsLimits.grantWaitMs);
-  const taken = await ingest.take(run, reports);
+  const taken = await ingest.take(run, parsed.reports);
   const id = `${run.trial}#${run.run}`;
   if (taken.kind === "unknown_run") {
     throw new HttpProblem(404, "run_not_found", `there is no run ${id}`);
@@ -154,7 +154,7 @@ async function takeReports(
     const detail = `a later run of trial ${run.trial} supersedes ${taken.refused} of these reports${rest}`;
     throw new HttpProblem(409, "run_superseded", detail);
   }
-  return taken.stored;
+  return { accepted: taken.stored, refused: [...parsed.refused] };
 }
 
 function parseJson(body: string): unknown {

@@ -18,7 +18,7 @@ import { isRejection, type RunParts, reject, runId, streamName } from "@trainyar
 import { Batches, type Executor, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { type Report, validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
-import { valuesOf } from "../core/values.ts";
+import { isScalar, valuesOf } from "../core/values.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
 import { measurements, runHistoryFold } from "../streams.ts";
@@ -156,8 +156,9 @@ export class Ingest {
     if (reports.length === 0) return 0;
     const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));
     const inserted = await this.#batches.add(rows);
-    for (const row of rows) {
-      if (inserted.has(pointName(row))) this.#publish(run, row);
+    for (const [group, own] of Map.groupBy(rows, (row) => row.group)) {
+      const subject = metricSubject(run.experiment, run.trial, group);
+      for (const row of own) if (inserted.has(pointName(row))) this.#publish(subject, row);
     }
     return reports.length;
   }
@@ -170,19 +171,20 @@ export class Ingest {
     );
   }
 
-  #publish(run: RunContext, report: Report): void {
-    const { scalars, others } = valuesOf(report.metrics);
-    const point = {
-      run: run.run,
-      group: report.group,
-      stepsCompleted: report.step,
-      atMs: report.atMs,
-      scalars,
-      others,
-      superseded: false,
-    };
-    const body = encoder.encode(pointCodec.encode(point));
+  #publish(subject: string, row: PointRow): void {
+    const body = encoder.encode(liveCopy(row));
     if (body.byteLength > metricsLimits.liveCopyBytesMax) return;
-    this.#bus.publishLive("METRICS", metricSubject(run.experiment, run.trial, report.group), body);
+    this.#bus.publishLive("METRICS", subject, body);
   }
+}
+
+/** A Point as proto JSON. Of scalars alone the text is there already: every report is copied. */
+function liveCopy({ run, group, step, atMs, metrics, metricsText }: PointRow): string {
+  if (Object.values(metrics).every(isScalar)) {
+    const beside = JSON.stringify({ run, group, stepsCompleted: step, atMs, others: {} });
+    return `${beside.slice(0, -1)},"scalars":${metricsText}}`;
+  }
+  const { scalars, others } = valuesOf(metrics);
+  const moment = { run, group, stepsCompleted: step, atMs };
+  return pointCodec.encode({ ...moment, scalars, others, superseded: false });
 }

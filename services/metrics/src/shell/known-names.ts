@@ -11,31 +11,37 @@ export type MetricName = {
   readonly kind: ColumnKind;
 };
 
+/** The names of each group. Looked up for each value of each report, so nothing is put together for it. */
+type KindNames = { readonly [Kind in ColumnKind]: Map<string, Set<string>> };
+
+const noNames = (): KindNames => ({ scalar: new Map(), json: new Map() });
+
 export class KnownNames {
   /** By trial, the least recently recorded first. */
-  readonly #known = new Map<string, Set<string>>();
+  readonly #known = new Map<string, KindNames>();
 
   newIn(rows: readonly (NewReport & { readonly trial: string })[]): readonly MetricName[] {
-    const found = new Map<string, MetricName>();
+    const found: MetricName[] = [];
+    const seen = new Map<string, KindNames>();
     for (const { trial, group, metrics } of rows) {
       const known = this.#known.get(trial);
+      const [scalars, others] = [known?.scalar.get(group), known?.json.get(group)];
       for (const name of Object.keys(metrics)) {
-        const kind = isScalar(metrics[name] ?? null) ? "scalar" : "json";
-        const id = idOf(group, kind, name);
-        if (known?.has(id) !== true) found.set(`${trial} ${id}`, { trial, group, name, kind });
+        const isNumber = isScalar(metrics[name] ?? null);
+        if ((isNumber ? scalars : others)?.has(name) === true) continue;
+        const kind = isNumber ? "scalar" : "json";
+        if (addTo(seen, { trial, group, name, kind })) found.push({ trial, group, name, kind });
       }
     }
-    return [...found.values()];
+    return found;
   }
 
   /** They are in the database. */
   keep(names: readonly MetricName[]): void {
-    for (const { trial, group, name, kind } of names) {
-      const known = this.#known.get(trial) ?? new Set();
-      this.#known.delete(trial);
-      // A trial of more names records the others again; the database takes them once.
-      if (known.size < metricsLimits.namesKnownPerTrialMax) known.add(idOf(group, kind, name));
-      this.#known.set(trial, known);
+    for (const name of names) {
+      // A group of more names records the others again; the database takes them once.
+      const size = this.#known.get(name.trial)?.[name.kind].get(name.group)?.size ?? 0;
+      if (size < metricsLimits.namesKnownPerGroupMax) addTo(this.#known, name);
     }
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= metricsLimits.trialsKnownMax) return;
@@ -48,6 +54,13 @@ export class KnownNames {
   }
 }
 
-// Names have no line ends.
-const idOf = (group: string, kind: ColumnKind, name: string): string =>
-  `${kind}\n${group}\n${name}`;
+/** False when it is there already. */
+function addTo(trials: Map<string, KindNames>, { trial, group, name, kind }: MetricName): boolean {
+  const kinds = trials.get(trial) ?? noNames();
+  const names = kinds[kind].get(group) ?? new Set();
+  trials.set(trial, kinds);
+  kinds[kind].set(group, names);
+  const isNew = !names.has(name);
+  names.add(name);
+  return isNew;
+}

@@ -45,10 +45,14 @@ export class TestMetrics implements AsyncDisposable {
   }
 
   /** A replica that serves until it is disposed of, at the latest with everything else. */
-  async replica(overrides: TableOverrides = {}): Promise<ListeningService> {
+  async replica(
+    overrides: TableOverrides = {},
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<ListeningService> {
     const config = parseConfig({
       ...this.stage.variables,
       TRAINYARD_RUN_TOKEN_KEY: key.secret.toString("hex"),
+      ...variables,
     });
     const bus = this.stage.hub.connect("metrics");
     const service = this.#replicas.use(await createService(config, { bus, ...overrides }));

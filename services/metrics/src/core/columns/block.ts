@@ -7,7 +7,7 @@
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readNumbers, writeNumbers } from "./numbers.ts";
 import type { JsonObject } from "../values.ts";
-import { valuesOf } from "../values.ts";
+import { scalarOf } from "../values.ts";
 
 /** How the values of several ranks at one step become one. */
 export const aggregations = ["mean", "sum", "min", "max"] as const;
@@ -162,11 +162,12 @@ function columnsOf(reports: readonly StoredReport[]): readonly Column[] {
   const scalars = new Map<string, Gathered<number>>();
   const others = new Map<string, Gathered<unknown>>();
   for (const [position, { metrics }] of reports.entries()) {
-    const values = valuesOf(metrics);
-    for (const [name, value] of Object.entries(values.scalars)) {
-      add(scalars, name, position, value);
+    for (const name of Object.keys(metrics)) {
+      const value = metrics[name] ?? null;
+      const scalar = scalarOf(value);
+      if (scalar === undefined) add(others, name, position, value);
+      else add(scalars, name, position, scalar);
     }
-    for (const [name, value] of Object.entries(values.others)) add(others, name, position, value);
   }
   return [
     ...[...scalars].map(([name, column]) => scalarColumn(name, column, reports.length)),
@@ -180,8 +181,11 @@ function add<Value>(
   position: number,
   value: Value,
 ): void {
-  const column = columns.get(name) ?? { positions: [], values: [] };
-  columns.set(name, column);
+  let column = columns.get(name);
+  if (column === undefined) {
+    column = { positions: [], values: [] };
+    columns.set(name, column);
+  }
   column.positions.push(position);
   column.values.push(value);
 }

@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/reports.proto.
  */
 export const file_trainyard_api_v1_reports: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiUAoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0It8BCglSdW5SZXBvcnQSCwoDa2V5GAEgASgJEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARIoCgdtZXRyaWNzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI2CgZzeXN0ZW0YBiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVNhbXBsZUgAiAEBEgwKBHJhbmsYByABKA0SEwoLYWdncmVnYXRpb24YCCABKAlCCQoHX3N5c3RlbSIoChRXcml0ZVJlcG9ydHNSZXNwb25zZRIQCghhY2NlcHRlZBgBIAEoDTKWAQoNUmVwb3J0U2VydmljZRKEAQoMV3JpdGVSZXBvcnRzEiUudHJhaW55YXJkLmFwaS52MS5Xcml0ZVJlcG9ydHNSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5Xcml0ZVJlcG9ydHNSZXNwb25zZSIlgtPkkwIfOgEqIhovYXBpL3YxL3J1bnMve3J1bn0vcmVwb3J0c2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_system]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiZgoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0EhQKDHJlZnVzZV9hbG9uZRgDIAEoCCLfAQoJUnVuUmVwb3J0EgsKA2tleRgBIAEoCRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESKAoHbWV0cmljcxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNgoGc3lzdGVtGAYgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGVIAIgBARIMCgRyYW5rGAcgASgNEhMKC2FnZ3JlZ2F0aW9uGAggASgJQgkKB19zeXN0ZW0iWgoUV3JpdGVSZXBvcnRzUmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKA0SMAoHcmVmdXNlZBgCIAMoCzIfLnRyYWlueWFyZC5hcGkudjEuUmVmdXNlZFJlcG9ydCIsCg1SZWZ1c2VkUmVwb3J0EgsKA2tleRgBIAEoCRIOCgZyZWFzb24YAiABKAkylgEKDVJlcG9ydFNlcnZpY2UShAEKDFdyaXRlUmVwb3J0cxIlLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVzcG9uc2UiJYLT5JMCHzoBKiIaL2FwaS92MS9ydW5zL3tydW59L3JlcG9ydHNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_system]);
 
 /**
  * @generated from message trainyard.api.v1.WriteReportsRequest
@@ -31,6 +31,14 @@ export type WriteReportsRequest = Message<"trainyard.api.v1.WriteReportsRequest"
    * @generated from field: repeated trainyard.api.v1.RunReport reports = 2;
    */
   reports: RunReport[];
+
+  /**
+   * Refuse a report that is invalid or past a limit by itself, in `refused`, and store the others. Without it one such report
+   * makes the whole request fail with 400.
+   *
+   * @generated from field: bool refuse_alone = 3;
+   */
+  refuseAlone: boolean;
 };
 
 /**
@@ -113,6 +121,13 @@ export type WriteReportsResponse = Message<"trainyard.api.v1.WriteReportsRespons
    * @generated from field: uint32 accepted = 1;
    */
   accepted: number;
+
+  /**
+   * Only if the request has refuse_alone. They will not be accepted when they are sent again.
+   *
+   * @generated from field: repeated trainyard.api.v1.RefusedReport refused = 2;
+   */
+  refused: RefusedReport[];
 };
 
 /**
@@ -121,6 +136,28 @@ export type WriteReportsResponse = Message<"trainyard.api.v1.WriteReportsRespons
  */
 export const WriteReportsResponseSchema: GenMessage<WriteReportsResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_reports, 2);
+
+/**
+ * @generated from message trainyard.api.v1.RefusedReport
+ */
+export type RefusedReport = Message<"trainyard.api.v1.RefusedReport"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.RefusedReport.
+ * Use `create(RefusedReportSchema)` to create a new message.
+ */
+export const RefusedReportSchema: GenMessage<RefusedReport> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_reports, 3);
 
 /**
  * The metrics service serves it at its own address.

@@ -1,0 +1,72 @@
+import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
+import type { ListeningService } from "@trainyard/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { report, TestMetrics } from "./testing/test-metrics.ts";
+
+let metrics: TestMetrics;
+let service: ListeningService;
+let trials = 0;
+
+/** A trial of this test's own, its first run requested. */
+async function newTrial(): Promise<string> {
+  trials += 1;
+  const trial = `17.${trials}`;
+  await metrics.request(trial, 1);
+  return trial;
+}
+
+beforeAll(async () => {
+  metrics = await TestMetrics.start();
+  service = await metrics.replica();
+});
+
+afterAll(() => metrics[Symbol.asyncDispose]());
+
+describe("a query", () => {
+  test("gives every point once, page by page, in order", async () => {
+    const trial = await newTrial();
+    const reports = Array.from({ length: 25 }, (_, n) => report(n, "training", 24 - n));
+    await metrics.send(service, `${trial}#1`, { reports });
+    await metrics.send(service, `${trial}#1`, { reports: [report(99, "validation", 7)] });
+    const steps: number[] = [];
+    let after = "";
+    do {
+      const page = await metrics.page({ trial, group: "training", after, limit: 10 });
+      expect(page.points.length).toBeLessThanOrEqual(10);
+      steps.push(...page.points.map(({ stepsCompleted }) => stepsCompleted));
+      after = page.next;
+    } while (after !== "");
+    expect(steps).toEqual(Array.from({ length: 25 }, (_, n) => n));
+  });
+
+  test("of large points is cut where its bytes run out, not its points", async () => {
+    const trial = await newTrial();
+    const text = "x".repeat(190_000);
+    const reports = Array.from({ length: 5 }, (_, n) => report(n, "note", n, { text }));
+    await metrics.send(service, `${trial}#1`, { reports });
+    const first = await metrics.page({ trial });
+    expect(first.points.length).toBe(3);
+    const second = await metrics.page({ trial, after: first.next });
+    expect(second).toMatchObject({ points: [{ stepsCompleted: 3 }, { stepsCompleted: 4 }] });
+    expect(second.next).toBe("");
+  });
+
+  test("says which position it reflects, and refuses a cursor that is none", async () => {
+    const trial = await newTrial();
+    const page = await metrics.page({ trial });
+    expect(page).toMatchObject({ points: [], next: "" });
+    await expect(metrics.page({ trial, after: "nonsense" })).rejects.toThrow("invalid_request");
+    await expect(metrics.page({ trial: "x" })).rejects.toThrow("trial_not_found");
+  });
+});
+
+test("progress is what the newest run last reported; absent when none was", async () => {
+  const trial = await newTrial();
+  const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
+  expect(await progress()).toMatchObject({ kind: "ok", reply: {} });
+  for (const [n, value] of [0.25, 0.5].entries()) {
+    const reports = [{ ...report(n, "progress", 0, { progress: value }), atMs: n }];
+    await metrics.send(service, `${trial}#1`, { reports });
+  }
+  expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
+});

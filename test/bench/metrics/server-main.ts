@@ -1,0 +1,53 @@
+/**
+ * The metrics service as a process of its own, for `bench.ts`: takes its settings from the environment and says its address.
+ * Beside it, at /parse, an endpoint that only parses a request, and at /series one that asks the service over its bus, as
+ * the gateway does. Both addresses are said on one line.
+ */
+import { createServer } from "node:http";
+import { createMemoryBus } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  type QuerySeries,
+  QuerySeriesSchema,
+  type SeriesSet,
+  SeriesSetSchema,
+} from "@trainyard/contracts/commands";
+import { decodeReply, encodeRequest } from "@trainyard/runtime";
+import { createService, parseConfig, readEnv } from "@trainyard/service-metrics";
+
+const hub = createMemoryBus();
+const service = await createService(parseConfig(readEnv()), { bus: hub.connect("metrics") });
+await service.start();
+const asking = hub.connect("bench");
+const headers = { commitId: "", authid: "bench", traceparent: "", correlationid: "" };
+
+async function series(text: string): Promise<string> {
+  const query = JSON.parse(text) as Plain<QuerySeries>;
+  const body = encodeRequest(QuerySeriesSchema, query);
+  const answer = await asking.request("metrics", "QuerySeries", { headers, body }, 60_000);
+  if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
+  const reply = decodeReply(SeriesSetSchema, answer.body);
+  return JSON.stringify(codecOf<Plain<SeriesSet>>(SeriesSetSchema).toFullJson(reply));
+}
+
+async function answerOf(url: string | undefined, body: string): Promise<string> {
+  if (url === "/series") return series(body);
+  const { reports } = JSON.parse(body) as { readonly reports: readonly unknown[] };
+  return JSON.stringify({ accepted: reports.length });
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    answerOf(request.url, Buffer.concat(chunks).toString("utf8")).then(
+      (text) => response.setHeader("content-type", "application/json").end(text),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+});
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  process.stdout.write(`${service.address()} http://127.0.0.1:${port}\n`);
+});
