@@ -145,6 +145,7 @@ export {
   type ListTrialsResponse,
   ListTrialsResponseSchema,
   type MatchedLogPolicy,
+  type RemovedLogLines,
   type MetricPoint,
   MetricPointSchema,
   type PauseExperimentRequest,
