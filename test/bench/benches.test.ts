@@ -82,6 +82,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
       ? []
       : ["step_time_vs_plain", "ddp_vs_torchrun", "checkpoint_stall_ms", "first_batch_vs_plain"],
   checkpoints: ["gc_100k_flatness", "registry_query_100k_flatness"],
+  logs: ["ingest_lines_vs_copy", "search_1m_lines_ms", "flood_neighbour_p99_ms"],
   boot: ["boot_warm_s", "idle_rss_mb"],
 };
 

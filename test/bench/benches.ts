@@ -44,6 +44,11 @@ export const benches = {
     about: "checkpoints and the versions of models, at 100,000 of them beside 10,000",
     load: async (): Promise<Bench> => (await import("./checkpoints/bench.ts")).run,
   },
+  logs: {
+    about:
+      "log lines stored beside COPY, searched for one among 1,000,000, and written beside a flood",
+    load: async (): Promise<Bench> => (await import("./logs/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

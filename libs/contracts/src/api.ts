@@ -144,8 +144,6 @@ export {
   ListTrialsRequestSchema,
   type ListTrialsResponse,
   ListTrialsResponseSchema,
-  type MatchedLogPolicy,
-  type RemovedLogLines,
   type MetricPoint,
   MetricPointSchema,
   type PauseExperimentRequest,
@@ -159,6 +157,7 @@ export {
   TrialLogLineSchema,
   TrialSchema,
 } from "./gen/trainyard/api/v1/experiments_pb.ts";
+export type { MatchedLogPolicy, RemovedLogLines } from "./gen/trainyard/api/v1/logs_pb.ts";
 export {
   type Job,
   type JobExplanation,
