@@ -98,6 +98,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "s3_download_1000_files_vs_boto3",
     "second_upload_1pct_changed",
   ],
+  logs: ["ingest_lines_vs_copy", "search_1m_lines_ms", "flood_neighbour_p99_ms"],
   boot: ["boot_warm_s", "idle_rss_mb"],
 };
 

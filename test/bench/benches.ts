@@ -50,6 +50,11 @@ export const benches = {
       "reports over HTTP until they are durable, their size, and series by the pixel, beside plain rows",
     load: async (): Promise<Bench> => (await import("./metrics/bench.ts")).run,
   },
+  logs: {
+    about:
+      "log lines stored beside COPY, searched for one among 1,000,000, and written beside a flood",
+    load: async (): Promise<Bench> => (await import("./logs/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

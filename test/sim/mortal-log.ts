@@ -14,6 +14,8 @@ import type {
   LogAnchor,
   ParkedRow,
   SeenEvent,
+  SomeEvents,
+  SomeStreams,
   StoredEvent,
 } from "@trainyard/event-log";
 import { type Clock, Fault, pause } from "@trainyard/kernel";
@@ -94,6 +96,10 @@ export class MortalLog implements EventLog {
 
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#call("readAll", () => this.#log.readAll(afterPosition, limit));
+  }
+
+  readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents> {
+    return this.#call("readSome", () => this.#log.readSome(streams, afterPosition, window));
   }
 
   head(): Promise<number> {

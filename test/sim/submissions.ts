@@ -104,6 +104,7 @@ export function configOf(
     searcher,
     early_stopping: [],
     log_policies: [],
+    retention_policy: { log_retention_days: null },
     resources: recordedConfig({ resources: { slots_per_trial } }).resources,
     preemption_timeout: 3_600,
     max_restarts,

@@ -147,7 +147,6 @@ export {
   ListTrialsRequestSchema,
   type ListTrialsResponse,
   ListTrialsResponseSchema,
-  type MatchedLogPolicy,
   type MetricPoint,
   MetricPointSchema,
   type QueryMetricsRequest,
@@ -164,6 +163,7 @@ export {
   TrialLogLineSchema,
   TrialSchema,
 } from "./gen/trainyard/api/v1/experiments_pb.ts";
+export type { MatchedLogPolicy, RemovedLogLines } from "./gen/trainyard/api/v1/logs_pb.ts";
 export {
   type Job,
   type JobExplanation,

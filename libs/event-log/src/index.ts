@@ -16,6 +16,8 @@ export type {
   Park,
   ParkedRow,
   SeenEvent,
+  SomeEvents,
+  SomeStreams,
   StoredEvent,
   StreamGuard,
   StreamWrite,

@@ -160,6 +160,14 @@ export type LogAnchor = {
 
 export type VerifyFinding = { readonly position: number; readonly detail: string };
 
+/** Streams by their names, and by the beginnings of their names. */
+export type SomeStreams = {
+  readonly names: readonly string[];
+  readonly beginnings: readonly string[];
+};
+
+export type SomeEvents = { readonly events: readonly StoredEvent[]; readonly scannedTo: number };
+
 export interface EventLog extends AsyncDisposable {
   append(request: AppendRequest): Promise<AppendResult>;
 
@@ -168,6 +176,12 @@ export interface EventLog extends AsyncDisposable {
 
   /** All events after a position, in order, at most `limit`. */
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>;
+
+  /**
+   * The events among the next `window` positions after one whose streams are asked for, in order, and how far was looked: the
+   * others are not sent. Nothing more is there yet when that is less than `afterPosition + window`.
+   */
+  readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents>;
 
   /** The last position; 0 for an empty log. */
   head(): Promise<number>;

@@ -43,6 +43,8 @@ export type NormalisedConfig = {
   readonly searcher: SearcherConfig;
   /** What lines of its trials' logs do. */
   readonly log_policies: LogPolicy[];
+  /** Days after its end for which its lines are kept, -1 for ever; null for as many as the cluster says. */
+  readonly retention_policy: { readonly log_retention_days: number | null };
   /** A trial is stopped as soon as one of them says so. */
   readonly early_stopping: EarlyStoppingPolicy[];
   readonly resources: {

@@ -25,7 +25,7 @@ import {
 } from "./parts/values.ts";
 import { searcher, searcherParts } from "./searcher/part.ts";
 import { checkpointStorage, storageParts } from "./sections/checkpoint-storage.ts";
-import { logParts, logPolicies } from "./sections/log-policies.ts";
+import { logParts, logPolicies, retentionPolicy } from "./sections/log-policies.ts";
 import { profiling } from "./sections/profiling.ts";
 import { device, devices, resources } from "./sections/resources.ts";
 import { unusedParts, unusedSections } from "./sections/without-effect.ts";
@@ -101,6 +101,7 @@ const documentParts: Readonly<Record<string, Part>> = {
   profiling,
   reproducibility,
   log_policies: logPolicies,
+  retention_policy: retentionPolicy,
   ...unusedSections,
 };
 

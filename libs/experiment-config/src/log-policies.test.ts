@@ -53,3 +53,10 @@ test.each([
     expect.stringMatching(sentence),
   ]);
 });
+
+test("retention_policy takes effect: nothing warns of it, and its days are recorded", () => {
+  const text = "retention_policy: {log_retention_days: 90}";
+  expect(parsed(yaml(text)).warnings).toEqual([]);
+  expect(config(text).retention_policy).toEqual({ log_retention_days: 90 });
+  expect(config().retention_policy).toEqual({ log_retention_days: null });
+});

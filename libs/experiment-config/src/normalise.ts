@@ -48,6 +48,7 @@ const actingInside = {
     "constraints",
   ],
   environment: ["environment_variables"],
+  retention_policy: ["log_retention_days"],
   checkpoint_storage: [
     "type",
     "container_path",

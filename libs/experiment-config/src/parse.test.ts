@@ -23,6 +23,7 @@ describe("parseExperiment fills in", () => {
         time_limit: null,
         is_single_node: false,
       },
+      retention_policy: { log_retention_days: null },
       log_policies: [
         { name: "CUDA OOM", pattern: ".*CUDA out of memory.*" },
         { name: "ECC Error", pattern: ".*uncorrectable ECC error encountered.*" },

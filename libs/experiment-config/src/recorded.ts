@@ -66,6 +66,13 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
       durationSeconds(valueAt(recorded, "preemption_timeout")) ?? defaults.preemption_timeout,
     max_restarts: countAt(recorded, "max_restarts", defaults.max_restarts),
     log_policies: readLogPolicies(valueAt(recorded, "log_policies")),
+    retention_policy: {
+      log_retention_days: numberAt(
+        mappingAt(recorded, "retention_policy"),
+        "log_retention_days",
+        null,
+      ),
+    },
     checkpoint_storage: readStorage(mappingAt(recorded, "checkpoint_storage")),
     environment: readEnvironment(mappingAt(recorded, "environment")),
     reproducibility: {

@@ -76,7 +76,13 @@ export {
   ReactionLoop,
   type ReactionSpec,
 } from "./reactions/reactions.ts";
-export { emptyMeta, experimentKey, reactionMeta, serviceMeta } from "./work/story.ts";
+export {
+  emptyMeta,
+  experimentKey,
+  reactionMeta,
+  serviceMeta,
+  streamsOfExperiment,
+} from "./work/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";

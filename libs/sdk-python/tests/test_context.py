@@ -69,7 +69,7 @@ class TooLarge(ContextCase):
                 ctx.train.report_training_metrics(4, {"loss": 1.0, "tags": ["a", {"b": True}]})
         """)
         self.assertEqual([report["stepsCompleted"] for report in self.spooled()], [4])
-        self.assertEqual(err.count("is dropped"), 1, err)
+        self.assertEqual(err.count("is left out"), 1, err)
         self.assertIn("at most 131,072", err)
 
 

@@ -48,6 +48,8 @@ export const gatewayLimits = {
   seriesAtOnce: 4,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
+  /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
+  watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
   searchPollMs: 1_000,
   /** What is new of a search, as far as a client that did not know of it is told. */

@@ -33,6 +33,12 @@ export const logsLimits = {
   runsToldMax: 10_000,
   /** Of a line in the event that a policy matched it. */
   matchedLineCharactersMax: 1_000,
+  /** Lines that one statement removes, some ten milliseconds of the database's time. */
+  linesPerRemovalMax: 5_000,
+  /** Between two looks at what is to be removed. */
+  retentionLookMs: 5 * 60_000,
+  /** Of an experiment's stream, which has one for each time that it is paused or activated. */
+  eventsRead: 10_000,
   /** A text that is searched for: a pattern of any length would be compared with every line. */
   containsCharactersMax: 1_000,
 } as const;

@@ -102,7 +102,10 @@ test("a policy without a pattern is off, and one without a name is called by its
 });
 
 test("an expression on which a backtracking engine hangs delays no other run, and its own run's lines are stored", async () => {
-  const slow = await trialWith({ name: "slow", pattern: "(a+)+$", action: "cancel_retries" });
+  const slow = await trialWith(
+    { name: "slow", pattern: "(a+)+$", action: "cancel_retries" },
+    ...Array.from({ length: 15 }, (_, n) => ({ pattern: `(a+)+[c-f]{${n + 1}}$` })),
+  );
   const other = await trialWith(oom);
   const hostile = `${"a".repeat(16_383)}b`;
   const batches = Array.from({ length: 6 }, (_, batch) =>
@@ -116,7 +119,7 @@ test("an expression on which a backtracking engine hangs delays no other run, an
     }),
   );
   await logs.written([line(`${other}#1`, 1, "CUDA out of memory")]);
-  // Its six batches are compared for more than a second.
+  // Its six batches of 40 lines are compared with 16 expressions, which takes seconds.
   expect(taken.length).toBeLessThan(6);
   expect(await signalsOf(other)).toHaveLength(1);
   await flood;

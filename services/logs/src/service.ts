@@ -11,10 +11,12 @@ import {
 import type { LogsConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { writeCommands } from "./shell/ingest.ts";
+import { KeptTable } from "./shell/kept-table.ts";
 import { LineTable } from "./shell/line-table.ts";
 import { LineFinder } from "./shell/line-search.ts";
 import { LogPolicies } from "./shell/policies.ts";
 import { Patterns } from "./shell/patterns.ts";
+import { Retention } from "./shell/retention.ts";
 import { queryCommands } from "./shell/queries.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -24,11 +26,13 @@ export async function createService(
   overrides: TableOverrides = {},
 ): Promise<Service> {
   const parts = await openParts("logs", config, overrides);
-  const { bus, log, logger, registry, stack } = parts;
+  const { bus, clock, log, logger, registry, stack } = parts;
   const pool = openTables(parts, config, overrides);
   const table = new LineTable(pool);
   const finder = new LineFinder(table, stack.use(new Patterns("looks for expressions in lines")));
-  const { http, runTokenKeys } = config;
+  const { http, runTokenKeys, retention: settings } = config;
+  const kept = new KeptTable(pool);
+  const retention = new Retention({ log, kept, clock, logger, settings });
   const events = createTelemetry(registry, logger);
   const executor = new Executor(log, new FoldCache(log));
   const patterns = stack.use(new Patterns("looks for log policies in lines"));
@@ -37,6 +41,7 @@ export async function createService(
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
-    commands: { ...writes, ...queryCommands(finder) },
+    commands: { ...writes, ...queryCommands(finder, kept) },
+    loops: [(signal) => retention.loop.run(signal)],
   });
 }

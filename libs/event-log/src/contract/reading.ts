@@ -24,6 +24,27 @@ export function readingContract(harness: ContractHarness): void {
     );
   });
 
+  it("reads some streams among a window of positions, and says how far it looked", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    const some = { names: ["experiment-1"], beginnings: ["trial-1."] };
+    expect(await log.readSome(some, 0, 10)).toEqual({ events: [], scannedTo: 0 });
+    for (const id of ["1", "12", "2", "1"]) {
+      const versionOf = async (stream: string) => (await log.read(stream, 0, 9)).length;
+      await committed(log, [
+        writeOf(`experiment-${id}`, await versionOf(`experiment-${id}`)),
+        writeOf(`trial-${id}.7`, await versionOf(`trial-${id}.7`), 2),
+      ]);
+    }
+    const all = await everything(log);
+    const wanted = all.filter(({ stream }) => ["experiment-1", "trial-1.7"].includes(stream));
+    expect(wanted.map(({ position }) => position)).toEqual([1, 2, 3, 10, 11, 12]);
+    expect(await log.readSome(some, 0, 100)).toEqual({ events: wanted, scannedTo: 12 });
+    expect(await log.readSome(some, 2, 9)).toEqual({ events: wanted.slice(2, 5), scannedTo: 11 });
+    expect(await log.readSome(some, 3, 4)).toEqual({ events: [], scannedTo: 7 });
+    expect(await log.readSome(some, 12, 5)).toEqual({ events: [], scannedTo: 12 });
+  });
+
   it("calls back after an append, also one of another client, until disposed of", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");

@@ -18,6 +18,8 @@ import type {
   LogAnchor,
   ParkedRow,
   SeenEvent,
+  SomeEvents,
+  SomeStreams,
   StoredEvent,
   VerifyFinding,
 } from "../port.ts";
@@ -121,6 +123,20 @@ class MemoryClient implements EventLog {
   async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     await this.#enter("readAll");
     return this.#store.after(afterPosition, limit);
+  }
+
+  async readSome(
+    { names, beginnings }: SomeStreams,
+    afterPosition: number,
+    window: number,
+  ): Promise<SomeEvents> {
+    await this.#enter("readSome");
+    const looked = this.#store.after(afterPosition, window);
+    const events = looked.filter(
+      ({ stream }) =>
+        names.includes(stream) || beginnings.some((beginning) => stream.startsWith(beginning)),
+    );
+    return { events, scannedTo: looked.at(-1)?.position ?? afterPosition };
   }
 
   async head(): Promise<number> {

@@ -12,6 +12,8 @@ import type {
   LogAnchor,
   ParkedRow,
   SeenEvent,
+  SomeEvents,
+  SomeStreams,
   StoredEvent,
   VerifyFinding,
 } from "../port.ts";
@@ -62,6 +64,10 @@ class PostgresLog implements EventLog {
 
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#reader.readAll(afterPosition, limit);
+  }
+
+  readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents> {
+    return this.#reader.readSome(streams, afterPosition, window);
   }
 
   head(): Promise<number> {

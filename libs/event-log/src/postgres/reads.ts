@@ -2,7 +2,14 @@
 import type { Pool } from "pg";
 import { Fault } from "@trainyard/kernel";
 import { logLimits } from "../limits.ts";
-import type { CommitMeta, CursorState, ParkedRow, StoredEvent } from "../port.ts";
+import type {
+  CommitMeta,
+  CursorState,
+  ParkedRow,
+  SomeEvents,
+  SomeStreams,
+  StoredEvent,
+} from "../port.ts";
 import { faultOf } from "./faults.ts";
 
 type EventRow = [
@@ -54,6 +61,18 @@ const readAllStatement = `(
     select position, null, null, commit_id, null, null, time_ms, meta
     from log.commits where position >= $1 + $2 order by position limit 1
   )`;
+
+/** As many positions as are asked for are looked at by their index, and what is of other streams stays in the database. */
+const readSomeStatement = `select head.position, e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta, e.stream
+  from (select coalesce(max(position), 0) as position from log.commits) as head
+  left join log.events e on e.position > $1 and e.position <= $1::bigint + $2::bigint and e.position <= head.position
+    and (e.stream = any($3::text[]) or exists (
+      select from unnest($4::text[]) as asked (beginning) where starts_with(e.stream, asked.beginning)))
+  left join log.commits c on c.position = e.commit_position
+  order by e.position`;
+
+/** The head, and an event with its stream; the event's position is null where there is none. */
+type SomeRow = [head: number, ...event: EventRow, stream: string] | [head: number, none: null];
 
 /** Commits that follow one another often share their attributes, which are then parsed once. */
 class Metas {
@@ -229,6 +248,24 @@ export class Reader {
     const doing = `reading after ${afterPosition}`;
     const rows = await this.rows<PageRow>("read_all", readAllStatement, values, doing);
     return eventsOfPage(afterPosition, rows);
+  }
+
+  async readSome(
+    { names, beginnings }: SomeStreams,
+    afterPosition: number,
+    window: number,
+  ): Promise<SomeEvents> {
+    const values = [afterPosition, window, names, beginnings];
+    const doing = `reading some streams after ${afterPosition}`;
+    const rows = await this.rows<SomeRow>("read_some", readSomeStatement, values, doing);
+    const events = rows.flatMap((row) => {
+      if (row[1] === null) return [];
+      const [, ...event] = row;
+      return eventsOfStream(event[8], [event.slice(0, 8) as EventRow]);
+    });
+    const head = rows[0]?.[0] ?? 0;
+    // A log that went back is behind its reader.
+    return { events, scannedTo: Math.max(afterPosition, Math.min(afterPosition + window, head)) };
   }
 
   async head(): Promise<number> {

@@ -63,6 +63,11 @@ export const logPolicies: Part = {
   fill: (policies) => byName(asList(policies), builtIn),
 };
 
+/** Days after the end of the experiment; -1 for ever. */
+export const retentionPolicy: Part = {
+  schema: section({ log_retention_days: z.int().min(-1).max(32_767) }),
+};
+
 /** One action in its two forms. */
 function actionAlone(name: string): readonly (readonly [string, Part])[] {
   const alone = z.literal(name);
@@ -76,6 +81,7 @@ function actionAlone(name: string): readonly (readonly [string, Part])[] {
 export const logParts: Readonly<Record<string, Part>> = {
   "log-policies": logPolicies,
   "log-policy": logPolicy,
+  "retention-policy": retentionPolicy,
   "log-action": action,
   "log-legacy-action": { ...action, schema: legacyLogAction },
   ...Object.fromEntries(logActions.flatMap(actionAlone)),

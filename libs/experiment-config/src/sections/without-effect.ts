@@ -86,7 +86,6 @@ const kerberos: Part = {
 };
 const security: Part = { schema: section({ kerberos: kerberos.schema }), parts: { kerberos } };
 
-const retentionPolicy = section({ log_retention_days: z.int().min(-1).max(32_767) });
 const slurm = section({ slots_per_node: positive, gpu_type: anyText, sbatch_args: texts });
 const pbs = section({ slots_per_node: positive, pbsbatch_args: texts });
 
@@ -100,7 +99,6 @@ export const unusedSections: Readonly<Record<string, Part>> = {
   perform_initial_validation: { schema: flag },
   bind_mounts: bindMounts,
   optimizations,
-  retention_policy: { schema: retentionPolicy },
   integrations,
   slurm: { schema: slurm },
   pbs: { schema: pbs },
@@ -125,7 +123,6 @@ export const unusedParts: Readonly<Record<string, Part>> = {
   "pachyderm-dataset": { schema: pachydermParts.dataset },
   security,
   kerberos,
-  "retention-policy": { schema: retentionPolicy },
   "hpc-cluster-slurm": { schema: slurm },
   "hpc-cluster-pbs": { schema: pbs },
   internal: { schema: freeMapping },

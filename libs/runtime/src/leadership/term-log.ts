@@ -16,6 +16,8 @@ import type {
   LogAnchor,
   ParkedRow,
   SeenEvent,
+  SomeEvents,
+  SomeStreams,
   StoredEvent,
 } from "@trainyard/event-log";
 import { isFault } from "@trainyard/kernel";
@@ -69,6 +71,12 @@ export class TermLog implements EventLog {
 
   async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#noted(await this.#log.readAll(afterPosition, limit));
+  }
+
+  async readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents> {
+    const found = await this.#log.readSome(streams, afterPosition, window);
+    this.#noted(found.events);
+    return found;
   }
 
   #noted(events: readonly StoredEvent[]): readonly StoredEvent[] {

@@ -1,5 +1,5 @@
 /** What an event belongs to: its experiment, and the story that its causes began. */
-import type { CommitMeta, StoredEvent } from "@trainyard/event-log";
+import type { CommitMeta, SomeStreams, StoredEvent } from "@trainyard/event-log";
 import { childOf } from "../traceparent.ts";
 
 /** 12 for experiment-12, trial-12.3, logsignal-12.3, allocation-12.3#2, search-12; the stream for everything else. */
@@ -8,6 +8,15 @@ export function experimentKey(event: { readonly stream: string }): string {
     event.stream,
   );
   return match?.[1] ?? event.stream;
+}
+
+/** The streams whose key an experiment is. */
+export function streamsOfExperiment(experiment: string): SomeStreams {
+  const ofRuns = ["trial", "allocation", "measurement", "logsignal"];
+  return {
+    names: ["experiment", "search"].map((category) => `${category}-${experiment}`),
+    beginnings: ofRuns.map((category) => `${category}-${experiment}.`),
+  };
 }
 
 export const emptyMeta: CommitMeta = {

@@ -32,6 +32,7 @@ export function configOf(
     searcher,
     early_stopping,
     log_policies: [],
+    retention_policy: { log_retention_days: null },
     resources: {
       slots_per_trial: 1,
       priority: 42,

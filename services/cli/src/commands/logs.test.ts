@@ -22,9 +22,11 @@ beforeEach(async () => {
     }
     const pages: Readonly<Record<string, object>> = {
       a: { items: [], nextPageToken: "b" },
-      b: { items: [line("last")] },
+      b: { items: [line("last")], removed: { lines: 9, untilMs: 0 } },
+      removed: { items: [], removed: { lines: 9, untilMs: Date.UTC(2026, 10, 22) } },
     };
     const first = { items: [line("first")], nextPageToken: "a" };
+    if (query.get("after") === "0") return { body: pages["removed"] ?? {} };
     return { body: pages[query.get("pageToken") ?? ""] ?? first };
   });
 });
@@ -112,4 +114,12 @@ test.each([
   expect(code).toBe(2);
   expect(err).toContain(sentence);
   expect(gateway.requests).toEqual([]);
+});
+
+test("what retention has removed is said beside the lines", async () => {
+  const { out, err } = await gateway.yard("trial", "logs", "12.3", "--after", "0");
+  expect(out).toBe("");
+  expect(err).toBe(
+    "retention has removed 9 lines of the experiment, received until 2026-11-22 00:00:00\n",
+  );
 });

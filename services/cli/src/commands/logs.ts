@@ -2,14 +2,14 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
-import type { TrialLogLine } from "@trainyard/contracts/api";
+import type { RemovedLogLines, TrialLogLine } from "@trainyard/contracts/api";
 import { type Command, Option } from "commander";
 import type { Context } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { logLineText, printLogLine } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
 import { timeOf, wholeNumberOf } from "../option-values.ts";
-import type { Output } from "../output.ts";
+import { type Output, time } from "../output.ts";
 import { UsageError } from "../usage-error.ts";
 
 type FilterOptions = {
@@ -114,10 +114,20 @@ export async function printLogs(
   }
   for (let pageToken = ""; ; ) {
     const page = await listed(client, task, { ...request, pageToken });
+    if (pageToken === "") noteRemoved(output, page.removed);
     await target.write(page.items);
     if (page.nextPageToken === "") return;
     pageToken = page.nextPageToken;
   }
+}
+
+/** On standard error: an empty answer is then not taken for a trial that wrote nothing. */
+function noteRemoved(output: Output, removed: Plain<RemovedLogLines> | undefined): void {
+  if (removed === undefined) return;
+  const until = time(removed.untilMs);
+  output.note(
+    `retention has removed ${removed.lines} lines of the experiment, received until ${until}`,
+  );
 }
 
 /** Page by page backwards, until there are as many as were asked for. */

@@ -1,7 +1,9 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
 import { pause } from "@trainyard/kernel";
-import { experimentKey, version } from "@trainyard/runtime";
+import { streamsOfExperiment, version } from "@trainyard/runtime";
+import type { EventLog, SomeEvents } from "@trainyard/event-log";
+import { gatewayLimits } from "../limits.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -83,16 +85,25 @@ async function* watchEvents(
   const { log, clock } = backend.parts;
   while (!context.signal.aborted) {
     const change = moved.next("*");
-    const events = await log.readAll(after, watchPage);
+    const { events, scannedTo } = await eventsAfter(log, experiment, after);
     for (const event of events) {
-      after = event.position;
-      if (experiment !== "" && experimentKey(event) !== experiment) continue;
       yield { id: String(event.position), message: shownEvent(event) };
     }
-    if (events.length > 0) continue;
+    const moves = scannedTo > after;
+    after = scannedTo;
+    if (moves) continue;
     if (noFollow) return;
     await pause(clock, 1_000, AbortSignal.any([change, context.signal]));
   }
+}
+
+/** Those of an experiment are chosen in the database: it looks at more positions than it sends events. */
+async function eventsAfter(log: EventLog, experiment: string, after: number): Promise<SomeEvents> {
+  if (experiment !== "") {
+    return log.readSome(streamsOfExperiment(experiment), after, gatewayLimits.watchedPositions);
+  }
+  const events = await log.readAll(after, watchPage);
+  return { events, scannedTo: events.at(-1)?.position ?? after };
 }
 
 function readPosition(text: string): number {

@@ -145,3 +145,12 @@ async function openSockets(): Promise<number> {
   const found = /nodejs_active_handles\{type="Socket".*\} (\d+)/.exec(String(body["text"]));
   return Number(found?.[1]);
 }
+
+it("events of one experiment are those of its streams, whatever others were written between them", async () => {
+  await gateway.append("experiment-11", created({}));
+  await gateway.append("trial-1.2", trialCreated(2));
+  await gateway.append("trial-11.1", trialCreated(1));
+  const { body } = await gateway.call("GET", "/api/v1/events?experiment=1&noFollow=true");
+  const subjects = [...String(body["text"]).matchAll(/"subject":"([^"]+)"/g)].map(([, id]) => id);
+  expect([...new Set(subjects)]).toEqual(["experiment-1", "search-1", "trial-1.1", "trial-1.2"]);
+});

@@ -113,6 +113,7 @@ async function list(backend: Backend, task: string, asked: Listed, context: Requ
     nextPageToken: page.more ? continuation(page, after) : "",
     position: backend.position,
     before: tail > 0 ? page.next : "",
+    ...(page.removed === undefined ? {} : { removed: page.removed }),
   };
 }
 

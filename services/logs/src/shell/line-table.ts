@@ -55,7 +55,8 @@ export type LineRows = {
 // Positions are drawn and committed under one lock: whoever sees a position sees all before it, so a reader that goes on
 // after a cursor misses nothing. The rows are sorted before their defaults are drawn.
 const insert = `
-with turn as materialized (select pg_advisory_xact_lock(hashtext('logs'), hashtext('lines')))
+with turn as materialized (select pg_advisory_xact_lock(hashtext('logs'), hashtext('lines'))),
+inserted as (
 insert into logs.lines
   (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, rank, level, received_ms)
 select given.experiment, given.trial, given.run, given.node_rank, given.sequence,
@@ -68,7 +69,13 @@ from turn, unnest(
     (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, rank, level, number)
 order by given.number
 on conflict (experiment, trial, run, node_rank, sequence) do nothing
-returning trial, run, node_rank, sequence, position, received_ms`;
+returning experiment, trial, run, node_rank, sequence, position, received_ms, octet_length(line) as bytes
+), counted as (
+  insert into logs.experiments as kept (experiment, bytes)
+  select experiment, sum(bytes) from inserted group by experiment order by experiment
+  on conflict (experiment) do update set bytes = kept.bytes + excluded.bytes, gone = false
+)
+select trial, run, node_rank, sequence, position, received_ms from inserted`;
 
 type LineName = Pick<LineRow, "trial" | "run" | "nodeRank" | "sequence">;
 

@@ -13,16 +13,23 @@ import { isCursor } from "../core/cursor.ts";
 import { fittingFirst } from "../core/page.ts";
 import { wordsOf } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
+import type { KeptTable } from "./kept-table.ts";
 import type { LineFinder, LineSearch } from "./line-search.ts";
 import type { LineFilter } from "./line-table.ts";
 import { patternProblem } from "./patterns.ts";
 import { encodedBytes, storedLine } from "./stored-line.ts";
 
-export function queryCommands(finder: LineFinder): Readonly<Record<string, CommandSpec>> {
+export function queryCommands(
+  finder: LineFinder,
+  kept: KeptTable,
+): Readonly<Record<string, CommandSpec>> {
   return {
     QueryLines: command(QueryLinesSchema, LinePageSchema, async (asked) => {
       const search = searchOf(asked);
-      return isRejection(search) ? search : answer(finder, search);
+      if (isRejection(search)) return search;
+      const page = await answer(finder, search);
+      const removed = await kept.removed(search.filter.experiment);
+      return removed === null ? page : { ...page, removed };
     }),
   };
 }

@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/logs.proto.
  */
 export const file_trainyard_command_v1_logs: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJZCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZ0b2tlbnMYAyADKAkivwEKB0xvZ0xpbmUSEgoKYWxsb2NhdGlvbhgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SEAoIc2VxdWVuY2UYAyABKAESDQoFYXRfbXMYBCABKAESLwoGc291cmNlGAUgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlEgwKBHRleHQYBiABKAkSEQoJY29udGludWVkGAcgASgIEhEKBHJhbmsYCCABKA1IAIgBAUIHCgVfcmFuayLdAwoKUXVlcnlMaW5lcxIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWxpbWl0GAMgASgNEgwKBHRhaWwYBCABKA0SEAoDcnVuGAUgASgNSACIAQESFgoJbm9kZV9yYW5rGAYgASgNSAGIAQESNAoGc291cmNlGAcgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlSAKIAQESFQoIY29udGFpbnMYCCABKAlIA4gBARIOCgZiZWZvcmUYCSABKAkSEQoEcmFuaxgKIAEoDUgEiAEBEjIKBWxldmVsGAsgASgOMh4udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGV2ZWxIBYgBARIUCgdmcm9tX21zGAwgASgBSAaIAQESFQoIdW50aWxfbXMYDSABKAFIB4gBARIUCgdtYXRjaGVzGA4gASgJSAiIAQESEwoGc2VhcmNoGA8gASgJSAmIAQFCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgkKB19zb3VyY2VCCwoJX2NvbnRhaW5zQgcKBV9yYW5rQggKBl9sZXZlbEIKCghfZnJvbV9tc0ILCglfdW50aWxfbXNCCgoIX21hdGNoZXNCCQoHX3NlYXJjaCJXCghMaW5lUGFnZRIvCgVsaW5lcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JlZExpbmUSDAoEbW9yZRgCIAEoCBIMCgRuZXh0GAMgASgJIsQBCgpTdG9yZWRMaW5lEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIrCgRsaW5lGAMgASgLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZjdXJzb3IYBCABKAkSLQoFbGV2ZWwYBSABKA4yHi50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dMZXZlbBIbCg5yZWNlaXZlZF9hdF9tcxgGIAEoAUgAiAEBQhEKD19yZWNlaXZlZF9hdF9tcyqnAQoITG9nTGV2ZWwSGQoVTE9HX0xFVkVMX1VOU1BFQ0lGSUVEEAASEwoPTE9HX0xFVkVMX1RSQUNFEAESEwoPTE9HX0xFVkVMX0RFQlVHEAISEgoOTE9HX0xFVkVMX0lORk8QAxIVChFMT0dfTEVWRUxfV0FSTklORxAEEhMKD0xPR19MRVZFTF9FUlJPUhAFEhYKEkxPR19MRVZFTF9DUklUSUNBTBAGKmsKCUxvZ1NvdXJjZRIaChZMT0dfU09VUkNFX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NPVVJDRV9TVERPVVQQARIVChFMT0dfU09VUkNFX1NUREVSUhACEhQKEExPR19TT1VSQ0VfQUdFTlQQA2IGcHJvdG8z");
+  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJZCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZ0b2tlbnMYAyADKAkivwEKB0xvZ0xpbmUSEgoKYWxsb2NhdGlvbhgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SEAoIc2VxdWVuY2UYAyABKAESDQoFYXRfbXMYBCABKAESLwoGc291cmNlGAUgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlEgwKBHRleHQYBiABKAkSEQoJY29udGludWVkGAcgASgIEhEKBHJhbmsYCCABKA1IAIgBAUIHCgVfcmFuayLdAwoKUXVlcnlMaW5lcxIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWxpbWl0GAMgASgNEgwKBHRhaWwYBCABKA0SEAoDcnVuGAUgASgNSACIAQESFgoJbm9kZV9yYW5rGAYgASgNSAGIAQESNAoGc291cmNlGAcgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlSAKIAQESFQoIY29udGFpbnMYCCABKAlIA4gBARIOCgZiZWZvcmUYCSABKAkSEQoEcmFuaxgKIAEoDUgEiAEBEjIKBWxldmVsGAsgASgOMh4udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGV2ZWxIBYgBARIUCgdmcm9tX21zGAwgASgBSAaIAQESFQoIdW50aWxfbXMYDSABKAFIB4gBARIUCgdtYXRjaGVzGA4gASgJSAiIAQESEwoGc2VhcmNoGA8gASgJSAmIAQFCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgkKB19zb3VyY2VCCwoJX2NvbnRhaW5zQgcKBV9yYW5rQggKBl9sZXZlbEIKCghfZnJvbV9tc0ILCglfdW50aWxfbXNCCgoIX21hdGNoZXNCCQoHX3NlYXJjaCKdAQoITGluZVBhZ2USLwoFbGluZXMYASADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yZWRMaW5lEgwKBG1vcmUYAiABKAgSDAoEbmV4dBgDIAEoCRI4CgdyZW1vdmVkGAQgASgLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuUmVtb3ZlZExpbmVzSACIAQFCCgoIX3JlbW92ZWQiLwoMUmVtb3ZlZExpbmVzEg0KBWxpbmVzGAEgASgBEhAKCHVudGlsX21zGAIgASgBIsQBCgpTdG9yZWRMaW5lEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIrCgRsaW5lGAMgASgLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZjdXJzb3IYBCABKAkSLQoFbGV2ZWwYBSABKA4yHi50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dMZXZlbBIbCg5yZWNlaXZlZF9hdF9tcxgGIAEoAUgAiAEBQhEKD19yZWNlaXZlZF9hdF9tcyqnAQoITG9nTGV2ZWwSGQoVTE9HX0xFVkVMX1VOU1BFQ0lGSUVEEAASEwoPTE9HX0xFVkVMX1RSQUNFEAESEwoPTE9HX0xFVkVMX0RFQlVHEAISEgoOTE9HX0xFVkVMX0lORk8QAxIVChFMT0dfTEVWRUxfV0FSTklORxAEEhMKD0xPR19MRVZFTF9FUlJPUhAFEhYKEkxPR19MRVZFTF9DUklUSUNBTBAGKmsKCUxvZ1NvdXJjZRIaChZMT0dfU09VUkNFX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NPVVJDRV9TVERPVVQQARIVChFMT0dfU09VUkNFX1NUREVSUhACEhQKEExPR19TT1VSQ0VfQUdFTlQQA2IGcHJvdG8z");
 
 /**
  * Subject ty.cmd.logs.WriteLines: an agent's batch, at most 512 KiB. Idempotent by (allocation, node rank, sequence).
@@ -235,6 +235,13 @@ export type LinePage = Message<"trainyard.command.v1.LinePage"> & {
    * @generated from field: string next = 3;
    */
   next: string;
+
+  /**
+   * What retention has removed of the lines of the experiment; absent if nothing.
+   *
+   * @generated from field: optional trainyard.command.v1.RemovedLines removed = 4;
+   */
+  removed?: RemovedLines | undefined;
 };
 
 /**
@@ -243,6 +250,30 @@ export type LinePage = Message<"trainyard.command.v1.LinePage"> & {
  */
 export const LinePageSchema: GenMessage<LinePage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_logs, 3);
+
+/**
+ * @generated from message trainyard.command.v1.RemovedLines
+ */
+export type RemovedLines = Message<"trainyard.command.v1.RemovedLines"> & {
+  /**
+   * @generated from field: double lines = 1;
+   */
+  lines: number;
+
+  /**
+   * When the last of them was received, in milliseconds since 1970.
+   *
+   * @generated from field: double until_ms = 2;
+   */
+  untilMs: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.RemovedLines.
+ * Use `create(RemovedLinesSchema)` to create a new message.
+ */
+export const RemovedLinesSchema: GenMessage<RemovedLines> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_logs, 4);
 
 /**
  * @generated from message trainyard.command.v1.StoredLine
@@ -288,7 +319,7 @@ export type StoredLine = Message<"trainyard.command.v1.StoredLine"> & {
  * Use `create(StoredLineSchema)` to create a new message.
  */
 export const StoredLineSchema: GenMessage<StoredLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_logs, 4);
+  messageDesc(file_trainyard_command_v1_logs, 5);
 
 /**
  * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says nothing.

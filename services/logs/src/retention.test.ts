@@ -1,0 +1,152 @@
+import type { EventData } from "@trainyard/contracts";
+import { ExperimentOutcome } from "@trainyard/contracts/events";
+import { createPostgresLog } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { logsLimits } from "./limits.ts";
+import { KeptTable } from "./shell/kept-table.ts";
+import { Retention, type RetentionSettings } from "./shell/retention.ts";
+import { line } from "./testing/lines.ts";
+import { TestLogs } from "./testing/test-logs.ts";
+
+let logs: TestLogs;
+const stack = new AsyncDisposableStack();
+let pool: pg.Pool;
+let experiments = 5_000;
+/** How far the service's clock is ahead. */
+let aheadMs = 0;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+beforeAll(async () => {
+  logs = stack.use(await TestLogs.start());
+  await logs.replica();
+  const url = logs.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+  pool = stack.adopt(new pg.Pool({ connectionString: url, max: 2 }), (opened) => opened.end());
+});
+
+beforeEach(() => {
+  aheadMs = 0;
+});
+
+afterAll(() => stack.disposeAsync());
+
+async function newExperiment(days?: number): Promise<string> {
+  experiments += 1;
+  const data: EventData<"ExperimentCreated"> = {
+    config: days === undefined ? {} : { retention_policy: { log_retention_days: days } },
+    configSourceDigest: "",
+    contextDigest: "",
+    contextBytes: 0,
+    seed: 7,
+    name: "",
+    description: "",
+    labels: [],
+    owner: "",
+    workspace: "",
+    project: "",
+  };
+  await logs.stage.tell(`experiment-${experiments}`, { type: "ExperimentCreated", data });
+  return String(experiments);
+}
+
+const ends = (experiment: string) =>
+  logs.stage.tell(`experiment-${experiment}`, {
+    type: "ExperimentEnded",
+    data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
+  });
+
+async function sweep(settings: Partial<RetentionSettings> = {}): Promise<void> {
+  const url = logs.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+  await using log = createPostgresLog({ connectionString: url });
+  const retention = new Retention({
+    log,
+    kept: new KeptTable(pool),
+    clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
+    logger: createLogger("logs", "silent"),
+    settings: { retentionDays: -1, retentionBytes: null, ...settings },
+  });
+  await retention.sweep(new AbortController().signal);
+}
+
+const write = (experiment: string, count: number, text = "x") =>
+  logs.written(
+    Array.from({ length: count }, (_, n) => line(`${experiment}.1#1`, n, `${text}${n}`)),
+  );
+const countOf = async (experiment: string) => (await logs.texts({ task: experiment })).length;
+
+describe("lines of an experiment are removed", () => {
+  test("as many days after its end as its configuration says, and the reader is told", async () => {
+    const [brief, other] = [await newExperiment(3), await newExperiment()];
+    for (const experiment of [brief, other]) {
+      await write(experiment, 5);
+      await ends(experiment);
+    }
+    aheadMs = 2.9 * dayMs;
+    await sweep();
+    expect([await countOf(brief), await countOf(other)]).toEqual([5, 5]);
+    expect((await logs.page({ task: brief })).removed).toBeUndefined();
+    aheadMs = 3.1 * dayMs;
+    await sweep();
+    expect([await countOf(brief), await countOf(other)]).toEqual([0, 5]);
+    const { removed } = await logs.page({ task: `${brief}.1` });
+    expect(removed?.lines).toBe(5);
+    expect(Math.abs((removed?.untilMs ?? 0) - Date.now())).toBeLessThan(dayMs);
+  });
+
+  test("by the cluster's days where it says nothing, and never where it says -1", async () => {
+    const [silent, forever] = [await newExperiment(), await newExperiment(-1)];
+    for (const experiment of [silent, forever]) {
+      await write(experiment, 2);
+      await ends(experiment);
+    }
+    aheadMs = 400 * dayMs;
+    await sweep({ retentionDays: 30 });
+    expect([await countOf(silent), await countOf(forever)]).toEqual([0, 2]);
+  });
+
+  test("not while it runs, however old they are", async () => {
+    const running = await newExperiment(0);
+    await write(running, 2);
+    aheadMs = 400 * dayMs;
+    await sweep();
+    expect(await countOf(running)).toBe(2);
+  });
+
+  test("in bounded statements, all of them, and those that an agent brings later too", async () => {
+    const experiment = await newExperiment(0);
+    for (let from = 0; from < 2; from += 1) {
+      const size = logsLimits.linesPerRemovalMax / 2 + 100;
+      const lines = Array.from({ length: size }, (_, n) =>
+        line(`${experiment}.1#${from + 1}`, n, "x"),
+      );
+      await logs.written(lines);
+    }
+    await ends(experiment);
+    aheadMs = dayMs;
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+    await logs.written([line(`${experiment}.1#3`, 1, "late")]);
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+    expect((await logs.page({ task: experiment })).removed?.lines).toBe(
+      logsLimits.linesPerRemovalMax + 201,
+    );
+  });
+});
+
+test("the oldest lines of an experiment that has more bytes than the cluster keeps are removed, while it runs", async () => {
+  const [large, small] = [await newExperiment(), await newExperiment()];
+  await write(large, 20, "y".repeat(99));
+  await write(small, 5);
+  await sweep({ retentionBytes: 1_050 });
+  const { lines, removed } = await logs.page({ task: large });
+  // Ten lines of 101 bytes are left of 2,010 bytes.
+  const left = Array.from({ length: 10 }, (_, n) => 10 + n);
+  expect(lines.map(({ line: stored }) => stored?.sequence)).toEqual(left);
+  expect(removed?.lines).toBe(10);
+  expect(await countOf(small)).toBe(5);
+  await sweep({ retentionBytes: 1_050 });
+  expect(await countOf(large)).toBe(10);
+});

@@ -1,0 +1,73 @@
+/** What is kept of each experiment's lines, and what retention has removed of them. */
+import { tableFault } from "@trainyard/runtime";
+import type { Pool, QueryConfig, QueryResultRow } from "pg";
+import { logsLimits } from "../limits.ts";
+
+export type KeptLines = { readonly experiment: string; readonly bytes: number };
+
+export type RemovedLines = { readonly lines: number; readonly untilMs: number };
+
+// The oldest lines, as many as one statement takes, until as many bytes are gone.
+const removal = `
+with oldest as (
+  select position, sum(octet_length(line)) over (order by position) - octet_length(line) as bytes_before
+  from (
+    select position, line from logs.lines where experiment = $1 order by position limit $2
+  ) as first_lines
+), removed as (
+  delete from logs.lines
+  where experiment = $1 and position in (select position from oldest where bytes_before < $3)
+  returning octet_length(line) as bytes, coalesce(received_ms, at_ms) as ms
+), summed as (
+  select count(*) as lines, coalesce(sum(bytes), 0) as bytes, max(ms) as until_ms from removed
+)
+update logs.experiments as kept
+set bytes = greatest(0, kept.bytes - summed.bytes),
+  removed_lines = removed_lines + summed.lines,
+  removed_until_ms = greatest(removed_until_ms, summed.until_ms),
+  gone = summed.lines = 0
+from summed where kept.experiment = $1
+returning summed.lines, kept.bytes`;
+
+export class KeptTable {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Those that may have lines. */
+  async all(): Promise<readonly KeptLines[]> {
+    type Row = { readonly experiment: string; readonly bytes: string };
+    const text =
+      "select experiment, bytes from logs.experiments where not gone order by experiment";
+    const rows = await this.#query<Row>({ text });
+    return rows.map(({ experiment, bytes }) => ({ experiment, bytes: Number(bytes) }));
+  }
+
+  /** Removes the oldest lines until `bytes` are gone, but no more than one statement takes. Gives how many were removed. */
+  async removeOldest(experiment: string, bytes = Number.MAX_SAFE_INTEGER): Promise<number> {
+    type Row = { readonly lines: string };
+    const values = [experiment, logsLimits.linesPerRemovalMax, bytes];
+    const [row] = await this.#query<Row>({ name: "remove-lines", text: removal, values });
+    return Number(row?.lines ?? 0);
+  }
+
+  /** Null when nothing was removed. */
+  async removed(experiment: string): Promise<RemovedLines | null> {
+    type Row = { readonly removed_lines: string; readonly removed_until_ms: number };
+    const text = `select removed_lines, removed_until_ms from logs.experiments
+      where experiment = $1 and removed_lines > 0`;
+    const [row] = await this.#query<Row>({ name: "removed-lines", text, values: [experiment] });
+    if (row === undefined) return null;
+    return { lines: Number(row.removed_lines), untilMs: row.removed_until_ms };
+  }
+
+  async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
+    try {
+      return (await this.#pool.query<Row>(query)).rows;
+    } catch (cause) {
+      throw tableFault(cause, "lines_unavailable", "the table of lines");
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Removes lines in bounded statements: all of an experiment once it has ended for as many days as its configuration says, or
+ * the cluster where it says nothing; and the oldest of one that has more bytes than the cluster keeps, while it runs too. Each
+ * replica looks, and removing twice changes nothing. What was removed is counted, for readers to be told.
+ */
+import { decodeEvent } from "@trainyard/contracts";
+import type { EventLog } from "@trainyard/event-log";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import { type Clock, streamName } from "@trainyard/kernel";
+import { EffectLoop, type Logger } from "@trainyard/runtime";
+import { logsLimits } from "../limits.ts";
+import type { KeptLines, KeptTable } from "./kept-table.ts";
+
+export type RetentionSettings = {
+  /** After the experiment's end; -1 for ever. */
+  readonly retentionDays: number;
+  /** Of the text of an experiment's lines; null for no limit. */
+  readonly retentionBytes: number | null;
+};
+
+export type RetentionDeps = {
+  readonly log: EventLog;
+  readonly kept: KeptTable;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: RetentionSettings;
+};
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+export class Retention {
+  readonly #deps: RetentionDeps;
+  readonly loop: EffectLoop;
+
+  constructor(deps: RetentionDeps) {
+    this.#deps = deps;
+    this.loop = new EffectLoop("log-retention", deps, async (signal) => {
+      await this.sweep(signal);
+      return logsLimits.retentionLookMs;
+    });
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { kept, logger } = this.#deps;
+    for (const lines of await kept.all()) {
+      if (signal.aborted) return;
+      const removed = await this.#sweepOne(lines, signal);
+      if (removed > 0) logger.info({ experiment: lines.experiment, removed }, "lines_removed");
+    }
+  }
+
+  async #sweepOne({ experiment, bytes }: KeptLines, signal: AbortSignal): Promise<number> {
+    const { kept, settings } = this.#deps;
+    let removed = 0;
+    if (await this.#isOver(experiment)) {
+      for (let more = true; more && !signal.aborted; ) {
+        const lines = await kept.removeOldest(experiment);
+        removed += lines;
+        more = lines > 0;
+      }
+      return removed;
+    }
+    const excess = bytes - (settings.retentionBytes ?? bytes);
+    return excess > 0 ? await kept.removeOldest(experiment, excess) : 0;
+  }
+
+  /** Whether the experiment has ended, and its days are over. */
+  async #isOver(experiment: string): Promise<boolean> {
+    const { log, clock, settings } = this.#deps;
+    let days = settings.retentionDays;
+    let endedMs: number | null = null;
+    const events = await log.read(streamName("experiment", experiment), 0, logsLimits.eventsRead);
+    for (const stored of events) {
+      const event = decodeEvent(stored);
+      if (event.type === "ExperimentCreated") {
+        const { log_retention_days } = recordedConfig(event.data.config).retention_policy;
+        days = log_retention_days ?? days;
+      }
+      endedMs = event.type === "ExperimentEnded" ? stored.timeMs : null;
+    }
+    return days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
+  }
+}
