@@ -89,6 +89,8 @@ export {
   type PlanFiles,
   PlanFilesSchema,
   type PlannedRequest,
+  type PlanTensorBoard,
+  PlanTensorBoardSchema,
   type PlanUpload,
   PlanUploadSchema,
   type ProbeStorage,

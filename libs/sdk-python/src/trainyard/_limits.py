@@ -118,6 +118,8 @@ LAUNCH_TAIL_LINES = 400
 LAUNCH_PORT_FIRST = 30_000
 LAUNCH_PORTS = 2_700
 
+# TensorBoard files that have changed are sent to an object store this often.
+TENSORBOARD_SYNC_S = 60.0
 # Files are sent to an object store in parts of this size.
 UPLOAD_PART_BYTES = 64 << 20
 # Files that the platform plans in one request.

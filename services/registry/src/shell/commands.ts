@@ -14,6 +14,7 @@ import {
   PlanCheckpointDownloadSchema,
   PlanContextDownloadSchema,
   PlanFilesSchema,
+  PlanTensorBoardSchema,
   PlanUploadSchema,
   ProbeStorageSchema,
   StorageAdoptionSchema,
@@ -44,6 +45,7 @@ import { planUpload } from "./upload.ts";
 import { probeStorage } from "./probe.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
+import { planTensorBoard } from "./tensorboard.ts";
 import type { Verifier } from "./verifier.ts";
 
 export type CommandDeps = ModelDeps & {
@@ -92,6 +94,9 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request, context) =>
       planUpload(deps, request, context),
+    ),
+    PlanTensorBoard: command(PlanTensorBoardSchema, FileUploadsSchema, (request) =>
+      planTensorBoard(deps, request),
     ),
     PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) => planFiles(deps, request)),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>

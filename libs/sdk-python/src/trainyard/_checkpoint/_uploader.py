@@ -2,7 +2,8 @@
 
 A process of its own, so that training shares neither its interpreter nor its memory with the upload, and so that
 the agent can do the rest by the same program after the training process has ended. It reads one JSON object from
-stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``. Each round it asks the platform what
+stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``; without ``checkpoint`` the files of the
+folder are the trial's TensorBoard files, as they are now. Each round it asks the platform what
 the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
 
 When all is sent it writes the manifest, with the digests that the store compares, to stdout, and ends with 0. It ends
@@ -34,7 +35,8 @@ from .._limits import (
     UPLOAD_PLAN_S,
     UPLOAD_ROUNDS_MAX,
 )
-from ._parts import ChangedFileError, Digested, digest
+from .._storage import files_of
+from ._parts import ChangedFileError, Digested, digest, snapshot
 from ._store import entry_of, is_final
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
 from ._uploader_status import LATER, REFUSED
@@ -46,9 +48,15 @@ class Order(NamedTuple):
     url: str
     token: str
     run: str
+    # Empty for TensorBoard files, which have no manifest.
     checkpoint: str
     folder: Path
     manifest: list[Any]
+
+    @property
+    def name(self) -> str:
+        """What it is, in a sentence."""
+        return f"checkpoint {self.checkpoint}" if self.checkpoint else "TensorBoard files"
 
 
 class RefusedError(Exception):
@@ -73,16 +81,15 @@ class Uploader:
         self._order = order
         self._platform = HttpConnection(order.url, order.token, CHECKPOINT_TIMEOUT_S)
         run, checkpoint = quote(order.run, safe=""), quote(order.checkpoint, safe="")
-        self._plan_path = f"/api/v1/runs/{run}/checkpoints/{checkpoint}/upload"
+        what = f"checkpoints/{checkpoint}" if checkpoint else "tensorboard"
+        self._plan_path = f"/api/v1/runs/{run}/{what}/upload"
         self._store = StoreConnections()
-        self._progress = _Progress(order.checkpoint)
+        self._progress = _Progress(order.name)
 
     def upload(self) -> list[Digested]:
         """Sends what is missing. Raises TransferError for later, RefusedError for never."""
-        entries = [entry_of(self._order.checkpoint, entry) for entry in self._order.manifest]
-        total = sum(entry.bytes for entry in entries)
-        self._progress.begin("read", total)
-        files = [digest(self._order.folder, entry, self._progress.moved) for entry in entries]
+        files = self._read()
+        total = sum(file.entry.bytes for file in files)
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._progress.begin("sent", total)
         try:
@@ -93,6 +100,16 @@ class Uploader:
             self._platform.close()
             self._store.close()
         return files
+
+    def _read(self) -> list[Digested]:
+        order, moved = self._order, self._progress.moved
+        if not order.checkpoint:
+            paths = files_of(order.folder)
+            self._progress.begin("read", sum((order.folder / p).stat().st_size for p in paths))
+            return [snapshot(order.folder, path, moved) for path in paths]
+        entries = [entry_of(order.checkpoint, entry) for entry in order.manifest]
+        self._progress.begin("read", sum(entry.bytes for entry in entries))
+        return [digest(order.folder, entry, moved) for entry in entries]
 
     def _upload_page(
         self, page: list[Digested], lanes: ThreadPoolExecutor, backoff: Backoff
@@ -162,8 +179,8 @@ class Uploader:
 class _Progress:
     """Says how far a long upload is, while bytes move: an upload that says nothing for long is taken to hang."""
 
-    def __init__(self, checkpoint: str) -> None:
-        self._checkpoint = checkpoint
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._what = ""
         self._total = 0
@@ -179,7 +196,7 @@ class _Progress:
             if time.monotonic() < self._next_notice:
                 return
             self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
-        say(f"checkpoint {self._checkpoint}: {text}")
+        say(f"{self._name}: {text}")
 
     def moved(self, count: int) -> None:
         with self._lock:
@@ -188,7 +205,7 @@ class _Progress:
                 return
             self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
             moved, total = self._moved / 1e6, self._total / 1e6
-        say(f"checkpoint {self._checkpoint}: {moved:,.0f} of {total:,.0f} MB {self._what}")
+        say(f"{self._name}: {moved:,.0f} of {total:,.0f} MB {self._what}")
 
 
 def say(line: str) -> None:
@@ -206,7 +223,7 @@ def main() -> int:
     except TransferError as error:
         say(str(error))
         return LATER
-    except (RefusedError, WrongContentError, ChangedFileError) as error:
+    except (RefusedError, WrongContentError, ChangedFileError, ValueError) as error:
         say(str(error))
         return REFUSED
     except OSError as error:
