@@ -13,7 +13,15 @@ from test_checkpoint import CheckpointCase, tree
 from test_sender import RUN
 
 from trainyard import _storage, errors
-from trainyard._checkpoint import CheckpointContext, _parts, _room, _sender, _store, _upload_process, _uploader
+from trainyard._checkpoint import (
+    CheckpointContext,
+    _parts,
+    _room,
+    _sender,
+    _store,
+    _upload_process,
+    _uploader,
+)
 from trainyard._checkpoint._sender import CheckpointSender
 from trainyard._checkpoint._spooled_store import SpooledStore
 from trainyard._storage import FileEntry
@@ -260,6 +268,7 @@ class Reading(UploadCase):
 class Digesting(UploadCase):
     def test_a_file_of_several_parts(self):
         import hashlib
+
         moved = []
         content = os.urandom(2_500_000)
         (self.folder / "big").write_bytes(content)

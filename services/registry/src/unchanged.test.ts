@@ -220,8 +220,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   expect(await program.head(key)).toMatchObject({ bytes: 4 });
   const later = [PlanTensorBoardSchema, { trial, run: 2, files: digested({ a: "1" }) }] as const;
   expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
-    kind: "rejected",
-    rejected: "run_not_found",
+    rejection: { rejected: "run_not_found" },
   });
 });
 

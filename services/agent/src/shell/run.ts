@@ -345,14 +345,13 @@ export class Run implements AsyncDisposable {
   async #settle(exit: ExitRecord, shipping: Promise<boolean>, signal: AbortSignal): Promise<void> {
     this.#see();
     const delivering = this.#deliver(signal);
-    const { folder } = this;
     const { clock } = this.#deps;
-    const left = { ...this.#deps, folder, spool: this.#spool };
+    const left = { ...this.#deps, folder: this.folder, spool: this.#spool };
     const storing = deliverCheckpoints(left, signal);
-    const waits = folder.kill?.why === "wanted" ? killedWaits : limits;
+    const waits = this.folder.kill?.why === "wanted" ? killedWaits : limits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
     const leftMs = (waitMs: number): number => {
-      const fromExitMs = exit.atMs + waitMs - this.#deps.clock.nowMs();
+      const fromExitMs = exit.atMs + waitMs - clock.nowMs();
       return Math.min(waitMs, Math.max(fromExitMs, limits.beforeOldEndMs));
     };
     await Promise.all([
@@ -361,7 +360,7 @@ export class Run implements AsyncDisposable {
       atMost(clock, leftMs(waits.checkpointsBeforeEndMs), storing),
     ]);
     if (signal.aborted) return;
-    const isNews = !this.isEnded && folder.forgotten === null;
+    const isNews = !this.isEnded && this.folder.forgotten === null;
     this.#state = AllocationReportState.ENDED;
     if (isNews) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();

@@ -100,7 +100,9 @@ class _Lines(threading.Thread):
             while True:
                 if not selector.select(UPLOAD_SILENCE_S):
                     self._process.kill()
-                    self._say(f"the upload was ended after {UPLOAD_SILENCE_S:.0f} s without progress")
+                    self._say(
+                        f"the upload was ended after {UPLOAD_SILENCE_S:.0f} s without progress"
+                    )
                     return
                 piece = os.read(stderr.fileno(), 65_536)
                 if not piece:

@@ -159,9 +159,7 @@ class Uploader:
                 offset, count = int(part.get("offset", 0)), int(part.get("bytes", 0))
                 yield _Part(str(file["path"]), offset, count, Planned.of(part.get("request")))
 
-    def _send(
-        self, part: _Part, until: float, sent: set[tuple[str, int]]
-    ) -> TransferError | None:
+    def _send(self, part: _Part, until: float, sent: set[tuple[str, int]]) -> TransferError | None:
         """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile. When the
         time is over the rest is left to the next plan.
         """

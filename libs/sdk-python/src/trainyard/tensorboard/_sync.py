@@ -58,7 +58,9 @@ class TensorBoardSync:
                 self._send()
             # A defect here must not cost the training anything.
             except Exception:
-                log.exception("TensorBoard files are no longer sent by this process, but by the agent")
+                log.exception(
+                    "TensorBoard files are no longer sent by this process, but by the agent"
+                )
                 return
 
     def _send(self) -> None:
