@@ -80,8 +80,8 @@ def _exchange(process: subprocess.Popen[bytes], order: bytes) -> bytes:
 
 
 class _Lines(threading.Thread):
-    """Logs what the program says as it says it; the last line may be the reason of a failure. A program that moves bytes
-    says so, so one that says nothing for long is killed.
+    """Logs what the program says as it says it; the last line may be the reason of a failure. A program that moves
+    bytes says so, so one that says nothing for long is killed.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:

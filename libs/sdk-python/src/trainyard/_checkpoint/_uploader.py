@@ -13,6 +13,7 @@ reason is the last line of stderr.
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import threading
@@ -128,11 +129,8 @@ class Uploader:
             if all((part.path, part.offset) in sent for part in parts):
                 return
             until = time.monotonic() + UPLOAD_PLAN_S
-            failures = [
-                failure
-                for failure in lanes.map(lambda part: self._send(part, until, sent), parts)
-                if failure is not None
-            ]
+            send = functools.partial(self._send, until, sent)
+            failures = [failure for failure in lanes.map(send, parts) if failure is not None]
             if not failures:
                 backoff.reset()
                 fruitless = 0
@@ -159,9 +157,9 @@ class Uploader:
                 offset, count = int(part.get("offset", 0)), int(part.get("bytes", 0))
                 yield _Part(str(file["path"]), offset, count, Planned.of(part.get("request")))
 
-    def _send(self, part: _Part, until: float, sent: set[tuple[str, int]]) -> TransferError | None:
-        """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile. When the
-        time is over the rest is left to the next plan.
+    def _send(self, until: float, sent: set[tuple[str, int]], part: _Part) -> TransferError | None:
+        """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile.
+        When the time is over the rest is left to the next plan.
         """
         if time.monotonic() > until:
             return None

@@ -1,7 +1,7 @@
-"""Sends the TensorBoard files of one host to the object store that takes the run's checkpoints, while they are written.
+"""Sends a host's TensorBoard files to the object store that takes the run's checkpoints, while they are written.
 
-They are in the run's folder, and every minute the program that sends checkpoints sends those that have changed. The agent
-sends what is there after the end, whatever became of the process: nothing here has to come to its end.
+They are in the run's folder, and every minute the program that sends checkpoints sends those that have changed. The
+agent sends what is there after the end, whatever became of the process: nothing here has to come to its end.
 """
 
 from __future__ import annotations
