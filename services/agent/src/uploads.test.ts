@@ -84,7 +84,8 @@ test("the chief's host completes a checkpoint with the files of all, another hos
   expect([...platform.checkpoints.keys()]).toEqual([first]);
   expect(platform.checkpoints.get(first)?.manifest).toEqual([{ ...own, md5 }, other]);
   for (const checkpoint of [first, second]) {
-    expect(existsSync(join(runDirOf(launch), "checkpoints", checkpoint))).toBe(false);
+    const sealed = join(runDirOf(launch), "checkpoints", checkpoint);
+    await vi.waitFor(() => expect(existsSync(sealed)).toBe(false), patient);
   }
 });
 
