@@ -99,6 +99,8 @@ export {
   type PlanFiles,
   PlanFilesSchema,
   type PlannedRequest,
+  type PlanTensorBoard,
+  PlanTensorBoardSchema,
   type PlanUpload,
   PlanUploadSchema,
   type ProbeStorage,

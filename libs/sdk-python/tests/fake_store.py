@@ -50,6 +50,8 @@ class StorePlatform(FakePlatform):
         parts = [unquote(part) for part in request.path.split("/")[3:]]
         if parts[0] == "runs" and parts[2:3] == ["checkpoints"] and parts[4:] == ["upload"]:
             return self._plan_upload(parts[3], request.body["files"])
+        if parts[0] == "runs" and parts[2:] == ["tensorboard", "upload"]:
+            return self._plan_tensorboard(request.body["files"])
         if parts[0] == "checkpoints" and parts[2:] == ["files"]:
             files = [
                 {"path": path, "request": self._request("GET", parts[1], path)}
@@ -64,6 +66,17 @@ class StorePlatform(FakePlatform):
         uuid = body["checkpoint"]
         self.checkpoints.setdefault(uuid, {**body, "state": "ACTIVE", "store": self.address})
         return Answer(200, (), {"checkpoint": uuid, "store": self.address})
+
+    def _plan_tensorboard(self, files: list[Any]) -> Answer:
+        planned = []
+        for file in files:
+            digest = base64.b64encode(bytes.fromhex(file["sha256"])).decode()
+            there = self.objects.get(f"tensorboard/{file['path']}")
+            is_there = there is not None and hashlib.sha256(there).hexdigest() == file["sha256"]
+            request = self._request("PUT", "tensorboard", file["path"], digest)
+            parts = [] if is_there else [{"bytes": file["bytes"], "request": request}]
+            planned.append({"path": file["path"], "parts": parts})
+        return Answer(200, (), {"files": planned})
 
     def _plan_upload(self, uuid: str, files: list[Any]) -> Answer:
         if len(files) > 100:

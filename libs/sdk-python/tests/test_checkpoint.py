@@ -111,7 +111,6 @@ class Storing(CheckpointCase):
         self.assertEqual(json.loads((self.folder / "copy/metadata.json").read_text()), metadata)
         self.assertEqual(self.checkpoint.get_metadata(uuid), metadata)
         told = stored["metadata"][_versions.KEY]
-        self.assertEqual(told["trainyard"], trainyard.__version__)
         self.assertEqual(told["python"], platform.python_version())
         self.assertEqual(without_versions(stored["metadata"]), metadata)
 

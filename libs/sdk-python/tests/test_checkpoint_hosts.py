@@ -42,9 +42,7 @@ class HostCase(DistributedCase):
         self.addCleanup(self.platform.stop)
 
     def hosts(self, script, codes=None, size=4):
-        return self.together(
-            script, codes, size=size, hosts=2, TRAINYARD_CHECKPOINT_UPLOADS="1"
-        )
+        return self.together(script, codes, size=size, hosts=2, TRAINYARD_CHECKPOINT_UPLOADS="1")
 
     def only(self):
         """The one complete checkpoint's UUID."""

@@ -182,11 +182,14 @@ class Uploading(UploadCase):
 
     def test_a_full_share_of_the_disk_makes_a_save_wait(self):
         taken = threading.Event()
-        self.platform.store_faults = lambda method, key: None if taken.wait(120) else None
+        self.platform.store_faults = lambda method, key: taken.wait(120) and None
         weights = "x" * 300_000
         # Of 1 MB in all, two such checkpoints fit into the share and a third does not.
         sealed = self.storage
-        used = lambda: sum(file.stat().st_size for file in sealed.rglob("*") if file.is_file())
+
+        def used():
+            return sum(file.stat().st_size for file in sealed.rglob("*") if file.is_file())
+
         with mock.patch.object(_room, "free_bytes", lambda folder: 1_000_000 - used()):
             self.sender._room.share = 0.7
             uuids = [self.store(weights=weights), self.store(weights=weights)]
@@ -284,6 +287,7 @@ class Reading(UploadCase):
 class Digesting(UploadCase):
     def test_a_file_of_several_parts(self):
         import hashlib
+
         moved = []
         content = os.urandom(2_500_000)
         (self.folder / "big").write_bytes(content)

@@ -84,8 +84,18 @@ test("the chief's host completes a checkpoint with the files of all, another hos
   expect([...platform.checkpoints.keys()]).toEqual([first]);
   expect(platform.checkpoints.get(first)?.manifest).toEqual([{ ...own, md5 }, other]);
   for (const checkpoint of [first, second]) {
-    expect(existsSync(join(runDirOf(launch), "checkpoints", checkpoint))).toBe(false);
+    const sealed = join(runDirOf(launch), "checkpoints", checkpoint);
+    await vi.waitFor(() => expect(existsSync(sealed)).toBe(false), patient);
   }
+});
+
+test("TensorBoard files that a process has left are sent after its end", async () => {
+  const script =
+    'mkdir -p "$TRAINYARD_RUN_DIR/tensorboard/metrics"; echo x > "$TRAINYARD_RUN_DIR/tensorboard/metrics/events"';
+  const launch = launchOf(script, storing);
+  platform.run(launch);
+  await platform.ended(launch);
+  await vi.waitFor(() => expect(platform.tensorBoard).toEqual(["metrics/events"]), patient);
 });
 
 test("a checkpoint that waits for another host's files holds up no other, and is not sent again meanwhile", async () => {

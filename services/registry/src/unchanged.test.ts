@@ -6,6 +6,7 @@ import { join } from "node:path";
 import {
   CompleteCheckpointSchema,
   FileUploadsSchema,
+  PlanTensorBoardSchema,
   PlanUploadSchema,
   VerificationSchema,
   VerifyCheckpointSchema,
@@ -196,6 +197,31 @@ test("an upload that an ended run has left is recorded as moving when the store 
   await send("c");
   await plan(checkpoint, trial, files);
   expect(await progress()).toBe(1);
+});
+
+test("TensorBoard files are below tensorboard/ of the prefix, and a file that has grown takes its place", async () => {
+  const trial = await newTrial("2.1");
+  const send = async (content: string): Promise<number> => {
+    const files = digested({ "metrics/events": content });
+    const request = [PlanTensorBoardSchema, { trial, run: 1, files }] as const;
+    const answer = await registry.stage.ask([...request], FileUploadsSchema);
+    const parts = answer.kind === "ok" ? answer.reply.files.flatMap((file) => file.parts) : [];
+    for (const { request: planned } of parts) {
+      const { method = "", url = "", headers = {} } = planned ?? {};
+      expect((await fetch(url, { method, headers, body: content })).status).toBe(200);
+    }
+    return parts.length;
+  };
+  expect([await send("12"), await send("12"), await send("1234"), await send("1234")]).toEqual([
+    1, 0, 1, 0,
+  ]);
+  await using program = other();
+  const key = "team/tensorboard/experiment/2/trial/2.1/metrics/events";
+  expect(await program.head(key)).toMatchObject({ bytes: 4 });
+  const later = [PlanTensorBoardSchema, { trial, run: 2, files: digested({ a: "1" }) }] as const;
+  expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
+    rejection: { rejected: "run_not_found" },
+  });
 });
 
 test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {

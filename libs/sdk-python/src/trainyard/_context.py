@@ -32,6 +32,8 @@ from ._train import TrainContext
 from .errors import InvalidHP, NotInTaskError
 from .profiler._context import ProfilerContext, follow
 from .tensorboard._context import TensorBoardContext, files_of
+from .tensorboard._folder import folder_of
+from .tensorboard._sync import TensorBoardSync
 
 
 def init(
@@ -98,7 +100,10 @@ def _open_in_task(
         raise NotInTaskError(f"the environment of this task cannot be used: {error}") from None
     if sender is not None:
         sender.start()
-    return Context(info, spool, sender, watcher, store, together, preempt_mode)
+    sync: TensorBoardSync | None = None
+    if connection.checkpoint_uploads and together.local_rank == 0:
+        sync = TensorBoardSync(connection.url, token, run, folder_of(info))
+    return Context(info, spool, sender, watcher, store, together, preempt_mode, sync)
 
 
 def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
@@ -131,6 +136,7 @@ class Context:
         store: CheckpointStore,
         distributed: DistributedContext,
         preempt_mode: PreemptMode,
+        sync: TensorBoardSync | None = None,
     ) -> None:
         self.info = info
         self.distributed = distributed
@@ -139,7 +145,8 @@ class Context:
         self._watcher = watcher
         self._end = _end.EndRecord(info.run_dir)
         is_chief = distributed.rank == 0
-        self.tensorboard = TensorBoardContext(info, distributed.rank)
+        self._sync = sync
+        self.tensorboard = TensorBoardContext(info, distributed.rank, sync)
         self.train = TrainContext(
             spool,
             sender,
@@ -227,6 +234,8 @@ class Context:
         deadline = time.monotonic() + FLUSH_S
         self.profiler.off()
         files_of(self.tensorboard).close()
+        if self._sync is not None:
+            self._sync.close()
         if self._watcher is not None:
             self._watcher.close()
         if self._sender is not None:

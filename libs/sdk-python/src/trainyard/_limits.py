@@ -124,6 +124,8 @@ HASH_LANE_PIECES = 4
 # Files of a checkpoint that are made durable and hashed at one time.
 SEAL_LANES = 4
 
+# TensorBoard files that have changed are sent to an object store this often.
+TENSORBOARD_SYNC_S = 60.0
 # Files are sent to an object store in parts of this size.
 UPLOAD_PART_BYTES = 64 << 20
 # Files that the platform plans in one request.

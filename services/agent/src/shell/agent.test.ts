@@ -45,6 +45,7 @@ function newAgent(folder: string) {
     deviceLookMs: 1_000,
     ...urls,
     checkpointDir: "",
+    checkpointDiskShare: 0.5,
     supervisors: supervisorsOf(processGroups, folder, {}),
     python: { sdkPath: null, inherited: {} },
     users: new RunUsers(null),

@@ -74,6 +74,17 @@ export function areStaged(launch: Plain<Launch>): boolean {
   return storeAddress(recordedConfig(launch.config).checkpoint_storage) !== null;
 }
 
+/** Where a run writes its checkpoints, and what they may take of the disk there until they are in an object store. */
+export function checkpointPlace(
+  launch: Plain<Launch>,
+  agent: { readonly checkpointDir: string; readonly checkpointDiskShare: number },
+) {
+  return {
+    checkpointRoot: checkpointRootOf(launch, agent.checkpointDir),
+    uploadDiskShare: areStaged(launch) ? agent.checkpointDiskShare : null,
+  };
+}
+
 /** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is tried again. */
 export async function deliverCheckpoints(
   given: CheckpointDeps,

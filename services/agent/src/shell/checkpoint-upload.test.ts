@@ -1,7 +1,7 @@
 /** The rest of an upload: the SDK's own program, planned requests, and an S3 server that forgives nothing. */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { checkpointKey, type FileDigests, type ObjectStore } from "@trainyard/blob";
@@ -38,6 +38,18 @@ async function planOf({ path, bytes, sha256 }: Asked) {
   return { path, parts: planned.parts };
 }
 
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  plans += 1;
+  const { files } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { files: Asked[] };
+  const { status, body } = refusal ?? {
+    status: 200,
+    body: { files: await Promise.all(files.map(planOf)) },
+  };
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
 async function openStore(options: { readonly keepsChecksums?: boolean } = {}): Promise<void> {
   s3 = await S3Server.start({ buckets: ["models"], ...options });
   const endpoint = { endpoint: s3.url, credentials: testUser, clock: systemClock };
@@ -48,17 +60,7 @@ beforeEach(async () => {
   await openStore();
   refusal = null;
   plans = 0;
-  platform = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    plans += 1;
-    const { files } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { files: Asked[] };
-    const { status, body } = refusal ?? {
-      status: 200,
-      body: { files: await Promise.all(files.map(planOf)) },
-    };
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  });
+  platform = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
 });
 

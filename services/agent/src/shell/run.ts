@@ -24,7 +24,8 @@ import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import { areStaged, checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
+import { checkpointPlace, deliverCheckpoints } from "./checkpoint-delivery.ts";
+import { syncTensorBoard } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
@@ -219,12 +220,10 @@ export class Run implements AsyncDisposable {
       supervisor = this.#deps.supervisors.start(path, this.#wake.wake);
       const preparing = AbortSignal.any([signal, this.#killing.signal]);
       const work = await this.#unpack(preparing);
-      const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
       // A device that has left since the place was given: without it the run would train on the CPU and not say so.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
-      const uploadDiskShare = areStaged(launch) ? this.#deps.checkpointDiskShare : null;
-      const checkpoints = { checkpointRoot, uploadDiskShare };
+      const checkpoints = checkpointPlace(launch, this.#deps);
       const launching = { folder: this.folder, work, slots, ...checkpoints, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
       if (preparing.aborted) throw new Error("killed before its start");
@@ -346,14 +345,13 @@ export class Run implements AsyncDisposable {
   async #settle(exit: ExitRecord, shipping: Promise<boolean>, signal: AbortSignal): Promise<void> {
     this.#see();
     const delivering = this.#deliver(signal);
-    const { folder } = this;
     const { clock } = this.#deps;
-    const storing = deliverCheckpoints({ ...this.#deps, folder, spool: this.#spool }, signal);
-    const wasKilled = this.folder.kill?.why === "wanted";
-    const waits = wasKilled ? killedWaits : limits;
+    const left = { ...this.#deps, folder: this.folder, spool: this.#spool };
+    const storing = deliverCheckpoints(left, signal);
+    const waits = this.folder.kill?.why === "wanted" ? killedWaits : limits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
     const leftMs = (waitMs: number): number => {
-      const fromExitMs = exit.atMs + waitMs - this.#deps.clock.nowMs();
+      const fromExitMs = exit.atMs + waitMs - clock.nowMs();
       return Math.min(waitMs, Math.max(fromExitMs, limits.beforeOldEndMs));
     };
     await Promise.all([
@@ -362,11 +360,11 @@ export class Run implements AsyncDisposable {
       atMost(clock, leftMs(waits.checkpointsBeforeEndMs), storing),
     ]);
     if (signal.aborted) return;
-    const isNews = !this.isEnded && folder.forgotten === null;
+    const isNews = !this.isEnded && this.folder.forgotten === null;
     this.#state = AllocationReportState.ENDED;
     if (isNews) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();
-    await Promise.all([delivering, shipping, storing]);
+    await Promise.all([delivering, shipping, storing, syncTensorBoard(left, signal)]);
     this.#isDelivered = !signal.aborted;
     this.#deps.onChange();
   }

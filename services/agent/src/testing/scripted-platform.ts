@@ -52,6 +52,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   store = "";
   /** Checkpoints of which other hosts have not sent their files. */
   readonly unsent = new Set<string>();
+  /** The TensorBoard files that plans were asked for. */
+  readonly tensorBoard: string[] = [];
   /** Each request for a plan. */
   readonly uploads: string[] = [];
   /** Complete ones, in the order of their completion, with what was sent. */
@@ -184,6 +186,12 @@ export class ScriptedPlatform implements AsyncDisposable {
     const upload = /checkpoints\/([^/]+)\/upload$/.exec(url)?.[1];
     if (upload !== undefined) {
       this.uploads.push(upload);
+      response.end(JSON.stringify({ files: [] }));
+      return;
+    }
+    if (url.endsWith("/tensorboard/upload")) {
+      const asked = JSON.parse(body) as { files: { path: string }[] };
+      this.tensorBoard.push(...asked.files.map(({ path }) => path));
       response.end(JSON.stringify({ files: [] }));
       return;
     }

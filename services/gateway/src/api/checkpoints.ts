@@ -17,6 +17,7 @@ import {
   FileUploadsSchema,
   PlanCheckpointDownloadSchema,
   PlanFilesSchema,
+  PlanTensorBoardSchema,
   PlanUploadSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
@@ -38,6 +39,7 @@ export function checkpointHandlers(backend: Backend) {
       completeCheckpoint: (request, context) => complete(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
       planUpload: (request, context) => planUpload(backend, request, context),
+      planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
       planFiles: (request, context) => planFiles(backend, request, context),
     },
     raw: {
@@ -131,6 +133,15 @@ async function planUpload(
   const { trial, run } = ownRun(ownId, context);
   const message = { checkpoint, trial, run, files };
   return backend.command("registry", PlanUploadSchema, message, FileUploadsSchema, context);
+}
+
+async function planTensorBoard(
+  backend: Backend,
+  { run: ownId, files }: RequestOf<"planTensorBoard">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), files };
+  return backend.command("registry", PlanTensorBoardSchema, message, FileUploadsSchema, context);
 }
 
 function planFiles(backend: Backend, request: RequestOf<"planFiles">, context: RequestContext) {

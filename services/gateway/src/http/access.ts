@@ -21,6 +21,7 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "declareCheckpoint",
   "completeCheckpoint",
   "planUpload",
+  "planTensorBoard",
   "planDownload",
   "planFiles",
   "getCheckpoint",

@@ -14,6 +14,7 @@ import {
   PlanCheckpointDownloadSchema,
   PlanContextDownloadSchema,
   PlanFilesSchema,
+  PlanTensorBoardSchema,
   PlanUploadSchema,
   ProbeStorageSchema,
   StorageAdoptionSchema,
@@ -44,6 +45,7 @@ import { planUpload } from "./upload.ts";
 import { probeStorage } from "./probe.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
+import { planTensorBoard } from "./tensorboard.ts";
 import type { Verifier } from "./verifier.ts";
 import { tellingOfStores } from "./store-faults.ts";
 
@@ -96,6 +98,9 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) =>
       tellingOfStores(() => planFiles(deps, request)),
+    ),
+    PlanTensorBoard: command(PlanTensorBoardSchema, FileUploadsSchema, (request) =>
+      tellingOfStores(() => planTensorBoard(deps, request)),
     ),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),

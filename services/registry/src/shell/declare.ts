@@ -71,7 +71,7 @@ export async function declareCheckpoint(
 }
 
 /** The object store of an experiment's new checkpoints; null for a directory. */
-async function storeOf(
+export async function storeOf(
   { executor, stores, checkpointDir }: CommandDeps,
   experiment: string,
 ): Promise<ObjectStore | null> {

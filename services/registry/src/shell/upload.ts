@@ -137,7 +137,8 @@ export function firstParts(files: Planned, most: number): Planned {
 
 type ManifestEntryOf = Plain<ManifestEntry>;
 
-function problemOf(files: readonly ManifestEntryOf[]): Rejection | null {
+/** Why such files cannot be planned; null where they can. */
+export function problemOf(files: readonly ManifestEntryOf[]): Rejection | null {
   if (files.length > registryLimits.filesPlannedMax) {
     const detail = `${files.length} files are planned at once, and at most ${registryLimits.filesPlannedMax} can be`;
     return reject("invalid_manifest", detail);

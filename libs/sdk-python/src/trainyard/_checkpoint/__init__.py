@@ -3,4 +3,10 @@
 from ._background import StoredCheckpoint
 from ._context import CheckpointContext, DownloadMode, background_of, stores_by_host
 
-__all__ = ["CheckpointContext", "DownloadMode", "StoredCheckpoint", "background_of", "stores_by_host"]
+__all__ = [
+    "CheckpointContext",
+    "DownloadMode",
+    "StoredCheckpoint",
+    "background_of",
+    "stores_by_host",
+]

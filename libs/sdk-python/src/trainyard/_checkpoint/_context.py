@@ -235,6 +235,9 @@ class CheckpointContext:
         at = self._distributed
         return Here(at.cross_rank, at.cross_size, at.local_rank == 0)
 
+    def _is_by_host(self) -> bool:
+        return self._here.hosts > 1 and self._store.by_host() is not None
+
     def _check_may_store(self, method: str, shard: bool) -> None:
         rank = self._distributed.rank
         if rank != 0 and not shard:
@@ -273,8 +276,7 @@ class CheckpointContext:
 
 def stores_by_host(checkpoints: CheckpointContext) -> bool:
     """Whether the hosts of a run share no folder for a checkpoint: each stores its own files."""
-    of_several = checkpoints._distributed.cross_size > 1  # noqa: SLF001 — the only way to it
-    return of_several and checkpoints._store.by_host() is not None  # noqa: SLF001
+    return checkpoints._is_by_host()  # noqa: SLF001 — the only way to it
 
 
 def background_of(checkpoints: CheckpointContext) -> Background:

@@ -36,18 +36,39 @@ def digest(
     """Reads a sealed file once, and gives ``moved`` the bytes of each piece. Raises ChangedFileError where it is not
     the file of the manifest. The MD5 takes longer than all else, and is for stores that compare it.
     """
+    # One byte more than it should have, to see whether it has that.
+    found = _read(folder, entry.path, entry.bytes, 1, moved, wants_md5)
+    if found.entry != entry:
+        raise ChangedFileError(f"{folder / entry.path} has changed since the checkpoint was stored")
+    return found
+
+
+def snapshot(folder: Path, path: str, moved: Callable[[int], None]) -> Digested:
+    """Reads a file that may be growing, as long as it is now."""
+    return _read(folder, path, (folder / path).stat().st_size, 0, moved, True)
+
+
+def _read(
+    folder: Path,
+    path: str,
+    expected: int,
+    beyond: int,
+    moved: Callable[[int], None],
+    wants_md5: bool,
+) -> Digested:
     import base64
     import hashlib
 
     size, part_bytes = 0, UPLOAD_PART_BYTES
-    in_parts = entry.bytes > part_bytes
+    in_parts = expected > part_bytes
     md5 = hashlib.md5(usedforsecurity=False) if wants_md5 else None
     part = hashlib.sha256()
     parts: list[str] = []
-    with open(folder / entry.path, "rb") as file, HashLane(entry.bytes) as whole:
+    with open(folder / path, "rb") as file, HashLane(expected) as whole:
         while True:
             # A piece ends where its part does.
-            piece = file.read(min(COPY_BYTES, part_bytes - size % part_bytes))
+            most = min(COPY_BYTES, part_bytes - size % part_bytes, expected + beyond - size)
+            piece = file.read(most)
             if not piece:
                 break
             size += len(piece)
@@ -57,12 +78,10 @@ def digest(
                 md5.update(piece)
             if in_parts:
                 part.update(piece)
-                if size % part_bytes == 0 or size == entry.bytes:
+                if size % part_bytes == 0 or size == expected:
                     parts.append(part.hexdigest())
                     part = hashlib.sha256()
-        sha256 = whole.hexdigest()
-    if size != entry.bytes or sha256 != entry.sha256:
-        raise ChangedFileError(f"{folder / entry.path} has changed since the checkpoint was stored")
+        entry = FileEntry(path, size, whole.hexdigest())
     compared = "" if md5 is None else base64.b64encode(md5.digest()).decode("ascii")
     return Digested(entry, parts, compared)
 

@@ -159,7 +159,7 @@ class CheckpointSender:
             raise refusal
 
     def pending(self, uuid: str) -> Record | None:
-        """A checkpoint of this process that the platform has not decided on, to read: its folder stays until the end."""
+        """A checkpoint of this process that the platform has not decided on, to read: its folder stays."""
         if self._pid != os.getpid():
             return None
         with self._changed:

@@ -108,7 +108,9 @@ def _complete(
         return
     failure: BaseException | None = None
     if here.is_first and together.rank != 0:
-        entries = sorted(entry for part in parts if part.host == here.host for entry in part.entries)
+        entries = sorted(
+            entry for part in parts if part.host == here.host for entry in part.entries
+        )
         failure = _attempt(lambda: by_host.complete_part(place.uuid, entries))
     of_others = [entry for part in parts for entry in part.digests]
     _agree(together, failure, None, lambda _: by_host.complete_all(place.uuid, own, of_others))

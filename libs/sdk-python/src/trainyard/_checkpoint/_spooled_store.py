@@ -40,7 +40,7 @@ class SpooledStore:
         return self._sender.root / uuid
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Puts the checkpoint into the spool, and waits a short time for the platform; for an upload it does not wait."""
+        """Puts the checkpoint into the spool, and waits a short time for the platform, unless it is uploaded."""
         self._sender.submit(self._record(uuid, manifest))
         if not self._sender.uploads:
             self._sender.wait(uuid)

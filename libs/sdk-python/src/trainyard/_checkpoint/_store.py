@@ -149,8 +149,8 @@ class RemoteStore:
     def _call(
         self, failing: str, method: str, path: str, message: Any | None, early: tuple[str, ...] = ()
     ) -> dict[str, Any]:
-        """Sends one request until it is answered. Other threads of the script run on meanwhile. A refusal with one of the
-        codes in ``early`` is asked again.
+        """Sends one request until it is answered. Other threads of the script run on meanwhile. A refusal with a
+        code in ``early`` is asked again.
         """
         connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
         body = None if message is None else _values.encode(message)

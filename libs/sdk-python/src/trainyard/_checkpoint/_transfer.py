@@ -81,8 +81,8 @@ class StoreConnections:
         count: int,
         moved: Callable[[int], None],
     ) -> None:
-        """Sends ``count`` bytes of a file from ``offset`` on, and gives ``moved`` the bytes of each piece; what the store
-        did not take is given back as a negative number. Raises TransferError and WrongContentError.
+        """Sends ``count`` bytes of a file from ``offset`` on, and gives ``moved`` the bytes of each piece; what the
+        store did not take is given back as a negative number. Raises TransferError and WrongContentError.
         """
         status, answer = 0, ""
         with open(path, "rb") as file:

@@ -80,8 +80,8 @@ def _exchange(process: subprocess.Popen[bytes], order: bytes) -> bytes:
 
 
 class _Lines(threading.Thread):
-    """Logs what the program says as it says it; the last line may be the reason of a failure. A program that moves bytes
-    says so, so one that says nothing for long is killed.
+    """Logs what the program says as it says it; the last line may be the reason of a failure. A program that moves
+    bytes says so, so one that says nothing for long is killed.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -100,7 +100,9 @@ class _Lines(threading.Thread):
             while True:
                 if not selector.select(UPLOAD_SILENCE_S):
                     self._process.kill()
-                    self._say(f"the upload was ended after {UPLOAD_SILENCE_S:.0f} s without progress")
+                    self._say(
+                        f"the upload was ended after {UPLOAD_SILENCE_S:.0f} s without progress"
+                    )
                     return
                 piece = os.read(stderr.fileno(), 65_536)
                 if not piece:

@@ -2,7 +2,8 @@
 
 A process of its own, so that training shares neither its interpreter nor its memory with the upload, and so that
 the agent can do the rest by the same program after the training process has ended. It reads one JSON object from
-stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, and ``store`` where it is known. Each round it asks the platform what
+stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, and ``store`` where it is known; without
+``checkpoint`` the files of the folder are the trial's TensorBoard files, as they are now. Each round it asks the platform what
 the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
 
 When all is sent it writes the manifest, with the digests that the store compares, to stdout, and ends with 0. It ends
@@ -12,6 +13,7 @@ reason is the last line of stderr.
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import threading
@@ -34,7 +36,8 @@ from .._limits import (
     UPLOAD_PLAN_S,
     UPLOAD_ROUNDS_MAX,
 )
-from ._parts import ChangedFileError, Digested, digest
+from .._storage import files_of
+from ._parts import ChangedFileError, Digested, digest, snapshot
 from ._store import entry_of, is_final
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
 from ._uploader_status import LATER, REFUSED
@@ -46,11 +49,17 @@ class Order(NamedTuple):
     url: str
     token: str
     run: str
+    # Empty for TensorBoard files, which have no manifest.
     checkpoint: str
     folder: Path
     manifest: list[Any]
     # The address of the store, as s3://bucket/prefix; empty where the caller does not know it.
     store: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is, in a sentence."""
+        return f"checkpoint {self.checkpoint}" if self.checkpoint else "TensorBoard files"
 
 
 class RefusedError(Exception):
@@ -75,20 +84,15 @@ class Uploader:
         self._order = order
         self._platform = HttpConnection(order.url, order.token, CHECKPOINT_TIMEOUT_S)
         run, checkpoint = quote(order.run, safe=""), quote(order.checkpoint, safe="")
-        self._plan_path = f"/api/v1/runs/{run}/checkpoints/{checkpoint}/upload"
+        what = f"checkpoints/{checkpoint}" if checkpoint else "tensorboard"
+        self._plan_path = f"/api/v1/runs/{run}/{what}/upload"
         self._store = StoreConnections()
-        self._progress = _Progress(order.checkpoint)
+        self._progress = _Progress(order.name)
 
     def upload(self) -> list[Digested]:
         """Sends what is missing. Raises TransferError for later, RefusedError for never."""
-        entries = [entry_of(self._order.checkpoint, entry) for entry in self._order.manifest]
-        total = sum(entry.bytes for entry in entries)
-        self._progress.begin("read", total)
-        # S3 compares SHA-256.
-        wants_md5 = not self._order.store.startswith("s3://")
-        files = [
-            digest(self._order.folder, entry, self._progress.moved, wants_md5) for entry in entries
-        ]
+        files = self._read()
+        total = sum(file.entry.bytes for file in files)
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._progress.begin("sent", total)
         try:
@@ -99,6 +103,18 @@ class Uploader:
             self._platform.close()
             self._store.close()
         return files
+
+    def _read(self) -> list[Digested]:
+        order, moved = self._order, self._progress.moved
+        if not order.checkpoint:
+            paths = files_of(order.folder)
+            self._progress.begin("read", sum((order.folder / p).stat().st_size for p in paths))
+            return [snapshot(order.folder, path, moved) for path in paths]
+        entries = [entry_of(order.checkpoint, entry) for entry in order.manifest]
+        self._progress.begin("read", sum(entry.bytes for entry in entries))
+        # S3 compares SHA-256.
+        wants_md5 = not order.store.startswith("s3://")
+        return [digest(order.folder, entry, moved, wants_md5) for entry in entries]
 
     def _upload_page(
         self, page: list[Digested], lanes: ThreadPoolExecutor, backoff: Backoff
@@ -119,15 +135,12 @@ class Uploader:
             if all((part.path, part.offset) in sent for part in parts):
                 return
             until = time.monotonic() + UPLOAD_PLAN_S
-            failures = [
-                failure
-                for failure in lanes.map(lambda part: self._send(part, until, sent), parts)
-                if failure is not None
-            ]
+            send = functools.partial(self._send, until, sent)
+            failures = [failure for failure in lanes.map(send, parts) if failure is not None]
             if not failures:
                 backoff.reset()
                 fruitless = 0
-                if is_planned_at_once:
+                if is_planned_at_once and all((part.path, part.offset) in sent for part in parts):
                     return
                 continue
             fruitless = fruitless + 1 if len(failures) == len(parts) else 0
@@ -152,11 +165,9 @@ class Uploader:
                 offset, count = int(part.get("offset", 0)), int(part.get("bytes", 0))
                 yield _Part(str(file["path"]), offset, count, Planned.of(part.get("request")))
 
-    def _send(
-        self, part: _Part, until: float, sent: set[tuple[str, int]]
-    ) -> TransferError | None:
-        """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile. When the
-        time is over the rest is left to the next plan.
+    def _send(self, until: float, sent: set[tuple[str, int]], part: _Part) -> TransferError | None:
+        """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile.
+        When the time is over the rest is left to the next plan.
         """
         if time.monotonic() > until:
             return None
@@ -172,8 +183,8 @@ class Uploader:
 class _Progress:
     """Says how far a long upload is, while bytes move: an upload that says nothing for long is taken to hang."""
 
-    def __init__(self, checkpoint: str) -> None:
-        self._checkpoint = checkpoint
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._what = ""
         self._total = 0
@@ -189,7 +200,7 @@ class _Progress:
             if time.monotonic() < self._next_notice:
                 return
             self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
-        say(f"checkpoint {self._checkpoint}: {text}")
+        say(f"{self._name}: {text}")
 
     def moved(self, count: int) -> None:
         with self._lock:
@@ -198,7 +209,7 @@ class _Progress:
                 return
             self._next_notice = time.monotonic() + TRANSFER_NOTICE_S
             moved, total = self._moved / 1e6, self._total / 1e6
-        say(f"checkpoint {self._checkpoint}: {moved:,.0f} of {total:,.0f} MB {self._what}")
+        say(f"{self._name}: {moved:,.0f} of {total:,.0f} MB {self._what}")
 
 
 def say(line: str) -> None:
@@ -216,7 +227,7 @@ def main() -> int:
     except TransferError as error:
         say(str(error))
         return LATER
-    except (RefusedError, WrongContentError, ChangedFileError) as error:
+    except (RefusedError, WrongContentError, ChangedFileError, ValueError) as error:
         say(str(error))
         return REFUSED
     except OSError as error:

@@ -10,6 +10,7 @@ from .. import _log as log
 from .._info import Info
 from ._files import TensorBoardFiles
 from ._folder import folder_of, is_kept
+from ._sync import TensorBoardSync
 
 # A run that is killed loses what its writers held back, which is this many seconds' worth.
 FLUSH_S = 10
@@ -20,9 +21,10 @@ class TensorBoardContext:
     TensorBoard follows one file of a folder at a time.
     """
 
-    def __init__(self, info: Info, rank: int) -> None:
+    def __init__(self, info: Info, rank: int, sync: TensorBoardSync | None = None) -> None:
         self._info = info
         self._rank = rank
+        self._sync = sync
         self._files = TensorBoardFiles(lambda: self.path, info.run, self._purge_step)
 
     @property
@@ -42,6 +44,8 @@ class TensorBoardContext:
                     folder,
                 )
             folder.mkdir(parents=True, exist_ok=True)
+        if self._sync is not None:
+            self._sync.start()
         return folder
 
     def writer(self, **arguments: object) -> Any:

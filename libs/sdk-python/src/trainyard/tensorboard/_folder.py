@@ -11,7 +11,7 @@ from .._info import Info
 def folder_of(info: Info) -> Path:
     """``<checkpoint storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform knows too; in
     local mode ``tensorboard`` in the local folder, and in the run's own folder where the storage's
-    root is not known here.
+    root is not known here, or is an object store (see _sync).
 
     No checkpoint has such a name, so nothing that deletes checkpoints takes it for one.
     """
@@ -25,12 +25,16 @@ def folder_of(info: Info) -> Path:
 
 
 def is_kept(info: Info) -> bool:
-    """Whether the folder outlives the run's."""
-    return info.local or bool(_storage_root())
+    """Whether the files outlive the run's folder: there, or in the object store that they are sent to."""
+    return info.local or bool(_storage_root()) or _uploads()
+
+
+def _uploads() -> bool:
+    return os.environ.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1"
 
 
 def _storage_root() -> str | None:
     """The root of a directory storage; None where checkpoints go from the run's folder to an object store."""
-    if os.environ.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1":
+    if _uploads():
         return None
     return os.environ.get("TRAINYARD_CHECKPOINT_ROOT")

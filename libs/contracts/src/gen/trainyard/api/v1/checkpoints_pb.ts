@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/checkpoints.proto.
  */
 export const file_trainyard_api_v1_checkpoints: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIngKFkxpc3RDaGVja3BvaW50c1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIUCgxtaW5fcG9zaXRpb24YBSABKAkicQoXTGlzdENoZWNrcG9pbnRzUmVzcG9uc2USKwoFaXRlbXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIioKFEdldENoZWNrcG9pbnRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiPgoZRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBWdsb2JzGBQgAygJIqUECgpDaGVja3BvaW50EgwKBHV1aWQYASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFwoPc3RlcHNfY29tcGxldGVkGAUgASgBEg0KBXN0YXRlGAYgASgJEg0KBWZpbGVzGAcgASgNEg0KBWJ5dGVzGAggASgBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5kZWNsYXJlZF9hdF9tcxgKIAEoARIcCg9jb21wbGV0ZWRfYXRfbXMYCyABKAFIAIgBARItCghtYW5pZmVzdBgMIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EhcKD21hbmlmZXN0X2RpZ2VzdBgNIAEoCRIOCgZyZWFzb24YDiABKAkSFwoKc3RvcmFnZV9pZBgRIAEoCUgBiAEBEi0KBHBpbnMYHiADKAsyHy50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRQaW4SMAoPaHlwZXJwYXJhbWV0ZXJzGB8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtjb2RlX2RpZ2VzdBggIAEoCRIoCgdtZXRyaWNzGCEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEISChBfY29tcGxldGVkX2F0X21zQg0KC19zdG9yYWdlX2lkIlEKDUNoZWNrcG9pbnRQaW4SDgoGaG9sZGVyGAEgASgJEgoKAmJ5GAIgASgJEg4KBnJlYXNvbhgDIAEoCRIUCgxwaW5uZWRfYXRfbXMYBCABKAEiWgoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSKnAQoYRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgHIAEoCUgAiAEBQg0KC19zdG9yYWdlX2lkIkwKGURlY2xhcmVDaGVja3BvaW50UmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEg0KBXN0b3JlGAMgASgJImAKEVBsYW5VcGxvYWRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEioKBWZpbGVzGAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiQQoSUGxhblVwbG9hZFJlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwudHJhaW55YXJkLmFwaS52MS5GaWxlVXBsb2FkIkcKCkZpbGVVcGxvYWQSDAoEcGF0aBgBIAEoCRIrCgVwYXJ0cxgCIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuUGFydFVwbG9hZCJeCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARIxCgdyZXF1ZXN0GAMgASgLMiAudHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdCKvAQoOUGxhbm5lZFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRI+CgdoZWFkZXJzGAMgAygLMi0udHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiNQoQUGxhbkZpbGVzUmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBXBhdGhzGAIgAygJIkIKEVBsYW5GaWxlc1Jlc3BvbnNlEi0KBWZpbGVzGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5GaWxlRG93bmxvYWQiTwoMRmlsZURvd25sb2FkEgwKBHBhdGgYASABKAkSMQoHcmVxdWVzdBgCIAEoCzIgLnRyYWlueWFyZC5hcGkudjEuUGxhbm5lZFJlcXVlc3QiawoZQ29tcGxldGVDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRItCghtYW5pZmVzdBgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5Ii4KGkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIikKE1BsYW5Eb3dubG9hZFJlcXVlc3QSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoUUGxhbkRvd25sb2FkUmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEi0KCG1hbmlmZXN0GAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZDLkCQoRQ2hlY2twb2ludFNlcnZpY2USwgEKD0xpc3RDaGVja3BvaW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdENoZWNrcG9pbnRzUmVzcG9uc2UiWoLT5JMCVFokEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2NoZWNrcG9pbnRzEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jaGVja3BvaW50cxJ/Cg1HZXRDaGVja3BvaW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRDaGVja3BvaW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuQ2hlY2twb2ludCIogtPkkwIiEiAvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fRKJAQoSRG93bmxvYWRDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Eb3dubG9hZENoZWNrcG9pbnRSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIwgtPkkwIqEigvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS9hcmNoaXZlEpcBChFEZWNsYXJlQ2hlY2twb2ludBIqLnRyYWlueWFyZC5hcGkudjEuRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0GisudHJhaW55YXJkLmFwaS52MS5EZWNsYXJlQ2hlY2twb2ludFJlc3BvbnNlIimC0+STAiM6ASoiHi9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cxKwAQoSQ29tcGxldGVDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0GiwudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXNwb25zZSI/gtPkkwI5OgEqIjQvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2NvbXBsZXRlEowBCgxQbGFuRG93bmxvYWQSJS50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlBsYW5Eb3dubG9hZFJlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3BsYW4SlgEKClBsYW5VcGxvYWQSIy50cmFpbnlhcmQuYXBpLnYxLlBsYW5VcGxvYWRSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5QbGFuVXBsb2FkUmVzcG9uc2UiPYLT5JMCNzoBKiIyL2FwaS92MS9ydW5zL3tydW59L2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS91cGxvYWQShwEKCVBsYW5GaWxlcxIiLnRyYWlueWFyZC5hcGkudjEuUGxhbkZpbGVzUmVxdWVzdBojLnRyYWlueWFyZC5hcGkudjEuUGxhbkZpbGVzUmVzcG9uc2UiMYLT5JMCKzoBKiImL2FwaS92MS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vZmlsZXNiBnByb3RvMw", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIngKFkxpc3RDaGVja3BvaW50c1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIUCgxtaW5fcG9zaXRpb24YBSABKAkicQoXTGlzdENoZWNrcG9pbnRzUmVzcG9uc2USKwoFaXRlbXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIioKFEdldENoZWNrcG9pbnRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiPgoZRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBWdsb2JzGBQgAygJIqUECgpDaGVja3BvaW50EgwKBHV1aWQYASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFwoPc3RlcHNfY29tcGxldGVkGAUgASgBEg0KBXN0YXRlGAYgASgJEg0KBWZpbGVzGAcgASgNEg0KBWJ5dGVzGAggASgBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5kZWNsYXJlZF9hdF9tcxgKIAEoARIcCg9jb21wbGV0ZWRfYXRfbXMYCyABKAFIAIgBARItCghtYW5pZmVzdBgMIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EhcKD21hbmlmZXN0X2RpZ2VzdBgNIAEoCRIOCgZyZWFzb24YDiABKAkSFwoKc3RvcmFnZV9pZBgRIAEoCUgBiAEBEi0KBHBpbnMYHiADKAsyHy50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRQaW4SMAoPaHlwZXJwYXJhbWV0ZXJzGB8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtjb2RlX2RpZ2VzdBggIAEoCRIoCgdtZXRyaWNzGCEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEISChBfY29tcGxldGVkX2F0X21zQg0KC19zdG9yYWdlX2lkIlEKDUNoZWNrcG9pbnRQaW4SDgoGaG9sZGVyGAEgASgJEgoKAmJ5GAIgASgJEg4KBnJlYXNvbhgDIAEoCRIUCgxwaW5uZWRfYXRfbXMYBCABKAEiWgoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSKnAQoYRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgHIAEoCUgAiAEBQg0KC19zdG9yYWdlX2lkIkwKGURlY2xhcmVDaGVja3BvaW50UmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEg0KBXN0b3JlGAMgASgJImAKEVBsYW5VcGxvYWRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEioKBWZpbGVzGAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiQQoSUGxhblVwbG9hZFJlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwudHJhaW55YXJkLmFwaS52MS5GaWxlVXBsb2FkIlEKFlBsYW5UZW5zb3JCb2FyZFJlcXVlc3QSCwoDcnVuGAEgASgJEioKBWZpbGVzGAIgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiRgoXUGxhblRlbnNvckJvYXJkUmVzcG9uc2USKwoFZmlsZXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkZpbGVVcGxvYWQiRwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEisKBXBhcnRzGAIgAygLMhwudHJhaW55YXJkLmFwaS52MS5QYXJ0VXBsb2FkIl4KClBhcnRVcGxvYWQSDgoGb2Zmc2V0GAEgASgBEg0KBWJ5dGVzGAIgASgBEjEKB3JlcXVlc3QYAyABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlBsYW5uZWRSZXF1ZXN0Iq8BCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEj4KB2hlYWRlcnMYAyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI1ChBQbGFuRmlsZXNSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoRUGxhbkZpbGVzUmVzcG9uc2USLQoFZmlsZXMYASADKAsyHi50cmFpbnlhcmQuYXBpLnYxLkZpbGVEb3dubG9hZCJPCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRIxCgdyZXF1ZXN0GAIgASgLMiAudHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdCJrChlDb21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEi0KCG1hbmlmZXN0GAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiLgoaQ29tcGxldGVDaGVja3BvaW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkiKQoTUGxhbkRvd25sb2FkUmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJIskBChRQbGFuRG93bmxvYWRSZXNwb25zZRISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSLQoIbWFuaWZlc3QYAyADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkZpbGVFbnRyeRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgFIAEoCUgAiAEBEg0KBXN0b3JlGAYgASgJQg0KC19zdG9yYWdlX2lkMv8KChFDaGVja3BvaW50U2VydmljZRLCAQoPTGlzdENoZWNrcG9pbnRzEigudHJhaW55YXJkLmFwaS52MS5MaXN0Q2hlY2twb2ludHNSZXF1ZXN0GikudHJhaW55YXJkLmFwaS52MS5MaXN0Q2hlY2twb2ludHNSZXNwb25zZSJagtPkkwJUWiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vY2hlY2twb2ludHMSLC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2NoZWNrcG9pbnRzEn8KDUdldENoZWNrcG9pbnQSJi50cmFpbnlhcmQuYXBpLnYxLkdldENoZWNrcG9pbnRSZXF1ZXN0GhwudHJhaW55YXJkLmFwaS52MS5DaGVja3BvaW50IiiC0+STAiISIC9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9EokBChJEb3dubG9hZENoZWNrcG9pbnQSKy50cmFpbnlhcmQuYXBpLnYxLkRvd25sb2FkQ2hlY2twb2ludFJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IjCC0+STAioSKC9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2FyY2hpdmUSlwEKEURlY2xhcmVDaGVja3BvaW50EioudHJhaW55YXJkLmFwaS52MS5EZWNsYXJlQ2hlY2twb2ludFJlcXVlc3QaKy50cmFpbnlhcmQuYXBpLnYxLkRlY2xhcmVDaGVja3BvaW50UmVzcG9uc2UiKYLT5JMCIzoBKiIeL2FwaS92MS9ydW5zL3tydW59L2NoZWNrcG9pbnRzErABChJDb21wbGV0ZUNoZWNrcG9pbnQSKy50cmFpbnlhcmQuYXBpLnYxLkNvbXBsZXRlQ2hlY2twb2ludFJlcXVlc3QaLC50cmFpbnlhcmQuYXBpLnYxLkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlIj+C0+STAjk6ASoiNC9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vY29tcGxldGUSjAEKDFBsYW5Eb3dubG9hZBIlLnRyYWlueWFyZC5hcGkudjEuUGxhbkRvd25sb2FkUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuUGxhbkRvd25sb2FkUmVzcG9uc2UiLYLT5JMCJxIlL2FwaS92MS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vcGxhbhKWAQoKUGxhblVwbG9hZBIjLnRyYWlueWFyZC5hcGkudjEuUGxhblVwbG9hZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlBsYW5VcGxvYWRSZXNwb25zZSI9gtPkkwI3OgEqIjIvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3VwbG9hZBKYAQoPUGxhblRlbnNvckJvYXJkEigudHJhaW55YXJkLmFwaS52MS5QbGFuVGVuc29yQm9hcmRSZXF1ZXN0GikudHJhaW55YXJkLmFwaS52MS5QbGFuVGVuc29yQm9hcmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL3J1bnMve3J1bn0vdGVuc29yYm9hcmQvdXBsb2FkEocBCglQbGFuRmlsZXMSIi50cmFpbnlhcmQuYXBpLnYxLlBsYW5GaWxlc1JlcXVlc3QaIy50cmFpbnlhcmQuYXBpLnYxLlBsYW5GaWxlc1Jlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2ZpbGVzYgZwcm90bzM", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.ListCheckpointsRequest
@@ -434,6 +434,47 @@ export const PlanUploadResponseSchema: GenMessage<PlanUploadResponse> = /*@__PUR
   messageDesc(file_trainyard_api_v1_checkpoints, 10);
 
 /**
+ * @generated from message trainyard.api.v1.PlanTensorBoardRequest
+ */
+export type PlanTensorBoardRequest = Message<"trainyard.api.v1.PlanTensorBoardRequest"> & {
+  /**
+   * @generated from field: string run = 1;
+   */
+  run: string;
+
+  /**
+   * At most 100, as they are now: a file that has grown is sent again.
+   *
+   * @generated from field: repeated trainyard.api.v1.FileEntry files = 2;
+   */
+  files: FileEntry[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.PlanTensorBoardRequest.
+ * Use `create(PlanTensorBoardRequestSchema)` to create a new message.
+ */
+export const PlanTensorBoardRequestSchema: GenMessage<PlanTensorBoardRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 11);
+
+/**
+ * @generated from message trainyard.api.v1.PlanTensorBoardResponse
+ */
+export type PlanTensorBoardResponse = Message<"trainyard.api.v1.PlanTensorBoardResponse"> & {
+  /**
+   * @generated from field: repeated trainyard.api.v1.FileUpload files = 1;
+   */
+  files: FileUpload[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.PlanTensorBoardResponse.
+ * Use `create(PlanTensorBoardResponseSchema)` to create a new message.
+ */
+export const PlanTensorBoardResponseSchema: GenMessage<PlanTensorBoardResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 12);
+
+/**
  * @generated from message trainyard.api.v1.FileUpload
  */
 export type FileUpload = Message<"trainyard.api.v1.FileUpload"> & {
@@ -456,7 +497,7 @@ export type FileUpload = Message<"trainyard.api.v1.FileUpload"> & {
  * Use `create(FileUploadSchema)` to create a new message.
  */
 export const FileUploadSchema: GenMessage<FileUpload> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 11);
+  messageDesc(file_trainyard_api_v1_checkpoints, 13);
 
 /**
  * @generated from message trainyard.api.v1.PartUpload
@@ -485,7 +526,7 @@ export type PartUpload = Message<"trainyard.api.v1.PartUpload"> & {
  * Use `create(PartUploadSchema)` to create a new message.
  */
 export const PartUploadSchema: GenMessage<PartUpload> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 12);
+  messageDesc(file_trainyard_api_v1_checkpoints, 14);
 
 /**
  * An HTTP request that anyone may send until it expires, with exactly these headers.
@@ -521,7 +562,7 @@ export type PlannedRequest = Message<"trainyard.api.v1.PlannedRequest"> & {
  * Use `create(PlannedRequestSchema)` to create a new message.
  */
 export const PlannedRequestSchema: GenMessage<PlannedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 13);
+  messageDesc(file_trainyard_api_v1_checkpoints, 15);
 
 /**
  * @generated from message trainyard.api.v1.PlanFilesRequest
@@ -545,7 +586,7 @@ export type PlanFilesRequest = Message<"trainyard.api.v1.PlanFilesRequest"> & {
  * Use `create(PlanFilesRequestSchema)` to create a new message.
  */
 export const PlanFilesRequestSchema: GenMessage<PlanFilesRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 14);
+  messageDesc(file_trainyard_api_v1_checkpoints, 16);
 
 /**
  * @generated from message trainyard.api.v1.PlanFilesResponse
@@ -562,7 +603,7 @@ export type PlanFilesResponse = Message<"trainyard.api.v1.PlanFilesResponse"> & 
  * Use `create(PlanFilesResponseSchema)` to create a new message.
  */
 export const PlanFilesResponseSchema: GenMessage<PlanFilesResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 15);
+  messageDesc(file_trainyard_api_v1_checkpoints, 17);
 
 /**
  * @generated from message trainyard.api.v1.FileDownload
@@ -584,7 +625,7 @@ export type FileDownload = Message<"trainyard.api.v1.FileDownload"> & {
  * Use `create(FileDownloadSchema)` to create a new message.
  */
 export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 16);
+  messageDesc(file_trainyard_api_v1_checkpoints, 18);
 
 /**
  * @generated from message trainyard.api.v1.CompleteCheckpointRequest
@@ -611,7 +652,7 @@ export type CompleteCheckpointRequest = Message<"trainyard.api.v1.CompleteCheckp
  * Use `create(CompleteCheckpointRequestSchema)` to create a new message.
  */
 export const CompleteCheckpointRequestSchema: GenMessage<CompleteCheckpointRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 17);
+  messageDesc(file_trainyard_api_v1_checkpoints, 19);
 
 /**
  * @generated from message trainyard.api.v1.CompleteCheckpointResponse
@@ -628,7 +669,7 @@ export type CompleteCheckpointResponse = Message<"trainyard.api.v1.CompleteCheck
  * Use `create(CompleteCheckpointResponseSchema)` to create a new message.
  */
 export const CompleteCheckpointResponseSchema: GenMessage<CompleteCheckpointResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 18);
+  messageDesc(file_trainyard_api_v1_checkpoints, 20);
 
 /**
  * @generated from message trainyard.api.v1.PlanDownloadRequest
@@ -645,7 +686,7 @@ export type PlanDownloadRequest = Message<"trainyard.api.v1.PlanDownloadRequest"
  * Use `create(PlanDownloadRequestSchema)` to create a new message.
  */
 export const PlanDownloadRequestSchema: GenMessage<PlanDownloadRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 19);
+  messageDesc(file_trainyard_api_v1_checkpoints, 21);
 
 /**
  * @generated from message trainyard.api.v1.PlanDownloadResponse
@@ -691,7 +732,7 @@ export type PlanDownloadResponse = Message<"trainyard.api.v1.PlanDownloadRespons
  * Use `create(PlanDownloadResponseSchema)` to create a new message.
  */
 export const PlanDownloadResponseSchema: GenMessage<PlanDownloadResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 20);
+  messageDesc(file_trainyard_api_v1_checkpoints, 22);
 
 /**
  * @generated from service trainyard.api.v1.CheckpointService
@@ -762,6 +803,16 @@ export const CheckpointService: GenService<{
     methodKind: "unary";
     input: typeof PlanUploadRequestSchema;
     output: typeof PlanUploadResponseSchema;
+  },
+  /**
+   * Plans what is left to send of some TensorBoard files of a trial to its object store. Takes a run's token.
+   *
+   * @generated from rpc trainyard.api.v1.CheckpointService.PlanTensorBoard
+   */
+  planTensorBoard: {
+    methodKind: "unary";
+    input: typeof PlanTensorBoardRequestSchema;
+    output: typeof PlanTensorBoardResponseSchema;
   },
   /**
    * Plans how to read some files of a complete checkpoint from its object store. Takes a run's token or a user's.

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitAEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiSwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZCJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5Il4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitAEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJhCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiSwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZCJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5Il4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Answers UploadPlan or Rejected.
@@ -179,6 +179,37 @@ export const PlanUploadSchema: GenMessage<PlanUpload> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 4);
 
 /**
+ * Plans what is left to send of some TensorBoard files of a trial. Answers FileUploads or Rejected.
+ *
+ * @generated from message trainyard.command.v1.PlanTensorBoard
+ */
+export type PlanTensorBoard = Message<"trainyard.command.v1.PlanTensorBoard"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated trainyard.command.v1.ManifestEntry files = 3;
+   */
+  files: ManifestEntry[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.PlanTensorBoard.
+ * Use `create(PlanTensorBoardSchema)` to create a new message.
+ */
+export const PlanTensorBoardSchema: GenMessage<PlanTensorBoard> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 5);
+
+/**
  * @generated from message trainyard.command.v1.FileUploads
  */
 export type FileUploads = Message<"trainyard.command.v1.FileUploads"> & {
@@ -193,7 +224,7 @@ export type FileUploads = Message<"trainyard.command.v1.FileUploads"> & {
  * Use `create(FileUploadsSchema)` to create a new message.
  */
 export const FileUploadsSchema: GenMessage<FileUploads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 5);
+  messageDesc(file_trainyard_command_v1_registry, 6);
 
 /**
  * @generated from message trainyard.command.v1.FileUpload
@@ -218,7 +249,7 @@ export type FileUpload = Message<"trainyard.command.v1.FileUpload"> & {
  * Use `create(FileUploadSchema)` to create a new message.
  */
 export const FileUploadSchema: GenMessage<FileUpload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 6);
+  messageDesc(file_trainyard_command_v1_registry, 7);
 
 /**
  * @generated from message trainyard.command.v1.PartUpload
@@ -247,7 +278,7 @@ export type PartUpload = Message<"trainyard.command.v1.PartUpload"> & {
  * Use `create(PartUploadSchema)` to create a new message.
  */
 export const PartUploadSchema: GenMessage<PartUpload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 7);
+  messageDesc(file_trainyard_command_v1_registry, 8);
 
 /**
  * An HTTP request that anyone may send until it expires, with exactly these headers.
@@ -283,7 +314,7 @@ export type PlannedRequest = Message<"trainyard.command.v1.PlannedRequest"> & {
  * Use `create(PlannedRequestSchema)` to create a new message.
  */
 export const PlannedRequestSchema: GenMessage<PlannedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 8);
+  messageDesc(file_trainyard_command_v1_registry, 9);
 
 /**
  * Answers Accepted when every file was read with the right size and SHA-256, else Rejected.
@@ -317,7 +348,7 @@ export type CompleteCheckpoint = Message<"trainyard.command.v1.CompleteCheckpoin
  * Use `create(CompleteCheckpointSchema)` to create a new message.
  */
 export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 9);
+  messageDesc(file_trainyard_command_v1_registry, 10);
 
 /**
  * @generated from message trainyard.command.v1.ManifestEntry
@@ -362,7 +393,7 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
  * Use `create(ManifestEntrySchema)` to create a new message.
  */
 export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 10);
+  messageDesc(file_trainyard_command_v1_registry, 11);
 
 /**
  * Answers DownloadPlan or Rejected.
@@ -381,7 +412,7 @@ export type PlanCheckpointDownload = Message<"trainyard.command.v1.PlanCheckpoin
  * Use `create(PlanCheckpointDownloadSchema)` to create a new message.
  */
 export const PlanCheckpointDownloadSchema: GenMessage<PlanCheckpointDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 11);
+  messageDesc(file_trainyard_command_v1_registry, 12);
 
 /**
  * @generated from message trainyard.command.v1.DownloadPlan
@@ -427,7 +458,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
  * Use `create(DownloadPlanSchema)` to create a new message.
  */
 export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 12);
+  messageDesc(file_trainyard_command_v1_registry, 13);
 
 /**
  * Plans how to read some files of a complete checkpoint from its object store. Answers FileDownloads or Rejected.
@@ -453,7 +484,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
  * Use `create(PlanFilesSchema)` to create a new message.
  */
 export const PlanFilesSchema: GenMessage<PlanFiles> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 13);
+  messageDesc(file_trainyard_command_v1_registry, 14);
 
 /**
  * @generated from message trainyard.command.v1.FileDownloads
@@ -470,7 +501,7 @@ export type FileDownloads = Message<"trainyard.command.v1.FileDownloads"> & {
  * Use `create(FileDownloadsSchema)` to create a new message.
  */
 export const FileDownloadsSchema: GenMessage<FileDownloads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 14);
+  messageDesc(file_trainyard_command_v1_registry, 15);
 
 /**
  * @generated from message trainyard.command.v1.FileDownload
@@ -492,7 +523,7 @@ export type FileDownload = Message<"trainyard.command.v1.FileDownload"> & {
  * Use `create(FileDownloadSchema)` to create a new message.
  */
 export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 15);
+  messageDesc(file_trainyard_command_v1_registry, 16);
 
 /**
  * Answers ContextPlan or Rejected.
@@ -511,7 +542,7 @@ export type PlanContextDownload = Message<"trainyard.command.v1.PlanContextDownl
  * Use `create(PlanContextDownloadSchema)` to create a new message.
  */
 export const PlanContextDownloadSchema: GenMessage<PlanContextDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 16);
+  messageDesc(file_trainyard_command_v1_registry, 17);
 
 /**
  * @generated from message trainyard.command.v1.ContextPlan
@@ -535,7 +566,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  * Use `create(ContextPlanSchema)` to create a new message.
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 17);
+  messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
  * Answers StorageList.
@@ -550,7 +581,7 @@ export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
  * Use `create(ListStoragesSchema)` to create a new message.
  */
 export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 18);
+  messageDesc(file_trainyard_command_v1_registry, 19);
 
 /**
  * @generated from message trainyard.command.v1.StorageList
@@ -567,7 +598,7 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  * Use `create(StorageListSchema)` to create a new message.
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 19);
+  messageDesc(file_trainyard_command_v1_registry, 20);
 
 /**
  * The checkpoints that were declared under a root with the same id, and are not deleted.
@@ -626,7 +657,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 20);
+  messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
  * Assigns a storage to a root. Answers StorageAdoption or Rejected.
@@ -657,7 +688,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 21);
+  messageDesc(file_trainyard_command_v1_registry, 22);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -681,5 +712,5 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 22);
+  messageDesc(file_trainyard_command_v1_registry, 23);
 

@@ -1,0 +1,83 @@
+"""TensorBoard files of runs whose checkpoints go to an object store: sent while they are written."""
+
+from __future__ import annotations
+
+import unittest
+from unittest import mock
+
+from fake_platform import TOKEN, wait_until
+from fake_store import StorePlatform
+from test_context import ContextCase
+from test_sender import RUN, SenderCase
+
+from trainyard._checkpoint import _parts
+from trainyard.tensorboard import _sync
+
+
+class Sync(SenderCase):
+    def setUp(self):
+        super().setUp()
+        self.platform.stop()
+        self.platform = StorePlatform()
+        self.addCleanup(self.platform.stop)
+        self.root = self.folder / "tensorboard"
+        (self.root / "metrics").mkdir(parents=True)
+        self.events = self.root / "metrics" / "events.1"
+        self.sync = _sync.TensorBoardSync(self.platform.url, TOKEN, RUN, self.root)
+        self.addCleanup(self.sync.close)
+
+    def stored(self):
+        return self.platform.objects.get("tensorboard/metrics/events.1")
+
+    def test_a_file_that_grows_is_sent_again_and_one_that_does_not_is_not(self):
+        self.events.write_bytes(b"12")
+        with mock.patch.object(_sync, "TENSORBOARD_SYNC_S", 0.05):
+            self.sync.start()
+            wait_until(lambda: self.stored() == b"12")
+            with open(self.events, "ab") as file:
+                file.write(b"34")
+            wait_until(lambda: self.stored() == b"1234")
+            asked = len(self.platform.requests)
+            # Some rounds without a change ask nothing but the end of the last one.
+            self.sync._stopped.wait(0.5)
+            self.assertLessEqual(len(self.platform.requests), asked + 1)
+        self.sync.close()
+
+    def test_a_store_that_is_away_is_said_once(self):
+        self.events.write_bytes(b"12")
+        self.platform.store_faults = lambda method, key: 503
+        with mock.patch.object(_sync, "TENSORBOARD_SYNC_S", 0.05):
+            self.sync.start()
+            wait_until(lambda: any("are not sent yet" in line for line in self.log))
+            self.platform.store_faults = lambda method, key: None
+            wait_until(lambda: self.stored() == b"12")
+        self.assertEqual(len([line for line in self.log if "are not sent yet" in line]), 1)
+
+    def test_a_file_is_read_as_long_as_it_is_when_the_reading_begins(self):
+        self.events.write_bytes(b"12")
+
+        def grow(count):
+            with open(self.events, "ab") as file:
+                file.write(b"34")
+
+        found = _parts.snapshot(self.root, "metrics/events.1", grow)
+        self.assertEqual(found.entry.bytes, 2)
+
+
+class InARun(ContextCase):
+    def test_files_are_in_the_runs_folder_for_the_agent_and_nothing_is_said_of_losing_them(self):
+        _, err = self.run_script(
+            """
+            import trainyard
+            with trainyard.init() as ctx:
+                ctx.tensorboard.mirror_metrics()
+                ctx.train.report_training_metrics(1, {"loss": 0.5})
+            """,
+            TRAINYARD_CHECKPOINT_UPLOADS="1",
+        )
+        self.assertEqual(len(list((self.run_dir / "tensorboard/metrics").iterdir())), 1)
+        self.assertNotIn("TensorBoard files stay", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

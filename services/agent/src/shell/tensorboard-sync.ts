@@ -1,0 +1,27 @@
+/**
+ * Sends the TensorBoard files that an ended process has left in its run's folder to the object store that takes its
+ * checkpoints, by the program that sends these: what the store has is not sent again.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Backoff } from "@trainyard/kernel";
+import { limits } from "../limits.ts";
+import { areStaged, type CheckpointDeps } from "./checkpoint-delivery.ts";
+import { uploadCheckpoint } from "./checkpoint-upload.ts";
+
+/** Resolves when all is sent or refused for good, or when the signal aborts. */
+export async function syncTensorBoard(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
+  const { folder, apiUrl, python, clock, events } = deps;
+  const { trial, run, token, allocation } = folder.launch;
+  const files = join(folder.runDir, "tensorboard");
+  if (!areStaged(folder.launch) || !existsSync(files)) return;
+  const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint: "", manifest: [] };
+  const backoff = new Backoff(limits.retry, clock, signal);
+  while (!signal.aborted) {
+    const end = await uploadCheckpoint({ ...order, folder: files }, python, folder.owner, signal);
+    if (end.kind === "sent") return;
+    if (end.kind === "refused") return events.tensorBoardRefused(allocation, end.why);
+    if (!signal.aborted) events.checkpointsWait(end.why);
+    await backoff.wait(0);
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
+ * prefix, as on a directory; no checkpoint has such a name. A file that has grown takes the place of the shorter one.
+ */
+import type { ObjectStore } from "@trainyard/blob";
+import type { Plain } from "@trainyard/contracts";
+import type { FileUploads, ManifestEntry, PlanTensorBoard } from "@trainyard/contracts/commands";
+import { parseTrialId, type Rejection, reject } from "@trainyard/kernel";
+import { registryLimits } from "../limits.ts";
+import { trialRuns } from "../streams.ts";
+import type { CommandDeps } from "./commands.ts";
+import { storeOf } from "./declare.ts";
+import { digestsOf, firstParts, inLanes, messageOf, problemOf } from "./upload.ts";
+
+export async function planTensorBoard(
+  deps: CommandDeps,
+  { trial, run, files: asked }: Plain<PlanTensorBoard>,
+): Promise<Plain<FileUploads> | Rejection> {
+  const parts = parseTrialId(trial);
+  const problem = problemOf(asked);
+  if (problem !== null) return problem;
+  const { newest } = (await deps.executor.cache.load(trialRuns, trial)).state;
+  // An earlier run's last files may come after the next run has begun: they have names of their own.
+  if (parts === null || run > newest)
+    return reject("run_not_found", `there is no run ${trial}#${run}`);
+  const store = await storeOf(deps, parts.experiment);
+  if (store === null) {
+    return reject("storage_unsupported", `experiment ${parts.experiment} stores in a directory`);
+  }
+  const below = `tensorboard/experiment/${parts.experiment}/trial/${trial}`;
+  const files = await inLanes(asked, registryLimits.objectsAtOnce, async (entry) => {
+    const planned = await missing(store, `${below}/${entry.path}`, entry);
+    const left = planned.map(({ offset, bytes, request }) => {
+      return { offset, bytes, request: messageOf(request, deps.clock) };
+    });
+    return { path: entry.path, parts: left };
+  });
+  return { files: firstParts(files, registryLimits.partsPlannedMax) };
+}
+
+/** Nobody completes these files: one that was sent in parts becomes an object here. */
+async function missing(store: ObjectStore, key: string, entry: Plain<ManifestEntry>) {
+  const { parts } = await store.planUpload(key, digestsOf(entry));
+  if (parts.length === 0 && entry.bytes > store.partBytes) {
+    await store.finishUpload(key, digestsOf(entry));
+  }
+  return parts;
+}
