@@ -9,6 +9,10 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^libs\/client\/src\//, "a client in a user's program"],
   [/^libs\/runtime\/src\/service\/parts\.ts$/, "puts services together"],
   [/^services\/agent\/src\/(service|supervisor\/main)\.ts$/, "put their process together"],
+  [
+    /^services\/registry\/src\/shell\/inspect-worker\.ts$/,
+    "a thread, to which no clock can be sent",
+  ],
   [/^deploy\/local\/src\//, "starts and watches processes of this machine"],
 ];
 
