@@ -39,6 +39,7 @@ export class Placed {
       view: "placed",
       version: 2,
       tables: [{ name: "placed" }],
+      concerns: (event) => changeOf(decodeEvent(event), idOf(event.stream), "") !== null,
       apply: async (client, events, table) => {
         for (const event of events) {
           const change = changeOf(decodeEvent(event), idOf(event.stream), table("placed"));
