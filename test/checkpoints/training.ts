@@ -72,7 +72,10 @@ export class StoredTraining implements AsyncDisposable {
       checkpoint_storage: { ...store, ...kept },
       environment: { environment_variables },
     };
-    this.#experiment = await this.world.submit(JSON.stringify(config), this.world.code("kept_weights"));
+    this.#experiment = await this.world.submit(
+      JSON.stringify(config),
+      this.world.code("kept_weights"),
+    );
   }
 
   get #stopFile(): string {
