@@ -72,7 +72,10 @@ export class StoredTraining implements AsyncDisposable {
       checkpoint_storage: { ...store, ...kept },
       environment: { environment_variables },
     };
-    this.#experiment = await this.world.submit(JSON.stringify(config), this.world.code("weights"));
+    this.#experiment = await this.world.submit(
+      JSON.stringify(config),
+      this.world.code("kept_weights"),
+    );
   }
 
   get #stopFile(): string {
@@ -155,18 +158,32 @@ export class StoredTraining implements AsyncDisposable {
     };
     await eventually("the training has ended", isOver, settleMs).catch(() => {});
     const found = state === "COMPLETED" ? [] : [`the experiment is ${state}`];
+    return [...found, ...(await this.#leftToDo())];
+  }
+
+  /** What is left when nothing has changed for a while: a busy machine may have many checkpoints to send and to delete. */
+  async #leftToDo(): Promise<readonly string[]> {
     let left: readonly string[] = [];
-    const isSettled = async (): Promise<boolean> => {
-      const checkpoints = await this.checkpoints();
-      const late = await this.#unlikePolicy(checkpoints);
-      left = checkpoints
-        .filter((one) => ["ACTIVE", "CONDEMNED"].includes(one.state) || this.#isLeftOver(one))
-        .map(({ uuid, state: is, reason }) => `checkpoint ${uuid} stays ${is}: ${reason}`);
-      left = [...left, ...late];
-      return left.length === 0;
-    };
-    await eventually("nothing is left to do", isSettled, settleMs).catch(() => {});
-    return [...found, ...left];
+    for (;;) {
+      const before = left.join("\n");
+      const isMoving = async (): Promise<boolean> => {
+        left = await this.#unsettled();
+        return left.length === 0 || left.join("\n") !== before;
+      };
+      const moved = await eventually("something moves", isMoving, settleMs).then(
+        () => true,
+        () => false,
+      );
+      if (left.length === 0 || !moved) return left;
+    }
+  }
+
+  async #unsettled(): Promise<readonly string[]> {
+    const checkpoints = await this.checkpoints();
+    const pending = checkpoints
+      .filter((one) => ["ACTIVE", "CONDEMNED"].includes(one.state) || this.#isLeftOver(one))
+      .map(({ uuid, state, reason }) => `checkpoint ${uuid} stays ${state}: ${reason}`);
+    return [...pending, ...(await this.#unlikePolicy(checkpoints))];
   }
 
   #isLeftOver({ uuid, state }: Plain<Checkpoint>): boolean {
@@ -227,9 +244,9 @@ export class StoredTraining implements AsyncDisposable {
         ? offered
         : [...offered, `${state} checkpoint ${uuid} has ${keys.join(", ")}`];
     }
-    const verified = await client.call("verifyCheckpoint", { checkpoint: uuid });
-    const problems = verified.problems.map(({ path, detail }) => `${uuid}: ${path} ${detail}`);
-    return verified.done ? problems : [`checkpoint ${uuid} takes long to verify`];
+    let verified = await client.call("verifyCheckpoint", { checkpoint: uuid });
+    while (!verified.done) verified = await client.call("verifyCheckpoint", { checkpoint: uuid });
+    return verified.problems.map(({ path, detail }) => `${uuid}: ${path} ${detail}`);
   }
 
   /** A part that the store has taken, and told so, is never sent a second time. */

@@ -30,11 +30,7 @@ async function ready({ registry }: BucketStage): Promise<void> {
   await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 20 });
 }
 
-async function partsOf(stored: Stored, at = bucket) {
-  const plan = await at.planUpload(stored);
-  if (plan.kind !== "ok") throw new Error(JSON.stringify(plan));
-  return plan.reply.files;
-}
+const partsOf = (stored: Stored) => bucket.planned(stored);
 
 const namesOf = ({ checkpoint }: Stored) => bucket.registry.names(checkpoint);
 
@@ -52,8 +48,8 @@ describe("an upload", () => {
     expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared"]);
     expect(await bucket.sendAll(left, files)).toEqual([200]);
-    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
-    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
+    expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
+    expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
@@ -64,7 +60,7 @@ describe("an upload", () => {
     expect(refused).toEqual([403, 403]);
     expect((await partsOf(stored)).map(({ parts }) => parts.length)).toEqual([1, 1]);
     expect(await bucket.sendAll(await partsOf(stored), files)).toEqual([200, 200]);
-    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
+    expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
   });
 
   test("takes the bytes of the manifest only", async () => {
@@ -101,7 +97,7 @@ describe("a store", () => {
     }
     bucket.server.allow("s3:GetObject");
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared"]);
-    expect(await bucket.complete(stored)).toMatchObject({ kind: "ok" });
+    expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
     bucket.server.deny("s3:GetObject");
     expect(await verify(stored)).toEqual({ kind: "unavailable" });
     bucket.server.allow("s3:GetObject");
@@ -114,16 +110,14 @@ describe("a store", () => {
     expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
     expect(await bucket.planUpload(stored)).toEqual({ kind: "unavailable" });
     await bucket.server.listen();
-    let answer = await bucket.complete(stored);
-    while (answer.kind === "unavailable") answer = await bucket.complete(stored);
-    expect(answer).toMatchObject({ kind: "ok" });
+    expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   }, 120_000);
 
   test("with an object of other content fails the checkpoint by the name of the file", async () => {
     const stored = await bucket.sent(files);
     await bucket.store.put(`${stored.checkpoint}/weights`, Buffer.from("the_weights"));
-    const answer = await bucket.complete(stored);
+    const answer = await bucket.decided(stored);
     expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
     expect(answer).toMatchObject({ rejection: { detail: expect.stringContaining("weights") } });
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointFailed"]);
@@ -220,8 +214,7 @@ test("of a store that keeps no checksum the bytes are read at completion", async
   const wrong = await older.sent(files);
   await older.store.put(`${wrong.checkpoint}/extra`, Buffer.from("left by another attempt"));
   await older.store.put(`${wrong.checkpoint}/weights`, Buffer.from("the_weights"));
-  let answer = await older.complete(wrong);
-  while (answer.kind === "unavailable") answer = await older.complete(wrong);
+  const answer = await older.decided(wrong);
   expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
   expect(answer).toMatchObject({ rejection: { detail: expect.stringContaining("weights") } });
 }, 120_000);

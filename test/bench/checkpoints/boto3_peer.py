@@ -1,4 +1,4 @@
-"""boto3's transfer manager as it is configured by default. Reads orders as lines of JSON, and prints the seconds of each.
+"""boto3's transfer manager as it is configured by default. Reads orders as lines of JSON, prints the seconds of each.
 
 All files of an order go through one manager, so that small ones are sent by its ten threads at the same time.
 """

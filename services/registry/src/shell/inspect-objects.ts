@@ -22,7 +22,7 @@ export async function inspectObjects(
   manifest: Manifest,
   extras: boolean,
 ): Promise<Inspection> {
-  const { store, checkpoint, storageId } = place;
+  const { store, storageId } = place;
   try {
     const problem = await problemOfStore(store, storageId);
     if (problem !== null) return { kind: "unreadable", detail: problem };

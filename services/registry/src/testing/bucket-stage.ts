@@ -87,6 +87,14 @@ export class BucketStage implements AsyncDisposable {
     return this.registry.stage.ask([PlanUploadSchema, request], FileUploadsSchema);
   }
 
+  /** The plan of a client, which comes again where an answer takes long. */
+  async planned(stored: Stored): Promise<Plain<FileUploads>["files"]> {
+    let plan = await this.planUpload(stored);
+    while (plan.kind === "unavailable") plan = await this.planUpload(stored);
+    if (plan.kind !== "ok") throw new Error(`planned: ${JSON.stringify(plan)}`);
+    return plan.reply.files;
+  }
+
   async declared(files: Readonly<Record<string, string>>): Promise<Stored> {
     const trial = await this.newTrial();
     const checkpoint = randomUUID();
@@ -111,9 +119,7 @@ export class BucketStage implements AsyncDisposable {
   /** Declared and sent. */
   async sent(files: Readonly<Record<string, string>>): Promise<Stored> {
     const stored = await this.declared(files);
-    const plan = await this.planUpload(stored);
-    if (plan.kind !== "ok") throw new Error(`planned: ${JSON.stringify(plan)}`);
-    await this.sendAll(plan.reply.files, files);
+    await this.sendAll(await this.planned(stored), files);
     return stored;
   }
 
@@ -121,11 +127,17 @@ export class BucketStage implements AsyncDisposable {
     return this.registry.complete(checkpoint, trial, manifest, run);
   }
 
+  /** As a client completes, which comes again where the store takes longer than an answer waits. */
+  async decided(stored: Stored) {
+    let answer = await this.complete(stored);
+    while (answer.kind === "unavailable") answer = await this.complete(stored);
+    return answer;
+  }
+
   /** Declared, sent and complete. */
   async completed(files: Readonly<Record<string, string>>): Promise<Stored> {
     const stored = await this.sent(files);
-    let answer = await this.complete(stored);
-    while (answer.kind === "unavailable") answer = await this.complete(stored);
+    const answer = await this.decided(stored);
     if (answer.kind !== "ok") throw new Error(`completed: ${JSON.stringify(answer)}`);
     return stored;
   }

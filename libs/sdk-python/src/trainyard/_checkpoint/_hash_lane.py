@@ -1,4 +1,4 @@
-"""SHA-256 in a thread of its own, for large files: to hash one takes as long as to move it, and both can be done at once."""
+"""SHA-256 in a thread of its own, for large files: hashing takes as long as moving, and both can be done at once."""
 
 from __future__ import annotations
 

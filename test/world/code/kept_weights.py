@@ -1,4 +1,4 @@
-"""Stores checkpoints whose content follows from trial and step, and compares what it restores; ends when a file is there."""
+"""Stores checkpoints whose content follows from trial and step, and compares what it restores; a file ends it."""
 
 import os
 import pathlib
@@ -33,9 +33,7 @@ def compare(path, trial, step):
     }
     found.pop("metadata.json")
     if found != wanted:
-        names = sorted(
-            name for name in {*found, *wanted} if found.get(name) != wanted.get(name)
-        )
+        names = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
         print(f"DAMAGED at {step}: {names}", flush=True)
         sys.exit(3)
 
