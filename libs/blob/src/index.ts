@@ -26,6 +26,7 @@ export type {
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";
+export { StoreBrake, type StoreBrakeSettings } from "./objects/store-brake.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";

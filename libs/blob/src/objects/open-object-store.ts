@@ -4,17 +4,22 @@ import type { CheckpointStorageSection } from "../checkpoint-folder.ts";
 import type { StorageCredentials } from "./credentials.ts";
 import type { ObjectStore } from "./port.ts";
 
+/** `silenceMs` of every attempt, and the attempts of one call, the first included. */
+export type StorePatience = { readonly silenceMs: number; readonly attemptsMax: number };
+
 export type ObjectStoreSettings = {
   readonly clock: Clock;
   /** The platform's; without them the client looks where its vendor's tools do. */
   readonly credentials?: StorageCredentials;
   readonly region?: string;
+  /** That of the adapter unless given. */
+  readonly patience?: StorePatience;
 };
 
 /** Null for a section that names no object store. The adapter is loaded when it is needed. */
 export async function openObjectStore(
   section: CheckpointStorageSection,
-  { clock, credentials, region }: ObjectStoreSettings,
+  { clock, credentials, region, patience }: ObjectStoreSettings,
 ): Promise<ObjectStore | null> {
   if (section["type"] !== "s3") return null;
   const { openS3Store } = await import("./s3/store.ts");
@@ -31,6 +36,7 @@ export async function openObjectStore(
     ...(endpoint === null ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
     ...(credentials?.s3 === undefined ? {} : { credentials: credentials.s3 }),
+    ...patience,
   });
 }
 

@@ -35,7 +35,8 @@ export async function planUpload(
     });
     return { path: entry.path, parts };
   };
-  const files = await inLanes(request.files, registryLimits.objectsAtOnce, plan);
+  const lanes = () => inLanes(request.files, registryLimits.objectsAtOnce, plan);
+  const files = await deps.brake.ask(store, lanes);
   return { files: firstParts(files, registryLimits.partsPlannedMax) };
 }
 

@@ -69,10 +69,11 @@ export class TestRegistry implements AsyncDisposable {
   }
 
   /** A trial with its first run requested. */
-  async newTrial(): Promise<string> {
+  async newTrial(experiment = "1"): Promise<string> {
     this.#trials += 1;
-    const trial = `1.${this.#trials}`;
-    await this.stage.tell(`trial-${trial}`, trialCreated(this.#trials), runRequested(1));
+    const trial = `${experiment}.${this.#trials}`;
+    const created = trialCreated(this.#trials, experiment);
+    await this.stage.tell(`trial-${trial}`, created, runRequested(1));
     return trial;
   }
 
@@ -160,12 +161,16 @@ export class TestRegistry implements AsyncDisposable {
   }
 }
 
-type Start = { readonly aheadMs?: number; readonly graceSeconds?: number };
+type Start = {
+  readonly aheadMs?: number;
+  readonly graceSeconds?: number;
+  readonly variables?: Readonly<Record<string, string>>;
+};
 
 async function startService(
   stage: DatabaseStage,
   folder: string,
-  { aheadMs = 0, graceSeconds = 0 }: Start = {},
+  { aheadMs = 0, graceSeconds = 0, variables = {} }: Start = {},
 ): Promise<ListeningService> {
   const config = parseConfig({
     ...stage.variables,
@@ -173,6 +178,7 @@ async function startService(
     TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
     TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
     TRAINYARD_ABANDONED_GRACE_SECONDS: String(graceSeconds),
+    ...variables,
   });
   const bus = stage.hub.connect("registry");
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
@@ -186,11 +192,14 @@ export function entry(path: string, content: string) {
   return { path, bytes: Buffer.byteLength(content), sha256, partSha256: [], md5: "" };
 }
 
-export function experimentCreated(root: string): AnyEvent {
+/** `place` is a folder or a section of another kind. */
+export function experimentCreated(place: string | Readonly<Record<string, string>>): AnyEvent {
+  const checkpoint_storage =
+    typeof place === "string" ? { type: "directory", container_path: place } : { ...place };
   return {
     type: "ExperimentCreated",
     data: {
-      config: { checkpoint_storage: { type: "directory", container_path: root } },
+      config: { checkpoint_storage },
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
@@ -205,11 +214,11 @@ export function experimentCreated(root: string): AnyEvent {
   };
 }
 
-function trialCreated(number: number): AnyEvent {
+function trialCreated(number: number, experiment: string): AnyEvent {
   return {
     type: "TrialCreated",
     data: {
-      experiment: "1",
+      experiment,
       number,
       seed: 1,
       warmStartCheckpoint: "",
