@@ -11,6 +11,8 @@ export type StoresSettings = {
   /** A file of credentials (see `readCredentialsFile`); without one the client looks where its vendor's tools do. */
   readonly credentialsFile?: string | undefined;
   readonly region?: string | undefined;
+  /** Of Google Cloud Storage, where it is not Google's. */
+  readonly gcsEndpoint?: string | undefined;
   /**
    * Addresses of stores other than Amazon's that a configuration may name. The platform sends requests there, signed with its
    * credentials, from inside its network: no user chooses where.
@@ -56,7 +58,14 @@ export class Stores implements AsyncDisposable {
   }
 
   async #open(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
-    const { clock, credentialsFile, region, endpoints = [], patience } = this.#settings;
+    const {
+      clock,
+      credentialsFile,
+      region,
+      gcsEndpoint,
+      endpoints = [],
+      patience,
+    } = this.#settings;
     const { endpoint_url: endpoint } = storage;
     if (typeof endpoint === "string" && !endpoints.includes(endpoint)) {
       const detail = `the platform does not use the object store at ${endpoint}: its operator adds it to TRAINYARD_STORAGE_ENDPOINTS of the registry and checkpoint-gc`;
@@ -68,6 +77,7 @@ export class Stores implements AsyncDisposable {
       clock,
       ...(credentials && { credentials }),
       ...(region && { region }),
+      ...(gcsEndpoint && { gcsEndpoint }),
       ...(patience && { patience }),
     });
   }

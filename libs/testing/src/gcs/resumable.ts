@@ -45,13 +45,16 @@ export async function continueSession(request: GcsRequest): Promise<GcsAnswer> {
 
 type Range = {
   readonly first: number | null;
-  readonly last: number;
+  /** Null: where the content ends. */
+  readonly last: number | null;
   readonly total: number | null;
 };
 
-/** `bytes 0-9/10`, `bytes 0-9/*`, `bytes * /10`. No header: all of it. */
+/** `bytes 0-9/10`, `bytes 0-9/*`, `bytes * /10`; `bytes 0-* /*` for all that comes. No header: all of it. */
 function rangeIn(header: string | undefined, bytes: number): Range {
   if (header === undefined) return { first: 0, last: bytes - 1, total: bytes };
+  const [, from] = /^bytes (\d+)-\*\/\*$/.exec(header) ?? [];
+  if (from !== undefined) return { first: Number(from), last: null, total: null };
   const [, first, last, total] = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+|\*)$/.exec(header) ?? [];
   if (total === undefined) throw new GcsError(400, "invalid", `Content-Range: ${header}`);
   const size = total === "*" ? null : Number(total);
@@ -85,12 +88,14 @@ async function take(request: GcsRequest, session: GcsSession): Promise<GcsAnswer
   if (range.first > there) {
     throw new GcsError(503, "backendError", `bytes are missing from ${there} on`);
   }
-  const isLast = range.total !== null && range.last + 1 === range.total;
-  if (!isLast && (range.last + 1 - range.first) % limits.chunkBytes !== 0) {
+  const { first, last } = range;
+  const isLast = last === null || last + 1 === range.total;
+  if (!isLast && (last + 1 - first) % limits.chunkBytes !== 0) {
     throw new GcsError(400, "invalid", `a chunk is a multiple of ${limits.chunkBytes} bytes`);
   }
   const whole = await receive(request, session, there - range.first);
   if (!whole) return soFar(bytesOf(session));
+  if (last === null) session.bytes = bytesOf(session);
   return bytesOf(session) === session.bytes ? finish(request, session) : soFar(bytesOf(session));
 }
 

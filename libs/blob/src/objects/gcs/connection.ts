@@ -179,19 +179,17 @@ export class GcsConnection {
 }
 
 function clientOf({ endpoint, credentials }: GcsSettings): Storage {
-  const storage = new Storage({
-    apiEndpoint: endpoint,
-    useAuthWithCustomEndpoint: true,
-    ...(credentials === undefined
-      ? {}
-      : {
-          credentials: {
-            client_email: credentials.clientEmail,
-            private_key: credentials.privateKey,
-          },
-        }),
-  });
+  const storage = new Storage({ apiEndpoint: endpoint, useAuthWithCustomEndpoint: true });
+  const auth = storage.authClient;
+  if (credentials !== undefined) {
+    // As the option `credentials` does, which writes a warning to stderr.
+    auth.jsonContent = {
+      type: "service_account",
+      client_email: credentials.clientEmail,
+      private_key: credentials.privateKey,
+    };
+  }
   // A service account signs its own tokens: no other host is asked for one.
-  storage.authClient.useJWTAccessWithScope = true;
+  auth.useJWTAccessWithScope = true;
   return storage;
 }

@@ -41,7 +41,9 @@ export class GcsSessions {
         if (offset === file.bytes) return [];
         if (offset !== null) return [this.#part(kept, offset)];
       }
-      kept = await this.#replace(key, kept, file);
+      const begun = await this.#replace(key, kept, file);
+      if (begun !== null) return [this.#part(begun, 0)];
+      kept = await this.#kept(key);
     }
     throw uploadIncomplete(key, "several planners begin it at the same time");
   }
@@ -92,7 +94,7 @@ export class GcsSessions {
     return { ...readSession(reply.text), generation };
   }
 
-  /** Begins a session and keeps it in place of the one before; gives that of another planner who was faster. */
+  /** Begins a session and keeps it in place of the one before; null where another planner was faster. */
   async #replace(key: string, before: Session | null, file: FileDigests): Promise<Session | null> {
     const address = await this.#begin(key, file);
     const { bytes, sha256 } = file;
@@ -107,7 +109,7 @@ export class GcsSessions {
     });
     if (reply.status === 412) {
       await this.#cancel(address);
-      return this.#kept(key);
+      return null;
     }
     if (before !== null) await this.#cancel(before.address);
     const { generation } = JSON.parse(reply.text) as { generation: string };
