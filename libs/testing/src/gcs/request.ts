@@ -69,12 +69,18 @@ export async function textOf(message: AsyncIterable<Uint8Array>): Promise<string
 }
 
 export function jsonOf(text: string): Readonly<Record<string, unknown>> {
-  if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
-  } catch {}
+  const value = text.trim() === "" ? {} : parsed(text);
+  if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   throw new GcsError(400, "parseError", "Parse Error");
+}
+
+/** Null for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** `ifGenerationMatch`; null where it is not there. */

@@ -166,11 +166,13 @@ export class GcsSessions {
 
 /** Anything else than was kept is a session that is over. */
 function readSession(text: string): Omit<Session, "generation"> {
+  const over = { address: "", bytes: -1, sha256: "" };
   try {
     const { address, bytes, sha256 } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof address === "string" && typeof bytes === "number" && typeof sha256 === "string") {
-      return { address, bytes, sha256 };
-    }
-  } catch {}
-  return { address: "", bytes: -1, sha256: "" };
+    const isOne =
+      typeof address === "string" && typeof bytes === "number" && typeof sha256 === "string";
+    return isOne ? { address, bytes, sha256 } : over;
+  } catch {
+    return over;
+  }
 }
