@@ -51,6 +51,12 @@ test.each([
   expect(engine.containers).toEqual([]);
 });
 
+test("a run that ends before its engine says so has its code", async () => {
+  engine.endUnsaidMs = 1_500;
+  const { exit, launchFailed } = await world.ended(launchOf("exit 3", inImage("any:1")));
+  expect({ launchFailed, code: exit?.code }).toEqual({ launchFailed: false, code: 3 });
+});
+
 test("an engine that stays unwell fails the launch with its words", async () => {
   engine.faults.push({ call: "POST create", times: 1_000 });
   const { exit, launchFailed } = await world.ended(launchOf("true", inImage("any:1")));

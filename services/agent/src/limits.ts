@@ -105,6 +105,8 @@ export const limits = {
   pullTellMs: 5_000,
   /** Between two looks at whether a container's init is gone, and whether its engine says how. */
   goneLookMs: 200,
+  /** So long an engine may say that a container runs whose process is gone. */
+  endUnsaidMs: 15_000,
   /** A container has ended and its engine is away: its exit code is waited for so long. */
   engineAwayMs: 60_000,
   /** A call that makes or starts a container and fails is repeated so often: Podman's service answers 500 now and then. */

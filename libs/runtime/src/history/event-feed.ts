@@ -9,7 +9,7 @@
  */
 import type { Bus, EventOrigin } from "@trainyard/bus";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import { type Clock, pause } from "@trainyard/kernel";
+import type { Clock } from "@trainyard/kernel";
 import { LogHistory } from "./log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
@@ -175,14 +175,15 @@ export class EventFeed implements AsyncDisposable {
     // It may have aborted while the log was read; a listener that comes after would wait the silence out.
     if (signal.aborted || this.#nudged) return;
     if (this.#live.some(({ event }) => event.position > after)) return;
-    const woken = new AbortController();
-    const onAbort = (): void => woken.abort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.#wake = () => woken.abort();
     const silence = this.#bus.connected() ? runtimeLimits.silentBusMs : runtimeLimits.absentBusMs;
-    await pause(this.#clock, silence, woken.signal);
+    const woken = Promise.withResolvers<void>();
+    const wake = (): void => woken.resolve();
+    using _timer = this.#clock.timer(silence, wake);
+    signal.addEventListener("abort", wake);
+    this.#wake = wake;
+    await woken.promise;
     this.#wake = () => {};
-    signal.removeEventListener("abort", onAbort);
+    signal.removeEventListener("abort", wake);
   }
 
   /** Says so, now and then: it may be every event of a busy cluster. */

@@ -24,6 +24,8 @@ export type Variant = {
   readonly by?: number;
   /** Experiments whose pauses cannot be applied: their id is where a number should be. */
   readonly refuses?: (experiment: string) => boolean;
+  /** The events that the view applies; all where it is left out. */
+  readonly concerns?: (event: StoredEvent) => boolean;
   /** Called before a page is applied. */
   readonly before?: (events: readonly StoredEvent[]) => void | Promise<void>;
 };
@@ -161,6 +163,7 @@ export class FoldedView implements AsyncDisposable {
         { name: "notes" },
         { name: "work", mayBeGone: "experiment > '5'" },
       ],
+      concerns: variant.concerns ?? (() => true),
       apply: async (client, events, table) => {
         await variant.before?.(events);
         await apply(client, events, table, variant);

@@ -43,14 +43,15 @@ export async function readSetAside(
   }));
 }
 
-/** The quick way: all at once. The transaction is spoilt when it throws. */
+/** The quick way: all at once. The transaction is spoilt when it throws. `someAreSetAside`: where that is not known, true. */
 export async function applyEvents(
   client: PoolClient,
   spec: ViewSpec,
   slot: ViewSlot,
   events: readonly StoredEvent[],
+  someAreSetAside = true,
 ): Promise<void> {
-  const applied = await withoutSetAside(client, slot, events);
+  const applied = someAreSetAside ? await withoutSetAside(client, slot, events) : events;
   if (applied.length > 0) await spec.apply(client, applied, slot.table);
 }
 

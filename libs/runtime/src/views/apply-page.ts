@@ -6,6 +6,7 @@ import { inTransaction } from "./transaction.ts";
 import type { ViewSpec } from "./view-spec.ts";
 import {
   cursorAt,
+  type FoundCursor,
   isSame,
   readCursor,
   type ViewCursor,
@@ -19,30 +20,44 @@ export type Applied = {
   readonly setAside: readonly StoredEvent[];
 };
 
-/** Applies what the rows do not have of a page that begins behind `from`. A page that fails for one of its events is halved. */
+/** Where a page begins. */
+export type PageStart = {
+  /** The cursor's row as this process knows it. */
+  readonly row: ViewCursor;
+  /** The events behind the row's position up to here do not concern the view. */
+  readonly passed: number;
+};
+
+/** Applies what the rows do not have of a page that begins behind `from.passed`. A page that fails for one of its events is halved. */
 export async function applyPage(
   pool: Pool,
   spec: ViewSpec,
   slot: ViewSlot,
-  from: ViewCursor,
+  from: PageStart,
   events: readonly StoredEvent[],
 ): Promise<Applied> {
   const attempt = (
-    apply: (client: PoolClient, fresh: readonly StoredEvent[]) => Promise<readonly StoredEvent[]>,
+    apply: (
+      client: PoolClient,
+      fresh: readonly StoredEvent[],
+      found: FoundCursor,
+    ) => Promise<readonly StoredEvent[]>,
   ): Promise<Applied> =>
     inTransaction(pool, async (client) => {
       const found = await readCursor(client, spec, slot, "for update");
-      const fresh = found === null ? null : freshFrom(from, found, events);
+      if (found === null) return { outcome: "moved", setAside: [] };
+      const fresh = freshFrom(from, found, events);
       if (fresh === null) return { outcome: "moved", setAside: [] };
       const last = fresh.at(-1);
       if (last === undefined) return { outcome: "applied", setAside: [] };
-      const setAside = await apply(client, fresh);
+      const concerned = fresh.filter((event) => concerns(spec, event));
+      const setAside = await apply(client, concerned, found);
       await writeCursor(client, spec, slot, cursorAt(last, spec.version));
       return { outcome: "applied", setAside };
     });
   try {
-    return await attempt(async (client, fresh) => {
-      await applyEvents(client, spec, slot, fresh);
+    return await attempt(async (client, fresh, { someAreSetAside }) => {
+      await applyEvents(client, spec, slot, fresh, someAreSetAside);
       return [];
     });
   } catch (error) {
@@ -51,15 +66,25 @@ export async function applyPage(
   }
 }
 
+/** An event that cannot be looked at concerns the view, which then sets it aside. */
+export function concerns(spec: ViewSpec, event: StoredEvent): boolean {
+  try {
+    return spec.concerns(event);
+  } catch {
+    return true;
+  }
+}
+
 /** The events that the rows do not have yet; null when the rows are of another history, or version, than these events. */
 function freshFrom(
-  from: ViewCursor,
+  { row, passed }: PageStart,
   found: ViewCursor,
   events: readonly StoredEvent[],
 ): readonly StoredEvent[] | null {
-  if (found.version !== from.version || found.position < from.position) return null;
-  if (found.position === from.position) return isSame(found, from) ? events : null;
-  // Another replica came further: within these events, or beyond them.
+  if (found.version !== row.version || found.position < row.position) return null;
+  if (found.position === row.position) return isSame(found, row) ? events : null;
+  // Another replica came further: among the events that were passed, within these, or beyond them.
+  if (found.position <= passed) return null;
   const index = events.findIndex(({ position }) => position === found.position);
   const there = events[index];
   if (there === undefined) return [];

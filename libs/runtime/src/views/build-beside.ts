@@ -77,7 +77,7 @@ export class BesideBuild {
           this.#pool,
           this.#spec,
           besideSlot(this.#spec),
-          cursor,
+          { row: cursor, passed: cursor.position },
           events,
         );
         // A replica may have exchanged the tables, or begun again.

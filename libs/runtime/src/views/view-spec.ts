@@ -27,6 +27,11 @@ export type ViewSpec = {
    */
   readonly tables: readonly ViewTable[];
   /**
+   * Whether an event may change rows, or is one that `after` wants: `apply` and `after` see only these. Pages without one
+   * cost no transaction: the cursor's row stays where it is, and moves with the next page that changes rows.
+   */
+  readonly concerns: (event: StoredEvent) => boolean;
+  /**
    * Changes the rows for events in order, within the given transaction, in tables of the given names. An event that it
    * cannot apply is set aside together with the later ones of its stream.
    */

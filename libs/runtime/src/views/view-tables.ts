@@ -18,6 +18,9 @@ export type ViewCursor = {
   readonly version: number;
 };
 
+/** A cursor as its row has it. */
+export type FoundCursor = ViewCursor & { readonly someAreSetAside: boolean };
+
 /** The names of one set of a view's tables. */
 export type ViewSlot = {
   /** The key of the rows of `view_cursor` and `view_set_aside`. */
@@ -81,12 +84,20 @@ export async function prepareTables(pool: Pool, { schema }: ViewSpec): Promise<v
 export async function readCursor(
   client: Queryable,
   { schema }: ViewSpec,
-  { key }: ViewSlot,
+  { key, setAside }: ViewSlot,
   lock: "" | "for update",
-): Promise<ViewCursor | null> {
-  type Row = { position: string; commit_id: string; event: string; version: number };
+): Promise<FoundCursor | null> {
+  type Row = {
+    position: string;
+    commit_id: string;
+    event: string;
+    version: number;
+    some_are_set_aside: boolean;
+  };
   const { rows } = await client.query<Row>(
-    `select position, commit_id, event, version from ${schema}.view_cursor where view = $1 ${lock}`,
+    `select position, commit_id, event, version,
+       exists (select from ${setAside} s where s.view = $1) as some_are_set_aside
+     from ${schema}.view_cursor where view = $1 ${lock}`,
     [key],
   );
   const row = rows[0];
@@ -98,6 +109,7 @@ export async function readCursor(
     commitId: row.commit_id,
     eventId: at === row.position ? eventId : "",
     version: row.version,
+    someAreSetAside: row.some_are_set_aside,
   };
 }
 

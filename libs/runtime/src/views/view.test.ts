@@ -40,6 +40,94 @@ describe("a view", () => {
   });
 });
 
+describe("events that do not concern a view", () => {
+  const concerns = ({ stream }: { readonly stream: string }): boolean => stream === "experiment-1";
+  const row = async (): Promise<number> => {
+    const [cursor] = await stage.sql("select position from tested.view_cursor");
+    return Number(cursor?.["position"]);
+  };
+
+  test("pass by without a write, and count as read", async () => {
+    await stage.tell("1");
+    await using view = await stage.fold({ concerns });
+    await view.reach();
+    await stage.tell("2", "3");
+    await view.reach();
+    expect([view.view.position, await view.view.lag(), await row()]).toEqual([3, 0, 1]);
+    await stage.tell("4", "1", "5");
+    await view.reach();
+    expect(await stage.counts()).toEqual({ "1": 2 });
+    expect(view.seen()).toBe(2);
+  });
+
+  test("are read again by a process that starts, and applied by none", async () => {
+    await stage.tell("1");
+    await using first = await stage.fold({ concerns });
+    await first.reach();
+    await stage.tell("2", "3");
+    await first.reach();
+    await first.stop();
+    await using second = await stage.fold({ concerns });
+    await stage.tell("1");
+    await second.reach();
+    expect(await stage.counts()).toEqual({ "1": 2 });
+    expect(second.errors).toEqual([]);
+  });
+
+  test("move the row after so many, so that a start reads no more than these again", async () => {
+    await stage.tell("1");
+    await using view = await stage.fold({ concerns });
+    await view.reach();
+    await stage.tell(...Array.from({ length: runtimeLimits.lazyCursorEvents }, () => "2"));
+    await view.reach();
+    expect(await row()).toBeGreaterThan(1);
+  });
+
+  test("do not let a replica apply twice, or not at all, what another has applied", async () => {
+    await using one = await stage.fold({ concerns });
+    await using other = await stage.fold({ concerns });
+    for (let n = 0; n < 40; n += 1) {
+      await stage.tell(...(n % 3 === 0 ? ["2"] : ["2", "1", "3"]));
+      if (n % 5 === 0) await one.reach();
+      if (n % 7 === 0) await other.reach();
+    }
+    await Promise.all([one.reach(), other.reach()]);
+    expect(await stage.counts()).toEqual({ "1": 26 });
+    expect([...one.errors, ...other.errors]).toEqual([]);
+  });
+
+  test("may be where another replica has left the row", async () => {
+    await stage.tell("1");
+    await using one = await stage.fold({ concerns });
+    await one.reach();
+    await stage.tell("2");
+    await one.reach();
+    // One that applies more moves the row to what the first has passed.
+    await using other = await stage.fold();
+    await other.reach();
+    await other.stop();
+    expect(await row()).toBe(2);
+    await stage.tell("3");
+    await one.reach();
+    await stage.tell("1");
+    await one.reach();
+    expect(await stage.counts()).toEqual({ "1": 2, "2": 1 });
+  });
+
+  test("that are lost with the log, while their rows are not, cost no rows", async () => {
+    await stage.tell("1");
+    const restore = await stage.backup();
+    await using view = await stage.fold({ concerns });
+    await view.reach();
+    await stage.tell("2", "2");
+    await view.reach();
+    await restore("log");
+    await stage.tell("1");
+    await until(async () => expect(await stage.counts()).toEqual({ "1": 2 }));
+    expect(view.errors).toMatchObject([{ msg: "log_rewound" }]);
+  });
+});
+
 describe("how far a view is", () => {
   test("is told: its lag, and whether it has had once what the log held when it began", async () => {
     await stage.tell("1", "2");

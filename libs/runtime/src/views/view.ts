@@ -1,7 +1,7 @@
 /**
  * A read model's loop: folds the log into tables, moving its cursor in the transaction that changes the rows. Several
  * replicas may fold into the same tables: each page starts from the cursor's row, which it locks, so that an event is
- * applied once.
+ * applied once. A page of events that do not concern the view leaves the row where it is, for at most so many events.
  *
  * The cursor stores position, commit and event. Where the log has another event at that position, or none, the tables and
  * the log are not of one history (one of them was restored from a backup): a rewind. It is reported as an error, the
@@ -22,7 +22,7 @@ import type { EventFeed } from "../history/event-feed.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 import { readSetAside, type SetAside } from "./apply-events.ts";
-import { applyPage } from "./apply-page.ts";
+import { applyPage, concerns } from "./apply-page.ts";
 import { BesideBuild, dropBeside, Superseded } from "./build-beside.ts";
 import { inTransaction } from "./transaction.ts";
 import type { ViewSpec } from "./view-spec.ts";
@@ -55,8 +55,10 @@ export class View {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #waiters: PositionWaiters;
-  /** Where the rows are as far as this process knows; null when that must be looked up. */
+  /** What the rows reflect as far as this process knows; null when that must be looked up. */
   #cursor: ViewCursor | null = null;
+  /** The cursor's row: behind `#cursor` by events that do not concern the view. */
+  #row: ViewCursor | null = null;
   #position = 0;
   /** What the log held when the rows were begun with; null until that was asked. */
   #goal: number | null = null;
@@ -130,7 +132,7 @@ export class View {
       await this.#persist(async () => {
         const cursor = this.#cursor ?? (await this.#resume(feed, signal));
         if (cursor === null) return;
-        if (this.#cursor === null) this.#reached(cursor);
+        if (this.#cursor === null) this.#written(cursor);
         if (!this.#caughtUpOnce) await this.#lookForGoal(feed, cursor);
         const events = await feed.next(cursor.position, signal);
         if (events.length > 0) await this.#applyPage(cursor, events);
@@ -178,7 +180,7 @@ export class View {
     const { spec, pool } = this;
     await prepareTables(pool, spec);
     this.#goal ??= await feed.head();
-    let cursor = await readCursor(pool, spec, liveSlot(spec), "");
+    let cursor: ViewCursor | null = await readCursor(pool, spec, liveSlot(spec), "");
     if (cursor !== null && cursor.version < spec.version) {
       const view = `${spec.schema}.${spec.view}`;
       this.#logger.info({ view, from: cursor.version, to: spec.version }, "view_version_changed");
@@ -238,14 +240,22 @@ export class View {
     const last = events[events.length - 1];
     if (last === undefined) return;
     const { spec } = this;
-    const { outcome, setAside } = await applyPage(this.pool, spec, liveSlot(spec), from, events);
+    const row = this.#row ?? from;
+    const concerned = events.filter((event) => concerns(spec, event));
+    const behind = last.position - row.position;
+    if (concerned.length === 0 && behind < runtimeLimits.lazyCursorEvents) {
+      this.#reached(cursorAt(last, spec.version));
+      return;
+    }
+    const start = { row, passed: from.position };
+    const { outcome, setAside } = await applyPage(this.pool, spec, liveSlot(spec), start, events);
     this.#cursor = null;
     if (outcome === "moved") return;
     for (const { stream, position, type } of setAside) {
       this.#tell({ stream, position, type }, "event_set_aside");
     }
-    this.#reached(cursorAt(last, spec.version));
-    spec.after?.(events);
+    this.#written(cursorAt(last, spec.version));
+    if (concerned.length > 0) spec.after?.(concerned);
   }
 
   /** For an operator: one line an occurrence, which is rare. */
@@ -285,6 +295,11 @@ export class View {
         });
       }
     }
+  }
+
+  #written(row: ViewCursor): void {
+    this.#row = row;
+    this.#reached(row);
   }
 
   #reached(cursor: ViewCursor): void {

@@ -5,7 +5,7 @@
  * that it never was.
  */
 import type Docker from "dockerode";
-import { Backoff, type Clock } from "@trainyard/kernel";
+import { Backoff, type Clock, pause } from "@trainyard/kernel";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import type { ContainerBody } from "../core/container-body.ts";
 import { limits } from "../limits.ts";
@@ -28,7 +28,7 @@ export async function startedInit(
   try {
     await patiently(clock, (isRepeat) => make(engine, order, isRepeat));
     await patiently(clock, (isRepeat) => start(container, isRepeat, hasBegun));
-    return await patiently(clock, () => initOf(container));
+    return await patiently(clock, () => initOf(container, clock));
   } catch (error) {
     throw startProblem(error, order);
   }
@@ -113,16 +113,21 @@ async function start(
   }
 }
 
-async function initOf(container: Docker.Container): Promise<ProcessIdentity | null> {
-  const { State } = await container.inspect({ abortSignal: bounded() });
-  if (State.Pid === 0) return null;
-  const identity = identityOf(State.Pid);
-  if (identity !== null || !State.Running) return identity;
-  const { State: later } = await container.inspect({ abortSignal: bounded() });
-  if (!later.Running) return null;
-  throw new HostProblem(
-    `the engine says that process ${State.Pid} is the container's, and there is none: does the agent run in the host's namespace of processes?`,
-  );
+/** An engine may say for a moment that a container runs whose process has ended: Podman cleans up after it first. */
+async function initOf(container: Docker.Container, clock: Clock): Promise<ProcessIdentity | null> {
+  const untilMs = clock.monotonicMs() + limits.endUnsaidMs;
+  for (;;) {
+    const { State } = await container.inspect({ abortSignal: bounded() });
+    if (State.Pid === 0) return null;
+    const identity = identityOf(State.Pid);
+    if (identity !== null || !State.Running) return identity;
+    if (clock.monotonicMs() > untilMs) {
+      throw new HostProblem(
+        `the engine says that process ${State.Pid} is the container's, and there is none: does the agent run in the host's namespace of processes?`,
+      );
+    }
+    await pause(clock, limits.goneLookMs);
+  }
 }
 
 /** What Podman says with the status 500 of a container that no host makes. */

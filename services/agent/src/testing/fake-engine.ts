@@ -11,7 +11,7 @@ import { newFolder } from "./examples.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
-type Made = { readonly body: Body; child: ChildProcess | null; code: number };
+type Made = { readonly body: Body; child: ChildProcess | null; code: number; endedMs: number };
 type Answer = { readonly status: number; readonly body?: unknown };
 /** Requests that fail: those that begin with `call`, such as "POST start", so many times, with 500 or without an answer. */
 export type EngineFault = {
@@ -93,6 +93,8 @@ export class FakeEngine implements AsyncDisposable {
   /** The bodies of the containers that were made, in order. */
   readonly made: Body[] = [];
   readonly faults: EngineFault[] = [];
+  /** So long it says of a container that has ended that it runs, as an engine does that cleans up first. */
+  endUnsaidMs = 0;
   /** Ports of the host, as "6006", that another has. */
   readonly takenPorts: string[] = [];
   /** What a pull tells, one piece every few milliseconds; null where all images are there. */
@@ -198,14 +200,14 @@ export class FakeEngine implements AsyncDisposable {
     const unknown = asked.find((gpu) => !this.#gpus.includes(gpu));
     if (unknown !== undefined) return refuse(500, `unknown device ${unknown}`);
     this.made.push(body);
-    this.#containers.set(name, { body, child: null, code: 0 });
+    this.#containers.set(name, { body, child: null, code: 0, endedMs: Infinity });
     return { status: 201, body: { Id: name, Warnings: [] } };
   }
 
   async #act(what: string, id: string, container: Made): Promise<Answer> {
     const { child } = container;
     const taken = publishedPorts(container).find((port) => this.takenPorts.includes(port));
-    const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
+    const isRunning = child !== null && performance.now() < container.endedMs + this.endUnsaidMs;
     switch (what) {
       case "POST start":
         if (isRunning) return { status: 304 };
@@ -224,7 +226,7 @@ export class FakeEngine implements AsyncDisposable {
         return { status: 200, body: { Id: id, State } };
       }
       case "POST wait":
-        if (isRunning) await once(child, "exit");
+        if (child !== null && container.endedMs === Infinity) await once(child, "exit");
         return { status: 200, body: { StatusCode: container.code } };
       case "DELETE ":
         child?.kill("SIGKILL");
@@ -252,6 +254,7 @@ function start(container: Made): Answer {
   }
   const child = spawn(program, argv, { cwd: WorkingDir, env, stdio: "ignore" });
   child.once("exit", (code, signal) => {
+    container.endedMs = performance.now();
     container.code = code ?? 128 + constants.signals[signal ?? "SIGKILL"];
   });
   container.child = child;

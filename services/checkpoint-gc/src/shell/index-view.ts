@@ -28,6 +28,9 @@ export type Index = Pick<
   | "forgetRetries"
 > & { readonly view: Pick<View, "reach"> };
 
+/** Streams of which each event is looked at, whether it changes rows or not. */
+const heard: ReadonlySet<string> = new Set(["storage", "retention", "measurement"]);
+
 /** Put off further ahead than any wait it was by a clock that was ahead: then it is tried now. */
 const triedBy = (now: string): string =>
   `(r.next_ms is null or r.next_ms <= ${now} or r.next_ms > ${now}::float8 + ${gcLimits.retryLastMs})`;
@@ -63,8 +66,19 @@ export class CheckpointIndex {
       const adopted = categories.has("storage");
       if (adopted || categories.has("retention")) onChange(adopted);
     };
+    const concerns = (event: StoredEvent): boolean =>
+      heard.has(categoryOf(event.stream)) ||
+      changeOf(decodeEvent(event), idOf(event.stream), (name) => name) !== null;
     const tables = [{ name: "checkpoints" }, { name: "validations" }, { name: "referrers" }];
-    const spec = { schema: "checkpoint_gc", view: "checkpoints", version: 1, tables, apply, after };
+    const spec = {
+      schema: "checkpoint_gc",
+      view: "checkpoints",
+      version: 1,
+      tables,
+      concerns,
+      apply,
+      after,
+    };
     this.view = new View(spec, pool, clock, logger);
   }
 

@@ -1,4 +1,4 @@
-import { decodeEvent } from "@trainyard/contracts";
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
@@ -12,7 +12,7 @@ import {
   type Documents,
   keyText,
 } from "../core/views/documents.ts";
-import { project } from "../core/views/project.ts";
+import { isProjected, project } from "../core/views/project.ts";
 import { touchedBy, touchedThrough } from "../core/views/touched.ts";
 import { gatewayLimits } from "../limits.ts";
 import { VersionFacts } from "./version-facts.ts";
@@ -36,6 +36,7 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     // 5: models, their versions and the moves of aliases; experiments know the digest of their code.
     version: 5,
     tables: [{ name: "documents" }, { name: "version_facts" }],
+    concerns: (event) => isProjected(shortNameOf(event.type)),
     apply: (client, events, table) =>
       new DocumentStore(table("documents"), table("version_facts")).apply(client, events),
   };

@@ -36,6 +36,7 @@ export class Placed {
       view: "placed",
       version: 1,
       tables: [{ name: "placed" }],
+      concerns: (event) => changeOf(decodeEvent(event), idOf(event.stream), "") !== null,
       apply: async (client, events, table) => {
         for (const event of events) {
           const change = changeOf(decodeEvent(event), idOf(event.stream), table("placed"));

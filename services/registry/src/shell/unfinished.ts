@@ -11,7 +11,7 @@ import {
   type Stores,
 } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
-import { newEventId } from "@trainyard/event-log";
+import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
 import {
   EffectLoop,
@@ -30,7 +30,7 @@ import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
-import { changesOf } from "./unfinished-rows.ts";
+import { changesOf, type Told } from "./unfinished-rows.ts";
 
 type Row = {
   readonly checkpoint: string;
@@ -67,6 +67,12 @@ const nextTryMs = `case when next_try_ms <= $3::float8 + ${registryLimits.tryAga
 const toDo = `from registry.unfinished left join registry.unfinished_tries using (checkpoint)
   where state <> 'declared'`;
 
+const told = (stored: StoredEvent): Told => ({
+  event: decodeEvent(stored),
+  id: idOf(stored.stream),
+  timeMs: stored.timeMs,
+});
+
 export class Unfinished {
   readonly #deps: UnfinishedDeps;
   readonly view: View;
@@ -81,16 +87,10 @@ export class Unfinished {
       version: 2,
       // What is dealt with goes, which the log does not tell.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
+      concerns: (stored) => changesOf(told(stored), "").length > 0,
       apply: async (client, events, table) => {
-        for (const stored of events) {
-          const told = {
-            event: decodeEvent(stored),
-            id: idOf(stored.stream),
-            timeMs: stored.timeMs,
-          };
-          const changes = changesOf(told, table("unfinished"));
-          for (const { text, values } of changes) await client.query(text, values);
-        }
+        const changes = events.flatMap((stored) => changesOf(told(stored), table("unfinished")));
+        for (const { text, values } of changes) await client.query(text, values);
       },
       after: () => this.loop.wake(),
     };

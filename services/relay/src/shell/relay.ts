@@ -123,6 +123,8 @@ async function tail(
       });
       publishing.add(published);
       await ahead.room();
+      // A page that is not full ends where the log ended; each commit since then rings.
+      if (page.length < relayLimits.pageEvents - 1) await bell.heard();
     }
   } finally {
     // What is under way ends before the stream's end is looked at again.

@@ -37,3 +37,8 @@ export function project(
     projection?.(projected, documents);
   }
 }
+
+/** Whether events with this name change documents. */
+export function isProjected(name: string): boolean {
+  return parts.some((part) => Object.hasOwn(part, name));
+}
