@@ -5,6 +5,7 @@ export {
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFolder,
+  sectionOfAddress,
   storeAddress,
   storageOfCheckpoint,
   storageStreamId,

@@ -14,6 +14,7 @@ import {
   type SearchClient,
   searchWaitsFor,
 } from "../core/search-client.ts";
+import type { GatewayConfig } from "../config.ts";
 import { notFound } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -24,10 +25,13 @@ import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
 
-export function experimentHandlers(backend: Backend, checkpointDir: string) {
+export function experimentHandlers(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+) {
   return {
     createExperiment: (request, context) =>
-      createExperiment(backend, checkpointDir, request, context),
+      createExperiment(backend, checkpointStorage, request, context),
     listExperiments: (request) => listExperiments(backend, request),
     getExperiment: async (request) => {
       await backend.reachText(request.minPosition);
