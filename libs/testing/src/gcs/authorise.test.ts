@@ -91,7 +91,7 @@ test("a published address that was changed, or is over, is refused", () => {
   expect(at({}, publishedAtMs - 16 * 60_000)).toThrow("not valid yet");
 });
 
-test("a token holds if its account signed it for now and for storage", () => {
+test("a token holds if its account signed it, it has not ended and its scope is storage", () => {
   const account = newAccount("tester");
   const users = [userOf(account)];
   const nowMs = 1_700_000_000_000;
