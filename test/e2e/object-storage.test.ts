@@ -1,30 +1,44 @@
-/** Checkpoints in S3, used as its users do: training that never waits, restarts from the store, downloads, deletions. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+/**
+ * Checkpoints in S3 and Google Cloud Storage, used as their users do: training that never waits, restarts from the
+ * store, downloads, deletions. The last test looks for the credentials everywhere.
+ */
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openS3Store } from "@trainyard/blob/s3";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { S3Server, testUser } from "@trainyard/testing/s3";
+import { clusterStatus } from "@trainyard/local-cluster";
+import { GcsServer } from "@trainyard/testing/gcs";
+import { S3Server } from "@trainyard/testing/s3";
+import pg from "pg";
 import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
 
+const testUser = { accessKeyId: "platform", secretAccessKey: "the-secret-of-the-platform-in-s3" };
 let server: S3Server;
+let gcs: GcsServer;
 let world: World;
 
 beforeAll(async () => {
-  server = await S3Server.start({ buckets: ["models"] });
+  server = await S3Server.start({ buckets: ["models"], users: [testUser] });
+  gcs = await GcsServer.start({ buckets: ["models"] });
   const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = testUser;
   const file = join(mkdtempSync(join(tmpdir(), "ty-storage-")), "credentials.json");
-  const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
+  const text = JSON.stringify({ s3: { access_key_id, secret_access_key }, gcs: gcs.account });
   writeFileSync(file, text, { mode: 0o600 });
   process.env["TRAINYARD_STORAGE_CREDENTIALS"] = file;
   process.env["TRAINYARD_STORAGE_ENDPOINTS"] = server.url;
-  world = await World.start({ agents: 2, slots: 2 });
+  world = await World.start({
+    agents: 2,
+    slots: 2,
+    storage: { address: "gs://models/team/b", endpoint: gcs.url },
+  });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
+  await gcs[Symbol.asyncDispose]();
 });
 
 const configOf = (steps: number) => `
@@ -83,6 +97,45 @@ test("a trial on two agents stores one checkpoint of all ranks' files in S3, and
   expect(verified, verified.err).toMatchObject({ code: 0 });
 });
 
+test("weights of several pieces go to Google Cloud Storage through broken connections, are restored, verified, downloaded and deleted", async () => {
+  gcs.failures.add({ failure: { kind: "reset" }, operation: "UploadChunk", key: "weights" });
+  gcs.failures.add({ failure: { kind: "lost_answer" }, operation: "UploadChunk", key: "weights" });
+  gcs.failures.add({ failure: { kind: "status", status: 503, code: "backendError" } });
+  // The cluster's own storage, which experiments have that name none.
+  const config = configOf(0).replace(/checkpoint_storage: .*/, "");
+  const id = await world.submit(config, world.code("weights"));
+  let uuid = "";
+  const complete = async (step: number) => {
+    const { items } = (await world.json("checkpoint", "list", id)) as Listed;
+    const found = items.find(({ stepsCompleted }) => stepsCompleted === step);
+    uuid = found?.uuid ?? "";
+    return found?.state === "COMPLETED";
+  };
+  await eventually("its first checkpoint is complete", () => complete(1));
+  expect((await world.yard("e", "pause", id)).code).toBe(0);
+  expect((await world.yard("e", "activate", id)).code).toBe(0);
+  const waited = await world.yard("e", "wait", id);
+  const { out } = await world.yard("trial", "logs", `${id}.1`);
+  expect(waited, out).toMatchObject({ code: 0 });
+  expect(out).toContain("restored step 1 with the same weights");
+  await eventually("its second checkpoint is complete", () => complete(2));
+  // On a machine at work, reading the weights may outlast a call.
+  const verified = async () => (await world.yard("checkpoint", "verify", uuid)).code === 0;
+  await eventually("it is verified", verified);
+  const downloaded = await world.yard("checkpoint", "download", uuid, "from-gcs");
+  expect(downloaded, downloaded.err).toMatchObject({ code: 0 });
+  const objects = () => [...(gcs.buckets.get("models")?.objects.keys() ?? [])];
+  expect(objects()).toContain(`team/b/${uuid}/weights`);
+  expect(objects().filter((name) => name.includes(".trainyard-uploads"))).toEqual([]);
+  const why = ["--reason", "too large"];
+  const deleted = await world.yard("checkpoint", "delete", uuid, "--glob", "weights", ...why);
+  expect(deleted, deleted.err).toMatchObject({ code: 0 });
+  await eventually("its weights are gone, and nothing else", async () => {
+    const left = objects().filter((name) => name.includes(uuid));
+    return left.length > 0 && !left.some((name) => name.endsWith("/weights"));
+  });
+});
+
 test("an object that another program replaced is found by verify, and refused afterwards", async () => {
   const id = await world.submit(configOf(6), world.code("steps"));
   expect((await world.yard("e", "wait", id)).code).toBe(0);
@@ -117,6 +170,10 @@ test("a bucket that does not exist, and credentials in a configuration, are refu
   const refused = await world.yard("e", "create", world.write("absent.yaml", absent), code);
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.err).toContain("the bucket absent");
+  const google = absent.replace("type: s3", "type: gcs").replace(/, endpoint_url: [^ ]*/, "");
+  const noBucket = await world.yard("e", "create", world.write("google.yaml", google), code);
+  expect(noBucket).toMatchObject({ code: 2 });
+  expect(noBucket.err).toContain("the bucket absent of gs://absent/team/a");
   const elsewhere = configOf(6).replace(server.url, "http://169.254.169.254");
   const unnamed = await world.yard("e", "create", world.write("elsewhere.yaml", elsewhere), code);
   expect(unnamed).toMatchObject({ code: 2 });
@@ -125,4 +182,49 @@ test("a bucket that does not exist, and credentials in a configuration, are refu
   const told = await world.yard("e", "create", world.write("open.yaml", open), code);
   expect(told.err).toContain("does not belong into a configuration");
   expect(told.err).not.toContain("hidden");
+});
+
+test("no credential of a store is in a table, an event, a log, a launch or the environment of training", async () => {
+  const lines = gcs.account.private_key.split("\n").filter((line) => line.length === 64);
+  const secrets = [testUser.secretAccessKey, ...lines];
+  const found: string[] = [];
+  let read = 0;
+  let sawEnvironment = false;
+  const look = (where: string, text: string): void => {
+    read += text.length;
+    sawEnvironment ||= where.startsWith("logs.") && text.includes("TRAINYARD_RUN");
+    if (secrets.some((secret) => text.includes(secret))) found.push(where);
+  };
+  for (const entry of readdirSync(world.folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    // The pages of the database are read as tables below.
+    if (entry.isFile() && !/postgres.*\/(base|pg_wal|global)\//.test(path)) {
+      look(path, readFileSync(path, "latin1"));
+    }
+  }
+  const pool = new pg.Pool({
+    connectionString: (await clusterStatus(world.home))?.postgresUrl ?? "",
+    max: 1,
+  });
+  try {
+    const named = `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`;
+    const { rows: tables } = await pool.query<{ name: string }>(named);
+    for (const { name } of tables) {
+      const { rows } = await pool.query<{ line: string }>(`select t::text as line from ${name} t`);
+      for (const { line } of rows) {
+        look(name, line);
+        for (const [, hex = ""] of line.matchAll(/\\\\?x([0-9a-f]{64,})/g)) {
+          look(name, Buffer.from(hex, "hex").toString("latin1"));
+        }
+      }
+    }
+    expect(tables.length).toBeGreaterThan(20);
+  } finally {
+    await pool.end();
+  }
+  expect(found).toEqual([]);
+  expect(read).toBeGreaterThan(1_000_000);
+  // Training has written its environment to its log: a secret there would have been seen.
+  expect(sawEnvironment).toBe(true);
 });

@@ -11,7 +11,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createMemoryBlobStore, markStorage, Stores, storageStreamId } from "@trainyard/blob";
+import {
+  createMemoryBlobStore,
+  markStorage,
+  StoreBrake,
+  Stores,
+  storageStreamId,
+} from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
 import { assert, idOf, isFault, isRejection } from "@trainyard/kernel";
@@ -35,7 +41,9 @@ import { Teller } from "./teller.ts";
 /** As every host names it. What lies there is each host's own. */
 const root = "/shared/checkpoints";
 const trial = "1.1";
-const stores = new Stores({ clock: new ManualClock() });
+const clockOfStores = new ManualClock();
+const stores = new Stores({ clock: clockOfStores });
+const brake = new StoreBrake({ clock: clockOfStores, restMs: 0, atOnceMax: 1 });
 const content = "the weights";
 const sha256 = createHash("sha256").update(content).digest("hex");
 const manifest = [{ path: "weights", bytes: content.length, sha256 }];
@@ -184,6 +192,7 @@ class StorageWorld {
       manifests: { put: async () => {}, get: async () => manifest },
       verifier: this.#verifier,
       stores,
+      brake,
       // Nobody verifies a checkpoint again here, nor audits a storage.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       placed: { groups: async () => [], statesAt: async () => new Map() },

@@ -24,6 +24,8 @@ export type WorldOptions = {
   readonly agents?: number;
   readonly slots?: number;
   readonly restart?: boolean;
+  /** The default storage of checkpoints. */
+  readonly storage?: { readonly address: string; readonly endpoint: string };
   /** Makes `python3` of an entrypoint the project's own, which has PyTorch; a test asks first whether it is there. */
   readonly python?: boolean;
 };

@@ -17,6 +17,7 @@ import {
 import { inheritedEnvironment } from "./processes/inherited-environment.ts";
 import { type Launched, launch } from "./processes/launch.ts";
 import { limits } from "./limits.ts";
+import { type DefaultStorage, storageVariables } from "./default-storage.ts";
 import { lockHolder, tryLock } from "./processes/lock.ts";
 import { lastLines } from "./processes/log-files.ts";
 import { type ClusterOptions, optionArguments } from "./options.ts";
@@ -40,6 +41,8 @@ export type UpOptions = Partial<ClusterOptions> & {
   readonly home?: string;
   /** Goes before the caller's PATH, for training processes that need programs of there. */
   readonly pathFirst?: string;
+  /** Where checkpoints go whose experiment names no storage; the home's folder unless given. */
+  readonly storage?: DefaultStorage | undefined;
   /** What is being done, whenever that changes. */
   readonly onProgress?: (step: string) => void;
 };
@@ -63,6 +66,7 @@ export async function clusterUp(options: UpOptions = {}): Promise<UpResult> {
       servicesModule: options.servicesModule ?? null,
     },
     options.pathFirst,
+    options.storage,
   );
   const cluster = await untilReady(home, launched, options.onProgress);
   const own = cluster.processes.find((one) => one.kind === "supervisor");
@@ -73,6 +77,7 @@ function startSupervisor(
   home: Home,
   options: ClusterOptions,
   pathFirst: string | undefined,
+  storage: DefaultStorage | undefined,
 ): Promise<Launched> {
   rmSync(failureFile(home), { force: true });
   const inherited = inheritedEnvironment(process.env, new Set());
@@ -84,7 +89,7 @@ function startSupervisor(
         join(import.meta.dirname, "supervisor", "main.ts"),
         ...optionArguments(home.path, options),
       ],
-      environment: { ...inherited, PATH: path },
+      environment: { ...inherited, PATH: path, ...storageVariables(storage, inherited) },
       folder: checkout,
       user: null,
     },

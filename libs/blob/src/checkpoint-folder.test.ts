@@ -8,6 +8,8 @@ import {
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFolder,
+  sectionOfAddress,
+  storeAddress,
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
@@ -118,5 +120,23 @@ describe("the storage of a checkpoint", () => {
   test("is told of by the stream of its root, whatever characters that has", () => {
     expect(storageStreamId("/c")).toMatch(/^[0-9a-f]{32}$/);
     expect(storageStreamId("/c/ü-1")).not.toBe(storageStreamId("/c/ü-2"));
+  });
+});
+
+describe("the section of an address", () => {
+  test.each([
+    ["s3://models/team/a/", undefined, { type: "s3", bucket: "models", prefix: "team/a" }],
+    [
+      "s3://models",
+      "https://m:9000",
+      { type: "s3", bucket: "models", endpoint_url: "https://m:9000" },
+    ],
+    ["gs://models/a", "http://127.0.0.1:1", { type: "gcs", bucket: "models", prefix: "a" }],
+    ["ftp://models/a", undefined, null],
+    ["s3://", undefined, null],
+    ["gs://models/a/../b", undefined, null],
+  ])("%s at %s is %j", (address, endpoint, section) => {
+    expect(sectionOfAddress(address, endpoint)).toEqual(section);
+    if (section !== null) expect(storeAddress(section)).toContain(address.replace(/\/$/, ""));
   });
 });

@@ -56,6 +56,22 @@ export function storeAddress(storage: CheckpointStorageSection): string | null {
   );
 }
 
+/** The section of an address as `s3://bucket/prefix` or `gs://bucket/prefix`; null for anything else. */
+export function sectionOfAddress(
+  address: string,
+  endpoint?: string,
+): Readonly<Record<string, string>> | null {
+  const [, scheme, bucket = "", below = ""] = /^(s3|gs):\/\/([^/\s]+)\/?(\S*)$/.exec(address) ?? [];
+  const prefix = below.replace(/^\/+|\/+$/g, "");
+  if (scheme === undefined || prefix.split("/").includes("..")) return null;
+  return {
+    type: scheme === "s3" ? "s3" : "gcs",
+    bucket,
+    ...(prefix === "" ? {} : { prefix }),
+    ...(scheme === "s3" && endpoint !== undefined ? { endpoint_url: endpoint } : {}),
+  };
+}
+
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }

@@ -5,6 +5,7 @@ export {
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFolder,
+  sectionOfAddress,
   storeAddress,
   storageOfCheckpoint,
   storageStreamId,
@@ -26,6 +27,7 @@ export type {
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";
+export { StoreBrake, type StoreBrakeSettings } from "./objects/store-brake.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";

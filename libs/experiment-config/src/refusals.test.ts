@@ -256,8 +256,8 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     /^checkpoint_storage\.storage_path must be/,
   ],
   [
-    "checkpoint_storage: {type: gcs, bucket: b}",
-    "checkpoint_storage.type is gcs, to which this version does not write checkpoints; directory, shared_fs, s3 work",
+    "checkpoint_storage: {type: azure, container: c, account_url: 'https://a'}",
+    "checkpoint_storage.type is azure, to which this version does not write checkpoints; directory, shared_fs, s3, gcs work",
   ],
   [
     "checkpoint_storage: {type: s3, bucket: b, endpoint_url: 'https://key:secret@store'}",
@@ -265,7 +265,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "checkpoint_storage: {type: hdfs}",
-    'checkpoint_storage.type must be one of directory, shared_fs, s3, not "hdfs"',
+    'checkpoint_storage.type must be one of directory, shared_fs, s3, gcs, not "hdfs"',
   ],
   [
     "checkpoint_storage: {save_trial_best: -1}",
@@ -330,16 +330,18 @@ describe("parseExperiment refuses", () => {
   it("a type that is a mapping with the names of methods", () => {
     const text = yaml("checkpoint_storage: {type: {toString: 1, valueOf: 1}}");
     expect(problems(text)).toEqual([
-      "checkpoint_storage.type must be one of directory, shared_fs, s3, not a mapping",
+      "checkpoint_storage.type must be one of directory, shared_fs, s3, gcs, not a mapping",
     ]);
   });
 
-  it("a prefix that climbs, beside the storage that does not work", () => {
-    const text = yaml("checkpoint_storage: {type: gcs, bucket: b, prefix: a/../b}");
-    expect(problems(text)).toEqual([
-      'checkpoint_storage.prefix must not contain ".." as a folder',
-      expect.stringMatching(/^checkpoint_storage\.type is gcs/),
-    ]);
+  it.each(["s3", "gcs"])("a prefix that climbs, in %s", (type) => {
+    const text = yaml(`checkpoint_storage: {type: ${type}, bucket: b, prefix: a/../b}`);
+    expect(problems(text)).toEqual(['checkpoint_storage.prefix must not contain ".." as a folder']);
+  });
+
+  it("a key of Google's in a configuration, without its value", () => {
+    const found = problems(yaml("checkpoint_storage: {type: gcs, bucket: b, private_key: hidden}"));
+    expect(found).toEqual(["checkpoint_storage.private_key is not a known key"]);
   });
 
   it("credentials of an object store, without their value", () => {

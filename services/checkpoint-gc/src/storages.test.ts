@@ -1,9 +1,10 @@
 /** What this service makes of a storage that its host does not see, or sees otherwise than the writer of the checkpoints. */
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { directoryDisk, markStorage, storageStreamId } from "@trainyard/blob";
-import { ManualClock } from "@trainyard/testing";
+import { ManualClock, SilentServer } from "@trainyard/testing";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -147,6 +148,14 @@ describe("a storage that two hosts see differently", () => {
   });
 });
 
+/** With credentials that no server asks for. */
+async function storeVariables(endpoint: string): Promise<Readonly<Record<string, string>>> {
+  const file = join(await mkdtemp(join(tmpdir(), "trainyard-gc-")), "storage.json");
+  const s3 = { access_key_id: "key", secret_access_key: "secret" };
+  await writeFile(file, JSON.stringify({ s3 }), { mode: 0o600 });
+  return { TRAINYARD_STORAGE_CREDENTIALS: file, TRAINYARD_STORAGE_ENDPOINTS: endpoint };
+}
+
 describe("more checkpoints of a storage that is away than are looked at in one go", () => {
   const many = gcLimits.page + 20;
   const others = () => ({ root: gc.root, storageId: gc.storageId, firstDigit: "f" });
@@ -183,5 +192,30 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     for (const checkpoint of checkpoints) {
       expect((await gc.retention(checkpoint)).includes("CheckpointDeleted")).toBe(false);
     }
+  });
+
+  test("do not hold up those of another while their object store is silent, which a pass asks once", async () => {
+    await using silent = await SilentServer.start();
+    const storage = { type: "s3", bucket: "models", endpoint_url: silent.url };
+    const store = { root: "", storageId: randomUUID(), firstDigit: "0", storage };
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, [], store);
+    const other = await gc.trained([0, 0, 0], [1, 2, 3], [], others());
+    await gc.endExperiment(experiment);
+    await gc.endExperiment(other.experiment);
+    const started = performance.now();
+    await gc.start(
+      0,
+      {},
+      {
+        ...(await storeVariables(silent.url)),
+        TRAINYARD_STORAGE_SILENCE_SECONDS: "2",
+      },
+    );
+    for (const checkpoint of other.checkpoints) await becomes(checkpoint, deleted);
+    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual(condemned);
+    expect(await why(checkpoints[0] ?? "")).toContain("s3://models cannot read");
+    // Two attempts of 2 s each pass; asked one by one, those of the first page alone would take 400 s.
+    const passesMax = (performance.now() - started) / 4_000 + 1;
+    expect(silent.connections).toBeLessThanOrEqual(2 * Math.ceil(passesMax));
   });
 });

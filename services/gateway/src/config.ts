@@ -1,3 +1,4 @@
+import { sectionOfAddress } from "@trainyard/blob";
 import {
   type ConnectionsConfig,
   connectionsOf,
@@ -12,6 +13,15 @@ const schema = z.object({
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** Where checkpoints go that the configuration gives no storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
+  /** In place of that folder: `s3://bucket/prefix` or `gs://bucket/prefix`. */
+  TRAINYARD_CHECKPOINT_STORAGE: z
+    .string()
+    .refine((address) => sectionOfAddress(address) !== null, {
+      error: "must be s3://bucket/prefix or gs://bucket/prefix",
+    })
+    .optional(),
+  /** Of a store that is not Amazon's. */
+  TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT: z.url().optional(),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
   TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
   /** The file that holds the first token's text: issued at start unless the log has it. */
@@ -21,6 +31,8 @@ const schema = z.object({
 export type GatewayConfig = ConnectionsConfig & {
   readonly blobDir: string;
   readonly checkpointDir: string;
+  /** The `checkpoint_storage` of experiments that name none. */
+  readonly checkpointStorage: Readonly<Record<string, string>>;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
   readonly firstTokenFile: string | null;
 };
@@ -35,6 +47,10 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     ...connectionsOf(env),
     blobDir: env.TRAINYARD_BLOB_DIR,
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
+    checkpointStorage: sectionOfAddress(
+      env.TRAINYARD_CHECKPOINT_STORAGE ?? "",
+      env.TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT,
+    ) ?? { type: "directory", container_path: env.TRAINYARD_CHECKPOINT_DIR },
     runTokenKeys: new Map([
       [env.TRAINYARD_RUN_TOKEN_KEY_ID, Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex")],
     ]),

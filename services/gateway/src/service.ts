@@ -36,7 +36,7 @@ export async function createService(
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
-  const { http, runTokenKeys, checkpointDir, firstTokenFile } = config;
+  const { http, runTokenKeys, firstTokenFile } = config;
   const pool = openTables(parts, config, overrides);
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
@@ -57,7 +57,7 @@ export async function createService(
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
   const face = {
-    handlers: apiHandlers(backend, moved, checkpointDir),
+    handlers: apiHandlers(backend, moved, config),
     idempotency,
     authenticate: (authorization: string | undefined) =>
       authenticate(authorization, runTokenKeys, knownToken, clock.nowMs()),

@@ -28,6 +28,11 @@ export const registryLimits = {
   manifestsIndexedMax: 16,
   /** Requests to an object store at one time. */
   objectsAtOnce: 16,
+  /**
+   * A store that did not answer is asked again after 5 s. The requests that wait for one store are a quarter of the commands
+   * that the bus lets a service work on, so that those of other storages are answered.
+   */
+  storeBrake: { restMs: 5_000, atOnceMax: 128 },
   /** An agent that was told an address begins to fetch at once. */
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDirectoryBlobStore, Stores } from "@trainyard/blob";
+import { openDirectoryBlobStore, StoreBrake, Stores } from "@trainyard/blob";
 import {
   EventFeed,
   type ListeningService,
@@ -15,6 +15,7 @@ import {
 } from "@trainyard/runtime";
 import type { RegistryConfig } from "./config.ts";
 import type { Manifest } from "./core/manifest.ts";
+import { registryLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
@@ -49,6 +50,7 @@ export async function createService(
   );
   const hash = (place: FolderPlace, manifest: Manifest) => hashing.ask({ place, manifest });
   const stores = stack.use(new Stores({ clock, ...config.stores }));
+  const brake = new StoreBrake({ clock, ...registryLimits.storeBrake });
   const reading = stack.use(
     new WorkerCall<InspectQuestion, Inspection>(inspectWorker, "reads checkpoints again"),
   );
@@ -64,22 +66,11 @@ export async function createService(
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
-  const shared = { clock, events, checkpointDir };
+  const shared = { clock, events, checkpointDir, stores, brake };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
-    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs, stores });
+    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
     const placed = new Placed({ log, pool, clock, logger });
-    const decided = {
-      log,
-      executor,
-      manifests,
-      verifier,
-      inspector,
-      placed,
-      blobs,
-      stores,
-      unchanged,
-      uploads,
-    };
+    const decided = { log, executor, manifests, verifier, inspector, placed, blobs, unchanged, uploads };
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),

@@ -114,6 +114,7 @@ async function openRegistry(
     logLevel: "silent" as const,
     blobDir: join(folder, "blobs"),
     checkpointDir: folder,
+    checkpointStorage: { type: "directory", container_path: folder },
     runTokenKeys: new Map<string, Buffer>(),
     firstTokenFile: join(folder, "token"),
   };

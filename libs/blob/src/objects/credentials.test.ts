@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { newAccount } from "@trainyard/testing/gcs";
 import { expect, test } from "vitest";
 import { readCredentialsFile } from "./credentials.ts";
 
@@ -31,6 +32,15 @@ test("credentials of S3 are read from a file that its owner alone reads", async 
   expect(await withFile("{}", 0o600, readCredentialsFile)).toEqual({});
 });
 
+test("the key of a service account of Google's is read as its file has it", async () => {
+  const { client_email, private_key, ...more } = newAccount("trainyard");
+  const text = JSON.stringify({ s3, gcs: { client_email, private_key, ...more } });
+  expect(await withFile(text, 0o600, readCredentialsFile)).toEqual({
+    s3: { accessKeyId: "key", secretAccessKey: "hidden" },
+    gcs: { clientEmail: client_email, privateKey: private_key },
+  });
+});
+
 test.each([0o640, 0o604, 0o666])("a file of mode %o is refused", async (mode) => {
   const read = withFile(JSON.stringify({ s3 }), mode, readCredentialsFile);
   await expect(read).rejects.toThrow(
@@ -43,6 +53,8 @@ test.each([
   '{"s3": {"secret_access_key": "hidden"}}',
   '{"s3": "hidden"}',
   '["hidden"]',
+  '{"gcs": {"private_key": "hidden"}}',
+  '{"gcs": {"client_email": "a@b", "private_key": "hidden"}}',
   "null",
 ])("a file that holds %s is refused without its text", async (text) => {
   const thrown = await withFile(text, 0o600, readCredentialsFile).catch((error: unknown) => error);

@@ -1,15 +1,18 @@
 /**
- * Credentials of object stores in a file of the platform's own:
+ * Credentials of object stores in a file of the platform's own; `gcs` is the key file of a service account as Google gives it:
  *
- *     {"s3": {"access_key_id": "…", "secret_access_key": "…", "session_token": "…"}}
+ *     {"s3": {"access_key_id": "…", "secret_access_key": "…", "session_token": "…"},
+ *      "gcs": {"type": "service_account", "client_email": "…", "private_key": "…"}}
  *
  * Without a file the client looks where its vendor's tools do: environment, profile, role of the instance.
  */
+import { createPrivateKey } from "node:crypto";
 import { open } from "node:fs/promises";
 import { Fault } from "@trainyard/kernel";
+import type { GcsCredentials } from "./gcs/options.ts";
 import type { S3Credentials } from "./s3/options.ts";
 
-export type StorageCredentials = { readonly s3?: S3Credentials };
+export type StorageCredentials = { readonly s3?: S3Credentials; readonly gcs?: GcsCredentials };
 
 /** Bits of a mode that let others than the owner in. */
 const othersMask = 0o077;
@@ -17,8 +20,15 @@ const othersMask = 0o077;
 /** Throws a Fault `credentials_missing` for a file that others can read, or that is not of this form; its text is in no message. */
 export async function readCredentialsFile(path: string): Promise<StorageCredentials> {
   const text = await readOwnFile(path);
-  const s3 = mappingIn(mappingIn(parsed(path, text), path, ""), path, "s3");
-  if (s3 === null) return {};
+  const all = mappingIn(parsed(path, text), path, "");
+  const [s3, gcs] = [mappingIn(all, path, "s3"), mappingIn(all, path, "gcs")];
+  return {
+    ...(s3 === null ? {} : { s3: readS3(s3, path) }),
+    ...(gcs === null ? {} : { gcs: readGcs(gcs, path) }),
+  };
+}
+
+function readS3(s3: Mapping, path: string): S3Credentials {
   const [accessKeyId, secretAccessKey, sessionToken] = [
     textIn(s3["access_key_id"]),
     textIn(s3["secret_access_key"]),
@@ -27,9 +37,24 @@ export async function readCredentialsFile(path: string): Promise<StorageCredenti
   if (accessKeyId === null || secretAccessKey === null) {
     throw unusable(path, "s3 has no access_key_id or no secret_access_key");
   }
-  return {
-    s3: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
-  };
+  return { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) };
+}
+
+function readGcs(gcs: Mapping, path: string): GcsCredentials {
+  const [clientEmail, privateKey] = [textIn(gcs["client_email"]), textIn(gcs["private_key"])];
+  if (clientEmail === null || privateKey === null) {
+    throw unusable(
+      path,
+      "gcs is no key of a service account: client_email or private_key is missing",
+    );
+  }
+  try {
+    createPrivateKey(privateKey);
+  } catch {
+    // What went wrong may quote the key.
+    throw unusable(path, "private_key of gcs is not a private key in PEM");
+  }
+  return { clientEmail, privateKey };
 }
 
 async function readOwnFile(path: string): Promise<string> {

@@ -29,8 +29,12 @@ export function checkFile(
     });
   }
   if (file.parts.length === parts) return;
-  const detail = `${key} of ${file.bytes} bytes has ${parts} parts, and digests of ${file.parts.length}`;
-  throw new Fault("wrong_digests", detail, { retry: "never", fields: { key } });
+  throw wrongDigests(key, `${parts} parts, and digests of ${file.parts.length}`);
+}
+
+/** `what` the file has. */
+export function wrongDigests(key: string, what: string): Fault {
+  return new Fault("wrong_digests", `${key} has ${what}`, { retry: "never", fields: { key } });
 }
 
 export const base64OfHex = (hex: string): string => Buffer.from(hex, "hex").toString("base64");

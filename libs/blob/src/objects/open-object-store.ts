@@ -4,30 +4,46 @@ import type { CheckpointStorageSection } from "../checkpoint-folder.ts";
 import type { StorageCredentials } from "./credentials.ts";
 import type { ObjectStore } from "./port.ts";
 
+/** `silenceMs` of every attempt, and the attempts of one call, the first included. */
+export type StorePatience = { readonly silenceMs: number; readonly attemptsMax: number };
+
 export type ObjectStoreSettings = {
   readonly clock: Clock;
   /** The platform's; without them the client looks where its vendor's tools do. */
   readonly credentials?: StorageCredentials;
+  /** Of S3. */
   readonly region?: string;
+  /** Of Google Cloud Storage, where it is not Google's. */
+  readonly gcsEndpoint?: string;
+  /** That of the adapter unless given. */
+  readonly patience?: StorePatience;
 };
 
-/** Null for a section that names no object store. The adapter is loaded when it is needed. */
+/** Null for a section that names no object store. An adapter is loaded when it is needed. */
 export async function openObjectStore(
   section: CheckpointStorageSection,
-  { clock, credentials, region }: ObjectStoreSettings,
+  { clock, credentials, region, gcsEndpoint, patience }: ObjectStoreSettings,
 ): Promise<ObjectStore | null> {
-  if (section["type"] !== "s3") return null;
-  const { openS3Store } = await import("./s3/store.ts");
+  const type = section["type"];
+  if (type !== "s3" && type !== "gcs") return null;
   const bucket = textAt(section, "bucket");
   if (bucket === null) {
     throw new Fault("unknown_storage", "the storage names no bucket", { retry: "never" });
   }
-  const endpoint = textAt(section, "endpoint_url");
   const prefix = textAt(section, "prefix");
+  const common = { clock, bucket, ...(prefix === null ? {} : { prefix }), ...patience };
+  if (type === "gcs") {
+    const { openGcsStore } = await import("./gcs/store.ts");
+    return openGcsStore({
+      ...common,
+      ...(gcsEndpoint === undefined ? {} : { endpoint: gcsEndpoint }),
+      ...(credentials?.gcs === undefined ? {} : { credentials: credentials.gcs }),
+    });
+  }
+  const { openS3Store } = await import("./s3/store.ts");
+  const endpoint = textAt(section, "endpoint_url");
   return openS3Store({
-    clock,
-    bucket,
-    ...(prefix === null ? {} : { prefix }),
+    ...common,
     ...(endpoint === null ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
     ...(credentials?.s3 === undefined ? {} : { credentials: credentials.s3 }),

@@ -7,7 +7,8 @@
  *   a Fault `storage_away` with retry "later"; the adapter has tried again several times before. A bucket that does not
  *   exist is a Fault `bucket_not_found`. Without credentials every call is a Fault `credentials_missing`.
  * - A key that is not one (see `checkObjectKey`) is a Fault `invalid_key`, a file beyond the store's limits `file_too_large`.
- * - Files go in parts of `partBytes`; each part is at most that large and all but the last are exactly that large.
+ * - Files have digests of parts of `partBytes`; each part is at most that large and all but the last are exactly that large. They are sent
+ *   in these parts, but by a "resumable" plan.
  * - Content passes through as a stream; an adapter never holds a file in memory.
  */
 export type ObjectHead = {
@@ -44,7 +45,8 @@ export type PartDigests = { readonly sha256: string };
 
 /**
  * One HTTP request that a client without credentials may send until `expiresAtMs`, with exactly these headers. The URL is a
- * secret until then: it belongs in no log.
+ * secret until then: it belongs in no log. The address of a "resumable" plan may be accepted for longer, a week at most; it too
+ * takes nothing but the announced content.
  */
 export type PlannedRequest = {
   readonly method: "PUT" | "GET" | "POST";
@@ -57,7 +59,8 @@ export type PlannedRequest = {
 
 /**
  * What is left to send of a file. `parts` holds only what the store does not have yet; a part covers the bytes from
- * `offset`, `bytes` of them. Parts of a "resumable" plan are sent one after the other, those of the others in any order.
+ * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, all that is left: of one that
+ * breaks off the store keeps what arrived, and the next plan begins there.
  * Empty: all is there, and `finishUpload` makes the object.
  */
 export type UploadPlan = {

@@ -1,6 +1,7 @@
 /** Tries on a probe object what checkpoints need of a store, and says what it may not do. */
 import { createHash, randomUUID } from "node:crypto";
 import { type Fault, isFault } from "@trainyard/kernel";
+import { crc32cOf } from "./crc32c.ts";
 import { compareWithFile, partsOf } from "./files.ts";
 import type { FileDigests, ObjectStore } from "./port.ts";
 
@@ -77,7 +78,7 @@ async function beginUpload(store: ObjectStore, key: string): Promise<void> {
     sha256: digestOf(""),
     parts: partsOf(bytes, store.partBytes).map(() => ({ sha256: digestOf("") })),
     crc32c: "",
-    md5: "",
+    md5: createHash("md5").digest("base64"),
   };
   await store.planUpload(key, file, { absent: true });
   await store.abortUploads(key);
@@ -86,7 +87,8 @@ async function beginUpload(store: ObjectStore, key: string): Promise<void> {
 async function hasChecksum(store: ObjectStore, key: string, content: Buffer): Promise<boolean> {
   const head = await store.head(key);
   const sha256 = digestOf(content);
-  const digests = { crc32c: "", md5: "" };
+  const md5 = createHash("md5").update(content).digest("base64");
+  const digests = { md5, crc32c: crc32cOf(content) };
   const file: FileDigests = { bytes: content.length, sha256, parts: [{ sha256 }], ...digests };
   return head !== null && compareWithFile(head, file) === "same";
 }

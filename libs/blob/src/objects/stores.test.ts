@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { SilentServer } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { Stores } from "./stores.ts";
 
@@ -22,4 +26,21 @@ test("a store at an address that the operator has named is opened once", async (
 test("a directory is no object store", async () => {
   await using stores = new Stores({ clock: systemClock });
   expect(await stores.of({ type: "directory", container_path: "/c" })).toBeNull();
+});
+
+test("a store that is silent is away when the patience is over, and one question for its marker serves all", async () => {
+  await using silent = await SilentServer.start();
+  const patience = { silenceMs: 300, attemptsMax: 2 };
+  const folder = await mkdtemp(join(tmpdir(), "stores-"));
+  const credentialsFile = join(folder, "storage.json");
+  const s3 = { access_key_id: "key", secret_access_key: "secret" };
+  await writeFile(credentialsFile, JSON.stringify({ s3 }), { mode: 0o600 });
+  const settings = { clock: systemClock, endpoints: [silent.url], patience, credentialsFile };
+  await using stores = new Stores(settings);
+  const store = await stores.of({ ...section, endpoint_url: silent.url });
+  if (store === null) throw new Error("it is an object store");
+  const asked = await Promise.allSettled([stores.idOf(store), stores.idOf(store)]);
+  for (const one of asked) expect(one).toMatchObject({ reason: { code: "storage_away" } });
+  expect(silent.connections).toBe(2);
+  await rm(folder, { recursive: true });
 });

@@ -3,7 +3,7 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import { type CheckpointStorageSection, storeAddress } from "../checkpoint-folder.ts";
 import { markStore } from "./checkpoint-objects.ts";
 import { readCredentialsFile } from "./credentials.ts";
-import { openObjectStore } from "./open-object-store.ts";
+import { openObjectStore, type StorePatience } from "./open-object-store.ts";
 import type { ObjectStore } from "./port.ts";
 
 export type StoresSettings = {
@@ -11,18 +11,22 @@ export type StoresSettings = {
   /** A file of credentials (see `readCredentialsFile`); without one the client looks where its vendor's tools do. */
   readonly credentialsFile?: string | undefined;
   readonly region?: string | undefined;
+  /** Of Google Cloud Storage, where it is not Google's. */
+  readonly gcsEndpoint?: string | undefined;
   /**
    * Addresses of stores other than Amazon's that a configuration may name. The platform sends requests there, signed with its
    * credentials, from inside its network: no user chooses where.
    */
   readonly endpoints?: readonly string[];
+  /** How long a service waits for a store before it takes it to be away. */
+  readonly patience?: StorePatience;
 };
 
 export class Stores implements AsyncDisposable {
   readonly #settings: StoresSettings;
   readonly #opened = new Map<string, Promise<ObjectStore | null>>();
-  /** The ids of markers that were made or seen by this process. */
-  readonly #ids = new Map<string, string>();
+  /** The ids of markers that were made or seen by this process, or are being asked for. */
+  readonly #ids = new Map<ObjectStore, Promise<string>>();
 
   constructor(settings: StoresSettings) {
     this.#settings = settings;
@@ -37,11 +41,12 @@ export class Stores implements AsyncDisposable {
 
   /** The id in the store's marker, which is made where there is none. */
   async idOf(store: ObjectStore): Promise<string> {
-    const known = this.#ids.get(store.address);
+    const known = this.#ids.get(store);
     if (known !== undefined) return known;
-    const id = await markStore(store);
-    this.#ids.set(store.address, id);
-    return id;
+    const asked = markStore(store);
+    this.#ids.set(store, asked);
+    asked.catch(() => this.#ids.delete(store));
+    return asked;
   }
 
   #begin(address: string, storage: CheckpointStorageSection): Promise<ObjectStore | null> {
@@ -53,7 +58,14 @@ export class Stores implements AsyncDisposable {
   }
 
   async #open(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
-    const { clock, credentialsFile, region, endpoints = [] } = this.#settings;
+    const {
+      clock,
+      credentialsFile,
+      region,
+      gcsEndpoint,
+      endpoints = [],
+      patience,
+    } = this.#settings;
     const { endpoint_url: endpoint } = storage;
     if (typeof endpoint === "string" && !endpoints.includes(endpoint)) {
       const detail = `the platform does not use the object store at ${endpoint}: its operator adds it to TRAINYARD_STORAGE_ENDPOINTS of the registry and checkpoint-gc`;
@@ -65,6 +77,8 @@ export class Stores implements AsyncDisposable {
       clock,
       ...(credentials && { credentials }),
       ...(region && { region }),
+      ...(gcsEndpoint && { gcsEndpoint }),
+      ...(patience && { patience }),
     });
   }
 

@@ -64,7 +64,7 @@ export const storages = {
 type StorageType = keyof typeof storages;
 
 /** The storages that checkpoints can be written to. */
-export const runningStorages: readonly StorageType[] = ["directory", "shared_fs", "s3"];
+export const runningStorages: readonly StorageType[] = ["directory", "shared_fs", "s3", "gcs"];
 
 const typed = oneOfKinds("type", Object.values(storages), runningStorages);
 

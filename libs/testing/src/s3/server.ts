@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { Bodies } from "../http/bodies.ts";
 import { breakOff, CommandedFailures, slow } from "../http/commanded.ts";
+import { sendAnswer } from "../http/send.ts";
 import { authenticate, type Caller, type S3Action, type S3User } from "./authorise.ts";
 import { denied, S3Error } from "./errors.ts";
 import { operationOf, operations, type S3Operation } from "./operations.ts";
@@ -170,7 +171,8 @@ export class S3Server implements AsyncDisposable {
     }
     this.served.push({ ...seen, status: answer.status });
     request.resume();
-    await send(request, response, answer, afterBytes, this.#now());
+    const headers = { ...answer.headers, "x-amz-request-id": randomUUID() };
+    await sendAnswer(request, response, { ...answer, headers }, afterBytes, this.#now());
   }
 
   async #answer(
@@ -286,43 +288,4 @@ function answerOf(error: unknown, isHead: boolean): Answer {
     headers: hasContent ? { "content-type": "application/xml" } : {},
     ...(hasContent ? { content: errorXml(told) } : {}),
   };
-}
-
-async function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers = {}, content = "" }: Answer,
-  afterBytes: number | null,
-  nowMs: number,
-): Promise<void> {
-  const bytes = typeof content === "string" ? Buffer.byteLength(content) : content.bytes;
-  response.writeHead(status, {
-    ...headers,
-    ...(status === 204 || status === 304 ? {} : { "content-length": bytes }),
-    date: new Date(nowMs).toUTCString(),
-    "x-amz-request-id": randomUUID(),
-  });
-  if (request.method === "HEAD") return void response.end();
-  if (typeof content === "string") return void response.end(content);
-  let left = afterBytes ?? Number.POSITIVE_INFINITY;
-  try {
-    for await (const chunk of content.stream) {
-      const part = chunk.subarray(0, left);
-      left -= part.length;
-      if (response.destroyed) return;
-      if (!response.write(part)) await drained(response);
-      // What was written before still arrives.
-      if (left <= 0) return request.socket.destroySoon();
-    }
-    response.end();
-  } catch (error) {
-    response.destroy(error instanceof Error ? error : new Error(String(error)));
-  }
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  response.once("drain", resolve).once("close", resolve);
-  await promise;
-  response.off("drain", resolve).off("close", resolve);
 }

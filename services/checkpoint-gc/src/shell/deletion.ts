@@ -16,6 +16,7 @@ import {
   type Removed,
   removeMatchingObjects,
   type StorageDisk,
+  StoreBrake,
   storageOfCheckpoint,
   storageStreamId,
   type Stores,
@@ -61,9 +62,11 @@ export class Deletion {
   readonly #index: Index;
   readonly loop: EffectLoop;
   #adopted = false;
+  #brake: StoreBrake;
 
   constructor(deps: DeletionDeps, index: Index) {
     this.#deps = deps;
+    this.#brake = this.#newBrake();
     this.#index = index;
     this.loop = new EffectLoop("deletion", deps, () => this.#step());
   }
@@ -74,9 +77,19 @@ export class Deletion {
     this.loop.wake();
   }
 
+  /** Of one pass: its pages may hold hundreds of a store that does not answer. */
+  #newBrake(): StoreBrake {
+    return new StoreBrake({
+      clock: this.#deps.clock,
+      restMs: Number.POSITIVE_INFINITY,
+      atOnceMax: 1,
+    });
+  }
+
   /** Gives the milliseconds until the next grace ends; 0 when there is more to do already. */
   async #step(): Promise<number | null> {
     const { log, clock } = this.#deps;
+    this.#brake = this.#newBrake();
     // A run that was requested before its checkpoint was condemned is in the index then.
     await this.#index.view.reach(await log.head());
     if (this.#adopted) await this.#index.forgetRetries(null);
@@ -160,7 +173,9 @@ export class Deletion {
   async #problemOf(facts: CheckpointFacts): Promise<string | null> {
     const { disk, stores } = this.#deps;
     const store = await stores.of(facts.storage);
-    if (store !== null) return problemOfStore(store, facts.storageId ?? "");
+    if (store !== null) {
+      return this.#brake.ask(store, () => problemOfStore(store, facts.storageId ?? ""));
+    }
     const root = checkpointRoot(facts.storage) ?? "";
     return problemOfStorage(root, await this.#storageOf(facts), await disk.seen(root));
   }
@@ -168,7 +183,10 @@ export class Deletion {
   async #remove(checkpoint: string, facts: CheckpointFacts): Promise<void> {
     const { disk, stores } = this.#deps;
     const store = await stores.of(facts.storage);
-    if (store !== null) return removeCheckpointObjects(store, checkpoint, facts.storageId ?? "");
+    if (store !== null) {
+      const remove = () => removeCheckpointObjects(store, checkpoint, facts.storageId ?? "");
+      return this.#brake.ask(store, remove);
+    }
     await removeCheckpointFolder(facts.storage, checkpoint, await this.#storageOf(facts), disk);
   }
 
@@ -192,7 +210,9 @@ export class Deletion {
   ): Promise<Removed> {
     const { disk, stores } = this.#deps;
     const store = await stores.of(storage);
-    if (store !== null) return removeMatchingObjects(store, checkpoint, matches);
+    if (store !== null) {
+      return this.#brake.ask(store, () => removeMatchingObjects(store, checkpoint, matches));
+    }
     const folder = checkpointFolder(storage, checkpoint);
     assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
     return disk.removeFiles(folder, matches);

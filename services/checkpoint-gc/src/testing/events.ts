@@ -90,8 +90,15 @@ export function trialEnded(): AnyEvent {
   };
 }
 
-export function declared(trial: string, step: number, root: string, storageId = ""): AnyEvent {
-  const storage = { type: "directory", container_path: root };
+/** `place` is a folder or a section of another kind. */
+export function declared(
+  trial: string,
+  step: number,
+  place: string | Readonly<Record<string, string>>,
+  storageId = "",
+): AnyEvent {
+  const storage =
+    typeof place === "string" ? { type: "directory", container_path: place } : { ...place };
   const data = { trial, run: 1, step, storage, format: "", ...(storageId && { storageId }) };
   return { type: "CheckpointDeclared", data };
 }

@@ -30,7 +30,13 @@ import {
 export const soon = { timeout: 90_000, interval: 20 };
 
 /** Where checkpoints lie, with the id that their writer told, and where they come in the order of all. */
-type Place = { readonly root: string; readonly storageId: string; readonly firstDigit?: string };
+type Place = {
+  readonly root: string;
+  readonly storageId: string;
+  readonly firstDigit?: string;
+  /** In an object store: then nothing is written to the root. */
+  readonly storage?: Readonly<Record<string, string>>;
+};
 
 export class TestGc implements AsyncDisposable {
   readonly stage: DatabaseStage;
@@ -55,10 +61,12 @@ export class TestGc implements AsyncDisposable {
   async start(
     graceSeconds: number,
     overrides: Parameters<typeof createService>[1] = {},
+    variables: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const config = parseConfig({
       ...this.stage.variables,
       TRAINYARD_CHECKPOINT_GRACE_SECONDS: String(graceSeconds),
+      ...variables,
     });
     const bus = this.stage.hub.connect("checkpoint-gc");
     this.#service = await createService(config, { bus, ...overrides });
@@ -88,18 +96,20 @@ export class TestGc implements AsyncDisposable {
     step: number,
     loss: number | null,
     id: string = randomUUID(),
-    { root, storageId }: Place = this,
+    { root, storageId, storage }: Place = this,
   ): Promise<string> {
     const folder = join(root, id);
-    await mkdir(join(folder, "deep"), { recursive: true });
-    await writeFile(join(folder, "deep", "weights"), "www");
-    await writeFile(join(folder, "metadata.json"), "{}");
+    if (storage === undefined) {
+      await mkdir(join(folder, "deep"), { recursive: true });
+      await writeFile(join(folder, "deep", "weights"), "www");
+      await writeFile(join(folder, "metadata.json"), "{}");
+    }
     if (loss !== null) {
       await this.stage.tell(`measurement-${trial}`, validated(trial, step, loss));
     }
     await this.stage.tell(
       `checkpoint-${id}`,
-      declared(trial, step, root, storageId),
+      declared(trial, step, storage ?? root, storageId),
       completed(trial, step, 2, 5),
     );
     await this.stage.tell(`trial-${trial}`, trialCheckpointed(id, 1, step));

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { Client } from "@trainyard/client";
 import type { ClusterInfo } from "@trainyard/local-cluster";
 import { type Command, InvalidArgumentError } from "commander";
 import { outputOf } from "../context.ts";
@@ -12,6 +13,8 @@ type UpOptions = {
   readonly slots?: number;
   readonly processes?: boolean;
   readonly restart: boolean;
+  readonly storage?: string;
+  readonly storageEndpoint?: string;
 };
 
 /** The embedded cluster of the checkout (or of TRAINYARD_HOME). */
@@ -23,6 +26,12 @@ export function addClusterCommands(program: Command): void {
     .option("--slots <n>", "slots of each agent, by default the number of CPU cores", wholeNumber)
     .option("--processes", "every service as a process of its own")
     .option("--no-restart", "do not restart processes that end")
+    .option(
+      "--storage <address>",
+      "s3://bucket/prefix or gs://bucket/prefix: where checkpoints go whose experiment names no storage",
+      storeAddress,
+    )
+    .option("--storage-endpoint <url>", "of a store that is neither Amazon's nor Google's")
     .description("start it, or show the one that runs")
     .action(async (options: UpOptions, command: Command) => up(options, outputOf(command)));
   group
@@ -73,15 +82,45 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-async function up(options: UpOptions, output: Output): Promise<void> {
+function storeAddress(text: string): string {
+  if (/^(s3|gs):\/\/[^/\s]+(\/\S*)?$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be s3://bucket/prefix or gs://bucket/prefix.");
+}
+
+async function up(
+  { storage: address, storageEndpoint: endpoint, ...options }: UpOptions,
+  output: Output,
+): Promise<void> {
+  if (endpoint !== undefined && address === undefined) {
+    throw new Failure("--storage-endpoint is the endpoint of --storage, which is missing.");
+  }
   const { clusterUp } = await embedded();
   const { cluster, alreadyUp } = await clusterUp({
     ...options,
+    ...(address === undefined ? {} : { storage: { address, endpoint } }),
     onProgress: (step) => output.note(step),
   });
+  if (address !== undefined && !alreadyUp) await tryStorage(output);
   if (alreadyUp)
     output.note("the cluster was up already; the options of this call changed nothing");
   show(cluster, output);
+}
+
+/** An experiment that names no storage is checked, as each submit is; a cluster whose storage cannot be used is stopped again. */
+async function tryStorage(output: Output): Promise<void> {
+  const { clusterAccess, clusterDown } = await embedded();
+  const access = clusterAccess();
+  if (access === null) return;
+  output.note("trying the storage");
+  const client = new Client({ url: access.api, token: access.token });
+  const config = "{ name: storage, entrypoint: 'true', searcher: { name: single, metric: loss } }";
+  try {
+    await client.call("createExperiment", { config, validateOnly: true });
+  } catch (error) {
+    await clusterDown();
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(`The storage cannot be used, so that the cluster was stopped: ${why}`);
+  }
 }
 
 async function status(output: Output): Promise<void> {

@@ -14,6 +14,7 @@ import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import { type RequestedResources, requestedResources } from "@trainyard/experiment-config/recorded";
 import { idOf, isRejection } from "@trainyard/kernel";
 import { acceptExperiment } from "@trainyard/search";
+import type { GatewayConfig } from "../config.ts";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -25,11 +26,11 @@ import { shownExperiment } from "./shown.ts";
 /** Validates, stores the code under its digest, then asks for the experiment. Nothing is stored of what is refused. */
 export async function createExperiment(
   backend: Backend,
-  checkpointDir: string,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
   request: RequestOf<"createExperiment">,
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
-  const { config: read, warnings } = readConfig(request, checkpointDir, context.commitId);
+  const { config: read, warnings } = readConfig(request, checkpointStorage, context.commitId);
   const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
   await refuseStorage(backend, config, context);
@@ -59,12 +60,12 @@ export async function createExperiment(
 
 function readConfig(
   request: RequestOf<"createExperiment">,
-  checkpointDir: string,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
   commitId: string,
 ): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {
   const parsed = acceptExperiment(request.config, {
     overrides: request.overrides,
-    defaults: { checkpoint_storage: { type: "directory", container_path: checkpointDir } },
+    defaults: { checkpoint_storage: checkpointStorage },
   });
   if (isRejection(parsed)) throw problemOf(parsed);
   const warnings = parsed.warnings.map(({ path, detail }) => `${path} ${detail}`);

@@ -16,6 +16,7 @@ import {
   type SearchClient,
   searchWaitsFor,
 } from "../core/search-client.ts";
+import type { GatewayConfig } from "../config.ts";
 import type { ExperimentDocument } from "../core/views/documents.ts";
 import { experimentStates } from "../core/views/project-experiment.ts";
 import { notFound, Problem } from "../http/problem.ts";
@@ -29,10 +30,13 @@ import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
 import { updateExperiment } from "./update-experiment.ts";
 
-export function experimentHandlers(backend: Backend, checkpointDir: string) {
+export function experimentHandlers(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+) {
   return {
     createExperiment: (request, context) =>
-      createExperiment(backend, checkpointDir, request, context),
+      createExperiment(backend, checkpointStorage, request, context),
     listExperiments: (request) => listExperiments(backend, request),
     getExperiment: async (request) => {
       await backend.reachText(request.minPosition);

@@ -1,3 +1,4 @@
+import type { GatewayConfig } from "../config.ts";
 import type { Handlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
@@ -22,7 +23,7 @@ import { viewHandlers } from "./views.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
-  checkpointDir: string,
+  { checkpointDir, checkpointStorage }: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage">,
 ): Handlers {
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
@@ -32,7 +33,7 @@ export function apiHandlers(
   const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
-      ...experimentHandlers(backend, checkpointDir),
+      ...experimentHandlers(backend, checkpointStorage),
       ...metricHandlers(backend),
       ...profiles.unary,
       ...runHandlers(backend, moved),

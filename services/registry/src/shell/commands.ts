@@ -1,5 +1,5 @@
 /** The commands of the registry: checkpoints of runs, carried here by the gateway, and model code for agents. */
-import type { BlobStore, Stores } from "@trainyard/blob";
+import type { BlobStore, StoreBrake, Stores } from "@trainyard/blob";
 import {
   AdoptStorageSchema,
   AuditStorageSchema,
@@ -54,6 +54,7 @@ export type CommandDeps = ModelDeps & {
   readonly verifier: Verifier;
   readonly inspector: Inspector;
   readonly stores: Pick<Stores, "of" | "idOf">;
+  readonly brake: StoreBrake;
   readonly placed: Pick<Placed, "groups" | "statesAt">;
   readonly unchanged: Unchanged;
   readonly uploads: UploadProgress;

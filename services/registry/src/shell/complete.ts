@@ -77,6 +77,7 @@ async function look(
   const storage = declared.storage ?? {};
   const store = await deps.stores.of(storage);
   if (store !== null) {
+    deps.brake.check(store);
     const { manifest: entries } = request;
     return { store, section: storage, checkpoint, entries, storageId: declared.storageId ?? "" };
   }

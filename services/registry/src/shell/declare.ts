@@ -42,7 +42,8 @@ export async function declareCheckpoint(
   executor.cache.forget(streamName("trial", trial));
   const store = await storeOf(deps, parts.experiment);
   // Whoever sees a directory tells its id; of an object store only the platform knows it.
-  const storageId = store === null ? request.storageId : await deps.stores.idOf(store);
+  const storageId =
+    store === null ? request.storageId : await deps.brake.ask(store, () => deps.stores.idOf(store));
   let path: string | null = null;
   const found: { refusal: Rejection | null } = { refusal: null };
   const result = await executor.execute(identity, async (work) => {

@@ -6,13 +6,13 @@ import { probeObjectStore } from "@trainyard/blob/objects";
 import type { CommandDeps } from "./commands.ts";
 
 export async function probeStorage(
-  { stores }: Pick<CommandDeps, "stores">,
+  { stores, brake }: Pick<CommandDeps, "stores" | "brake">,
   { storage }: Plain<ProbeStorage>,
 ): Promise<Plain<StorageProbe> | Rejection> {
   try {
     const store = await stores.of(storage ?? {});
     if (store === null) return reject("storage_unsupported", "the storage is no object store");
-    const { problems } = await probeObjectStore(store);
+    const { problems } = await brake.ask(store, () => probeObjectStore(store));
     return { problems: problems.map(({ detail }) => detail) };
   } catch (error) {
     // A bucket that does not exist, or no credentials: nothing that waiting changes.

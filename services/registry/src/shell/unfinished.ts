@@ -4,7 +4,12 @@
  * both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a thing
  * again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
  */
-import { removeCheckpointFolder, removeCheckpointObjects, type Stores } from "@trainyard/blob";
+import {
+  removeCheckpointFolder,
+  removeCheckpointObjects,
+  type StoreBrake,
+  type Stores,
+} from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
@@ -44,6 +49,7 @@ export type UnfinishedDeps = {
   readonly logger: Logger;
   readonly events: Telemetry;
   readonly stores: Pick<Stores, "of" | "idOf">;
+  readonly brake: StoreBrake;
   readonly checkpointDir: string;
   /** How long the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;
@@ -197,13 +203,16 @@ export class Unfinished {
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
     assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
-    const store = await this.#deps.stores.of(storage);
+    const { stores, brake } = this.#deps;
+    const store = await stores.of(storage);
     if (store === null) {
       await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
     } else {
-      // One that was declared for the run by the registry has no id: nothing else has written to its prefix.
-      const id = declared.storageId ?? (await this.#deps.stores.idOf(store));
-      await removeCheckpointObjects(store, row.checkpoint, id);
+      await brake.ask(store, async () => {
+        // One that was declared for the run by the registry has no id: nothing else has written to its prefix.
+        const id = declared.storageId ?? (await stores.idOf(store));
+        await removeCheckpointObjects(store, row.checkpoint, id);
+      });
     }
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);

@@ -44,7 +44,7 @@ export async function planUpload(
   const { storageId = "" } = own.declared;
   const source = await deps.unchanged.sourceOf(deps, request.trial, store, storageId);
   const planning = new Planning(deps, store, source);
-  const files = await planning.plan(checkpoint, request.files);
+  const files = await deps.brake.ask(store, () => planning.plan(checkpoint, request.files));
   await noteProgress(deps, request, files, identity);
   return { files: firstParts(files, registryLimits.partsPlannedMax) };
 }

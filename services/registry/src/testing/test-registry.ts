@@ -166,13 +166,18 @@ export class TestRegistry implements AsyncDisposable {
 }
 
 type Variables = Readonly<Record<string, string>>;
-type Start = { readonly aheadMs?: number; readonly graceSeconds?: number };
+type Start = {
+  readonly aheadMs?: number;
+  readonly graceSeconds?: number;
+  /** Beside those of the registry's first start. */
+  readonly more?: Variables;
+};
 
 async function startService(
   stage: DatabaseStage,
   folder: string,
   variables: Variables,
-  { aheadMs = 0, graceSeconds = 0 }: Start = {},
+  { aheadMs = 0, graceSeconds = 0, more = {} }: Start = {},
 ): Promise<ListeningService> {
   const config = parseConfig({
     ...stage.variables,
@@ -181,7 +186,7 @@ async function startService(
     TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
     TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
     TRAINYARD_ABANDONED_GRACE_SECONDS: String(graceSeconds),
-    ...variables,
+    ...more,
   });
   const bus = stage.hub.connect("registry");
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };

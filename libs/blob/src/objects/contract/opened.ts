@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { crc32cOf } from "../crc32c.ts";
 import { partsOf } from "../files.ts";
-import type { FileDigests, ListedObject, ObjectStore, PlannedRequest } from "../port.ts";
+import type {
+  FileDigests,
+  ListedObject,
+  ObjectStore,
+  PlannedRequest,
+  UploadPlan,
+} from "../port.ts";
 
 export type Sent = { readonly status: number; readonly content: Uint8Array };
 
@@ -18,6 +24,8 @@ export type OpenedObjects = AsyncDisposable & {
   readonly nowhere: ObjectStore;
   /** Sends a planned request as it is, without credentials. */
   readonly send: (request: PlannedRequest, content: Uint8Array) => Promise<Sent>;
+  /** Sends so much of the content of a planned request that it breaks off after it. Of a store that plans "resumable" uploads. */
+  readonly breakOff?: (request: PlannedRequest, content: Uint8Array) => Promise<void>;
   /** Puts the clock of the store forward. */
   readonly wait: (ms: number) => void;
 };
@@ -62,20 +70,46 @@ export async function listAll(store: ObjectStore, below: string): Promise<readon
   return found;
 }
 
-/** Sends what a plan asks for, in order; `parts` of them. */
+/** Sends what a plan asks for, in order; the first `parts` of the file's parts. */
 export async function upload(
-  { store, send }: Pick<OpenedObjects, "store" | "send">,
+  opened: Pick<OpenedObjects, "store" | "send" | "breakOff">,
   key: string,
   content: Buffer,
   parts = Number.POSITIVE_INFINITY,
 ): Promise<FileDigests> {
+  const { store, send } = opened;
   const file = digestsOf(content, store.partBytes);
   const plan = await store.planUpload(key, file);
+  if (plan.kind === "resumable" && parts < file.parts.length) {
+    await begin(opened, key, content, plan, parts * store.partBytes);
+    return file;
+  }
   for (const { offset, bytes, request } of plan.parts.slice(0, parts)) {
     const { status } = await send(request, content.subarray(offset, offset + bytes));
     expect(request.accepted).toContain(status);
   }
   return file;
 }
+
+/** Sends the first bytes of a file in a request that breaks off, and waits until the store has them. */
+async function begin(
+  { store, breakOff }: Pick<OpenedObjects, "store" | "breakOff">,
+  key: string,
+  content: Buffer,
+  { parts: [part] }: UploadPlan,
+  bytes: number,
+): Promise<void> {
+  if (part === undefined || breakOff === undefined) throw new Error("nothing can be sent");
+  await breakOff(part.request, content.subarray(part.offset, bytes));
+  const file = digestsOf(content, store.partBytes);
+  await vi.waitFor(
+    async () => expect((await store.planUpload(key, file)).parts[0]?.offset).toBe(bytes),
+    { timeout: 20_000, interval: 20 },
+  );
+}
+
+/** The bytes that are left to send. */
+export const leftOf = ({ parts }: UploadPlan): number =>
+  parts.reduce((sum, { bytes }) => sum + bytes, 0);
 
 export type Open = () => Promise<OpenedObjects>;

@@ -20,3 +20,16 @@ export function sendPlanned(planned: PlannedRequest, content: Uint8Array): Promi
   sent.end(method === "GET" ? undefined : content);
   return promise;
 }
+
+/** Sends the beginning of a planned request and ends the connection, as a client that dies does. */
+export async function breakOffPlanned(
+  { method, url, headers }: PlannedRequest,
+  content: Uint8Array,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const sent = httpRequest(url, { method, headers: { ...headers }, agent: false });
+  sent.on("error", () => resolve());
+  sent.on("close", () => resolve());
+  sent.on("socket", (socket) => sent.write(content, () => socket.end()));
+  await promise;
+}

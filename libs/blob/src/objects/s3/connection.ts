@@ -8,10 +8,15 @@ import type { PlannedRequest } from "../port.ts";
 import { type Failing, faultOf } from "./errors.ts";
 import type { S3Settings } from "./options.ts";
 
+/** A host that does not take a connection for so long is away. */
+const connectMsMax = 10_000;
+
 type SigningOptions = NonNullable<Parameters<typeof getSignedUrl>[2]>;
 
 export class S3Connection {
   readonly client: S3Client;
+  /** For requests at which the store works before it answers: completions of uploads, and copies. */
+  readonly patient: S3Client;
   readonly settings: S3Settings;
   readonly address: string;
   readonly prefix: string;
@@ -20,7 +25,14 @@ export class S3Connection {
     this.settings = settings;
     this.prefix = keyPrefix(settings.prefix);
     this.address = `s3://${settings.bucket}/${this.prefix}`.replace(/\/$/, "");
-    this.client = clientOf(settings);
+    this.client = clientOf(settings, settings.silenceMs);
+    const workMs = Math.max(settings.workMs, settings.silenceMs);
+    this.patient = workMs === settings.silenceMs ? this.client : clientOf(settings, workMs);
+  }
+
+  destroy(): void {
+    this.client.destroy();
+    this.patient.destroy();
   }
 
   /** The bucket and the key in it. */
@@ -86,7 +98,7 @@ export class S3Connection {
   }
 }
 
-function clientOf(settings: S3Settings): S3Client {
+function clientOf(settings: S3Settings, silenceMs: number): S3Client {
   const { endpoint, credentials } = settings;
   const client = new S3Client({
     region: settings.region,
@@ -95,7 +107,10 @@ function clientOf(settings: S3Settings): S3Client {
     // The checksums of uploads are ours: SHA-256, which the writer computed from the file itself.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: { connectionTimeout: 10_000, socketTimeout: settings.silenceMs },
+    requestHandler: {
+      connectionTimeout: Math.min(settings.silenceMs, connectMsMax),
+      socketTimeout: silenceMs,
+    },
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
   });

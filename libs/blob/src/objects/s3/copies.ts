@@ -37,7 +37,7 @@ export class S3Copies {
   }
 
   async #copyWhole(from: string, to: string): Promise<Copied> {
-    await this.#connection.client.send(
+    await this.#connection.patient.send(
       new CopyObjectCommand({
         ...this.#connection.at(to),
         ...this.#connection.encryption,
@@ -69,7 +69,7 @@ export class S3Copies {
     number: number,
     { offset, bytes }: PartRange,
   ): Promise<Part> {
-    const { CopyPartResult: result } = await this.#connection.client.send(
+    const { CopyPartResult: result } = await this.#connection.patient.send(
       new UploadPartCopyCommand({
         ...this.#connection.at(to),
         UploadId: id,

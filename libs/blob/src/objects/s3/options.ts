@@ -32,6 +32,8 @@ export type S3StoreOptions = {
   readonly attemptsMax?: number;
   /** A store that is silent for so long is away: two minutes unless given. */
   readonly silenceMs?: number;
+  /** The same while the store completes an upload or copies: two minutes unless given, and never less than `silenceMs`. */
+  readonly workMs?: number;
 };
 
 /** With every default in it. */
@@ -51,6 +53,7 @@ export function settingsOf(options: S3StoreOptions): S3Settings {
     planSeconds: 3_600,
     attemptsMax: 5,
     silenceMs: 120_000,
+    workMs: 120_000,
     ...options,
   };
 }

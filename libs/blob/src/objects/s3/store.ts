@@ -259,7 +259,7 @@ class S3Store implements ObjectStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#connection.client.destroy();
+    this.#connection.destroy();
   }
 }
 

@@ -120,7 +120,7 @@ export class S3Uploads {
       `complete the upload of ${key}`,
       "s3:PutObject",
       async (): Promise<true> => {
-        await this.#connection.client.send(command);
+        await this.#connection.patient.send(command);
         return true;
       },
       (error) => (saysAbsent(error) ? true : undefined),

@@ -193,6 +193,8 @@ _WRONG_CONTENT = (
     "XAmzContentChecksumMismatch",
     "XAmzContentSHA256Mismatch",
     "InvalidDigest",
+    # Of a session of Google's, whose answer has no code.
+    "doesn't match calculated",
 )
 
 

@@ -1,0 +1,25 @@
+/** The storage of experiments that name none, as the services are told of it. */
+export type DefaultStorage = {
+  /** `s3://bucket/prefix` or `gs://bucket/prefix`. */
+  readonly address: string;
+  /** Of a store that is neither Amazon's nor Google's. */
+  readonly endpoint?: string | undefined;
+};
+
+/** Variables of the services, over those of the caller: the address of a store is one that the platform may use. */
+export function storageVariables(
+  storage: DefaultStorage | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  if (storage === undefined) return {};
+  const { address, endpoint } = storage;
+  const named = { TRAINYARD_CHECKPOINT_STORAGE: address };
+  if (endpoint === undefined) return named;
+  if (address.startsWith("gs://")) return { ...named, TRAINYARD_STORAGE_GCS_ENDPOINT: endpoint };
+  const known = environment["TRAINYARD_STORAGE_ENDPOINTS"] ?? "";
+  return {
+    ...named,
+    TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT: endpoint,
+    TRAINYARD_STORAGE_ENDPOINTS: known === "" ? endpoint : `${known},${endpoint}`,
+  };
+}

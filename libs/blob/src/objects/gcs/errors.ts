@@ -1,0 +1,71 @@
+/** Answers of Google Cloud Storage, and errors on the way there → Faults of the port. */
+import type { Fault } from "@trainyard/kernel";
+import { away, bucketNotFound, credentialsMissing, refused } from "../faults.ts";
+
+export type Failing = {
+  readonly address: string;
+  readonly bucket: string;
+  /** A verb and its object: "read a/b". */
+  readonly doing: string;
+  /** The right that the operation needs, as roles name it. */
+  readonly right: string;
+};
+
+/** Of an answer that is an error; `reason` is empty where the store gave none. */
+export type Refusal = { readonly status: number; readonly reason: string; readonly said: string };
+
+/** The text of an answer of the JSON API. */
+export function refusalOf(status: number, text: string): Refusal {
+  try {
+    const { error } = JSON.parse(text) as {
+      error?: { message?: string; errors?: readonly { reason?: string }[] };
+    };
+    return { status, reason: error?.errors?.[0]?.reason ?? "", said: error?.message ?? "" };
+  } catch {
+    return { status, reason: "", said: text.slice(0, saidCharactersMax) };
+  }
+}
+
+const saidCharactersMax = 500;
+const rateLimits = ["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"];
+
+export function mayPass({ status, reason }: Refusal): boolean {
+  return status >= 500 || status === 429 || status === 408 || rateLimits.includes(reason);
+}
+
+export function faultOfAnswer(refusal: Refusal, { address, bucket, doing, right }: Failing): Fault {
+  const { status, reason, said } = refusal;
+  const what = `${status} ${reason} ${said}`.replaceAll(/\s+/g, " ").trim();
+  if (mayPass(refusal)) return away(address, doing, what);
+  if (status === 404) return bucketNotFound(address, bucket);
+  if (status === 401) return refused(address, doing, `the credentials are wrong (${said})`);
+  if (status === 403) {
+    const sentence = `the credentials have no right to do so (${right})`;
+    return refused(address, doing, reason === "forbidden" ? sentence : `${sentence}: ${what}`);
+  }
+  return refused(address, doing, what);
+}
+
+/** Of what was thrown while credentials were looked for or used. */
+export function faultOfCredentials(error: unknown, { address, doing }: Failing): Fault {
+  const said = error instanceof Error ? error.message : String(error);
+  const response = (error as { response?: { status?: number } } | null)?.response;
+  if (response?.status !== undefined && response.status < 500 && response.status !== 429) {
+    return refused(address, doing, `the credentials are wrong (${said})`, error);
+  }
+  if (response !== undefined || isOfNetwork(error)) return away(address, doing, said, error);
+  return credentialsMissing(address, said, error);
+}
+
+function isOfNetwork(error: unknown): boolean {
+  const code = String((error as { code?: unknown } | null)?.code ?? "");
+  return /^(E[A-Z]+|UND_ERR_\w+|ENOTFOUND)$/.test(code);
+}
+
+/** Of what was thrown while the store was asked. */
+export function faultOfNetwork(error: unknown, { address, doing }: Failing): Fault {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const isSilent = cause instanceof Error && /^(Timeout|Abort)Error$/.test(cause.name);
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return away(address, doing, isSilent ? "it does not answer" : said, error);
+}

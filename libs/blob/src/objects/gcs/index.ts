@@ -1,0 +1,2 @@
+export type { GcsCredentials, GcsStoreOptions } from "./options.ts";
+export { openGcsStore } from "./store.ts";

@@ -1,0 +1,178 @@
+/**
+ * Uploads of large files by clients without credentials: a resumable session, whose address takes the bytes from where the store is. The
+ * MD5 that the platform announced when it began the session is compared by the store when all is there, so that the address
+ * can store nothing but the file that it is for.
+ *
+ * The store lists no sessions, so that they are kept beside the files: an object below `.trainyard-uploads/` for each
+ * file that is being sent. Of several planners that begin at the same time one stores its session, and the others use it.
+ */
+import { isFault } from "@trainyard/kernel";
+import { uploadIncomplete } from "../faults.ts";
+import type { FileDigests, PlannedPart } from "../port.ts";
+import type { GcsConnection } from "./connection.ts";
+
+/** Objects below it are no one's files. */
+export const sessionsBelow = ".trainyard-uploads/";
+
+type Session = {
+  readonly address: string;
+  readonly bytes: number;
+  /** Of the file. */
+  readonly sha256: string;
+  /** Of the object that keeps it. */
+  readonly generation: string;
+};
+
+const right = "storage.objects.create, storage.objects.delete";
+
+export class GcsSessions {
+  readonly #connection: GcsConnection;
+
+  constructor(connection: GcsConnection) {
+    this.#connection = connection;
+  }
+
+  /** What is left to send, as one part; none if all was sent. */
+  async plan(key: string, file: FileDigests): Promise<readonly PlannedPart[]> {
+    let kept = await this.#kept(key);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      if (kept !== null && kept.sha256 === file.sha256 && kept.bytes === file.bytes) {
+        const offset = await this.#sent(key, kept);
+        if (offset === file.bytes) return [];
+        if (offset !== null) return [this.#part(kept, offset)];
+      }
+      const begun = await this.#replace(key, kept, file);
+      if (begun !== null) return [this.#part(begun, 0)];
+      kept = await this.#kept(key);
+    }
+    throw uploadIncomplete(key, "several planners begin it at the same time");
+  }
+
+  #part({ address, bytes }: Session, offset: number): PlannedPart {
+    const { clock, planSeconds } = this.#connection.settings;
+    const headers = {
+      "content-length": String(bytes - offset),
+      "content-range": `bytes ${offset}-${bytes - 1}/${bytes}`,
+    };
+    const expiresAtMs = clock.nowMs() + planSeconds * 1_000;
+    const request = {
+      method: "PUT",
+      url: address,
+      headers,
+      accepted: [200, 201],
+      expiresAtMs,
+    } as const;
+    return { offset, bytes: bytes - offset, request };
+  }
+
+  /** How many bytes the store has; null if the session is over. */
+  async #sent(key: string, { address, bytes }: Session): Promise<number | null> {
+    const reply = await this.#connection.ask(`ask how much it has of ${key}`, right, {
+      method: "PUT",
+      url: address,
+      headers: { "content-range": `bytes */${bytes}` },
+      body: "",
+      signed: false,
+      expected: [308, 400, 404, 410, 499],
+    });
+    if (reply.status === 200 || reply.status === 201) return bytes;
+    if (reply.status !== 308) return null;
+    const [, last] = /^bytes=0-(\d+)$/.exec(reply.headers.get("range") ?? "") ?? [];
+    return last === undefined ? 0 : Number(last) + 1;
+  }
+
+  async #kept(key: string): Promise<Session | null> {
+    const name = this.#connection.nameOf(sessionsBelow + key);
+    const readRight = "storage.objects.get; of an absent object also storage.objects.list";
+    const reply = await this.#connection.ask(`look for the upload of ${key}`, readRight, {
+      method: "GET",
+      url: this.#connection.urlOf(name, { alt: "media" }),
+      expected: [404],
+    });
+    if (reply.status === 404) return null;
+    const generation = reply.headers.get("x-goog-generation") ?? "0";
+    return { ...readSession(reply.text), generation };
+  }
+
+  /** Begins a session and keeps it in place of the one before; null where another planner was faster. */
+  async #replace(key: string, before: Session | null, file: FileDigests): Promise<Session | null> {
+    const address = await this.#begin(key, file);
+    const { bytes, sha256 } = file;
+    const name = this.#connection.nameOf(sessionsBelow + key);
+    const ifGenerationMatch = before?.generation ?? "0";
+    const reply = await this.#connection.ask(`keep the upload of ${key}`, right, {
+      method: "POST",
+      url: this.#connection.uploadUrl({ uploadType: "media", name, ifGenerationMatch }),
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ address, bytes, sha256 }),
+      expected: [412],
+    });
+    if (reply.status === 412) {
+      await this.#cancel(address);
+      return null;
+    }
+    if (before !== null) await this.#cancel(before.address);
+    const { generation } = JSON.parse(reply.text) as { generation: string };
+    return { address, bytes, sha256, generation };
+  }
+
+  async #begin(key: string, file: FileDigests): Promise<string> {
+    const name = this.#connection.nameOf(key);
+    const reply = await this.#connection.ask(
+      `begin an upload of ${key}`,
+      "storage.objects.create",
+      {
+        method: "POST",
+        url: this.#connection.uploadUrl({ uploadType: "resumable", name }),
+        headers: {
+          "content-type": "application/json",
+          "x-upload-content-type": "application/octet-stream",
+          "x-upload-content-length": String(file.bytes),
+        },
+        body: JSON.stringify({ md5Hash: file.md5 }),
+      },
+    );
+    return reply.headers.get("location") ?? "";
+  }
+
+  /** What a session occupies is given back by the store after a week, too. */
+  async #cancel(address: string): Promise<void> {
+    if (address === "") return;
+    try {
+      await this.#connection.ask("cancel an upload", right, {
+        method: "DELETE",
+        url: address,
+        signed: false,
+        expected: [400, 404, 410, 499],
+      });
+    } catch (error) {
+      if (!isFault(error)) throw error;
+    }
+  }
+
+  /** When the file is there, or given up. */
+  async forget(key: string): Promise<void> {
+    const kept = await this.#kept(key);
+    if (kept === null) return;
+    await this.#cancel(kept.address);
+    const name = this.#connection.nameOf(sessionsBelow + key);
+    await this.#connection.ask(`forget the upload of ${key}`, "storage.objects.delete", {
+      method: "DELETE",
+      url: this.#connection.urlOf(name),
+      expected: [404],
+    });
+  }
+}
+
+/** Anything else than was kept is a session that is over. */
+function readSession(text: string): Omit<Session, "generation"> {
+  const over = { address: "", bytes: -1, sha256: "" };
+  try {
+    const { address, bytes, sha256 } = JSON.parse(text) as Record<string, unknown>;
+    const isOne =
+      typeof address === "string" && typeof bytes === "number" && typeof sha256 === "string";
+    return isOne ? { address, bytes, sha256 } : over;
+  } catch {
+    return over;
+  }
+}

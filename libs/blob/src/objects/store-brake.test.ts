@@ -1,0 +1,54 @@
+import { ManualClock } from "@trainyard/testing";
+import { expect, test } from "vitest";
+import { MemoryBucket, openMemoryStore } from "./memory.ts";
+import { StoreBrake } from "./store-brake.ts";
+
+function opened(restMs: number, atOnceMax = 2) {
+  const clock = new ManualClock();
+  const bucket = new MemoryBucket(clock);
+  const store = openMemoryStore(bucket);
+  const calls: string[] = [];
+  const ask = (brake: StoreBrake, name: string, of = store) =>
+    brake.ask(of, async () => {
+      calls.push(name);
+      return of.head("a");
+    });
+  const brake = new StoreBrake({ clock, restMs, atOnceMax });
+  return { clock, bucket, store, calls, ask, brake };
+}
+
+test("a store that did not answer is asked again when its rest is over", async () => {
+  const { clock, bucket, calls, ask, brake } = opened(5_000);
+  bucket.state = "away";
+  await expect(ask(brake, "first")).rejects.toMatchObject({ code: "storage_away" });
+  bucket.state = "there";
+  clock.skip(4_999);
+  await expect(ask(brake, "second")).rejects.toMatchObject({ code: "storage_away" });
+  clock.skip(1);
+  expect(await ask(brake, "third")).toBeNull();
+  expect(calls).toEqual(["first", "third"]);
+});
+
+test("a store that refuses is asked each time, and so is another than the one that is away", async () => {
+  const { bucket, clock, calls, ask, brake } = opened(Number.POSITIVE_INFINITY);
+  bucket.state = "refusing";
+  await expect(ask(brake, "first")).rejects.toMatchObject({ code: "storage_refused" });
+  bucket.state = "away";
+  await expect(ask(brake, "second")).rejects.toMatchObject({ code: "storage_away" });
+  expect(await ask(brake, "other", openMemoryStore(new MemoryBucket(clock)))).toBeNull();
+  await expect(ask(brake, "third")).rejects.toMatchObject({ code: "storage_away" });
+  expect(calls).toEqual(["first", "second", "other"]);
+});
+
+test("no more requests wait for a store than there may be, and one that ends makes room", async () => {
+  const { store, brake } = opened(5_000);
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const waiting = held.map(({ promise }) => brake.ask(store, () => promise));
+  const more = () => brake.ask(store, async () => "asked");
+  await expect(more()).rejects.toThrow("2 wait for it already");
+  held[0].resolve();
+  await waiting[0];
+  expect(await more()).toBe("asked");
+  held[1].resolve();
+  await waiting[1];
+});

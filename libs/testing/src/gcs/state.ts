@@ -1,0 +1,83 @@
+/** What a store has: buckets, their objects, and the resumable sessions that are not finished. */
+import type { Piece } from "../http/bodies.ts";
+import { noObject } from "./errors.ts";
+
+/** Base64. */
+export type GcsDigests = { readonly md5: string; readonly crc32c: string };
+
+export type GcsObject = {
+  readonly name: string;
+  readonly pieces: readonly Piece[];
+  readonly bytes: number;
+  readonly digests: GcsDigests;
+  readonly contentType: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly generation: number;
+  readonly updatedMs: number;
+};
+
+/** What was said of an object when its upload began. */
+export type Announced = {
+  readonly name: string;
+  readonly contentType: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly md5: string | null;
+  readonly crc32c: string | null;
+  /** Null: at any. 0: only where there is none. */
+  readonly ifGeneration: number | null;
+};
+
+export type GcsSession = {
+  readonly id: string;
+  readonly announced: Announced;
+  /** Null where it was not announced. */
+  bytes: number | null;
+  pieces: Piece[];
+  state: "open" | "done" | "cancelled" | "failed";
+  done: GcsObject | null;
+};
+
+export class GcsBucket {
+  readonly name: string;
+  readonly objects = new Map<string, GcsObject>();
+  readonly sessions = new Map<string, GcsSession>();
+  #generation = 1_700_000_000_000_000;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  nextGeneration(): number {
+    this.#generation += 1;
+    return this.#generation;
+  }
+
+  object(name: string): GcsObject {
+    const object = this.objects.get(name);
+    if (object === undefined) throw noObject(this.name, name);
+    return object;
+  }
+}
+
+/** The resource of the JSON API. */
+export function resourceOf(bucket: string, object: GcsObject): object {
+  const { name, bytes, digests, contentType, metadata, generation, updatedMs } = object;
+  const at = new Date(updatedMs).toISOString();
+  return {
+    kind: "storage#object",
+    id: `${bucket}/${name}/${generation}`,
+    name,
+    bucket,
+    generation: String(generation),
+    metageneration: "1",
+    contentType,
+    storageClass: "STANDARD",
+    size: String(bytes),
+    md5Hash: digests.md5,
+    crc32c: digests.crc32c,
+    etag: `"${generation}"`,
+    timeCreated: at,
+    updated: at,
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  };
+}
