@@ -81,6 +81,12 @@ class ExperimentTest(unittest.TestCase):
             self.changes(), [("POST", f"/api/v1/experiments/12/{verb}", {}) for verb in verbs]
         )
 
+    def test_a_fork_changes_keys_of_the_configuration(self) -> None:
+        found = self.client.get_experiment(12)
+        found.fork({"hyperparameters.lr": 0.1, "name": "a: b"}, checkpoint="c", paused=True)
+        overrides = ["hyperparameters.lr=0.1", 'name="a: b"']
+        body = {"config": "", "overrides": overrides, "checkpoint": "c", "paused": True}
+        self.assertEqual(self.changes(), [("POST", "/api/v1/experiments/12/fork", body)])
 
     def test_an_archived_one_is_left_out_of_lists_unless_asked_for(self) -> None:
         self.client.get_experiment(12).archive(reason="replaced")

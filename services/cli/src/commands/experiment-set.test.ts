@@ -88,6 +88,33 @@ test("an experiment is archived and taken back, and lists are filtered", async (
   ]);
 });
 
+test("a fork has the changes, the checkpoint and the file that are given", async () => {
+  const given = [
+    "--set",
+    "hyperparameters.lr=0.1",
+    "--set",
+    "name=a",
+    "--checkpoint",
+    "c",
+    "--paused",
+  ];
+  expect(await gateway.yard("experiment", "fork", "7", ...given)).toMatchObject({
+    code: 0,
+    lines: ["created experiment 7"],
+  });
+  const { code, err } = await gateway.yard("e", "fork", "7", "--config", "/no/such.yaml");
+  expect([code, err]).toEqual([2, "The configuration /no/such.yaml does not exist.\n"]);
+  expect((await gateway.yard("e", "fork", "7", "--set", "lr")).err).toContain(
+    "--set takes key=value",
+  );
+  expect(gateway.requests.map(({ call, body }) => [call, body])).toEqual([
+    [
+      "POST /api/v1/experiments/7/fork",
+      { overrides: ["hyperparameters.lr=0.1", "name=a"], checkpoint: "c", paused: true },
+    ],
+  ]);
+});
+
 test("wrong usage changes nothing", async () => {
   for (const args of [
     ["set", "priority", "7", "soon"],

@@ -20,6 +20,7 @@ import { firstLine, number, time } from "../output.ts";
 import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
 import { addValidate } from "./validate.ts";
 
@@ -71,6 +72,7 @@ export function addExperimentCommands(program: Command): void {
     .description("wait until it has ended; exit code 1 unless it completed")
     .action(withPlatform(wait));
   addSteering(group);
+  addForkCommand(group);
   addSetCommands(group);
 }
 
@@ -197,6 +199,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["archived", experiment.archived ? "yes" : ""],
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],
+    ["forked from", experiment.parent],
     ["owner", experiment.owner],
     ["created", time(experiment.createdAtMs)],
     ["ended", time(experiment.endedAtMs)],

@@ -47,7 +47,11 @@ async function send(
   return handler({ headers, body });
 }
 
-const create = (commitId?: string, overrides: Partial<typeof creation> = {}) =>
+type Creation = typeof creation & {
+  readonly parent: { readonly experiment: string; readonly position: string };
+};
+
+const create = (commitId?: string, overrides: Partial<Creation> = {}) =>
   send(
     "CreateExperiment",
     encodeRequest(CreateExperimentSchema, { ...creation, ...overrides }),
@@ -95,6 +99,19 @@ describe("CreateExperiment", () => {
     const fault = new Fault("ids_unavailable", "away", { retry: "later" });
     ids = { next: () => Promise.reject(fault) };
     expect((await create()).kind).toBe("unavailable");
+  });
+
+  test("a fork records the experiment that it was forked from, which has to be there", async () => {
+    await create();
+    const parent = { experiment: "1", position: "2" };
+    expect(acceptedStream(await create(undefined, { parent }))).toBe("experiment-2");
+    const [event] = await stage.stream("experiment-2");
+    expect(event).toMatchObject({ type: "ExperimentCreated", data: { parent } });
+    for (const experiment of ["7", "x"]) {
+      const unknown = { ...parent, experiment };
+      expect(rejection(await create(undefined, { parent: unknown }))).toBe("experiment_not_found");
+    }
+    expect(await stage.names("experiment-3")).toEqual([]);
   });
 
   test("needs a configuration", async () => {

@@ -22,6 +22,7 @@ import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { createExperiment } from "./create-experiment.ts";
+import { forkExperiment } from "./fork-experiment.ts";
 import { filteredPage, listPage } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
@@ -32,6 +33,7 @@ export function experimentHandlers(backend: Backend, checkpointDir: string) {
   return {
     createExperiment: (request, context) =>
       createExperiment(backend, checkpointDir, request, context),
+    forkExperiment: (request, context) => forkExperiment(backend, checkpointDir, request, context),
     listExperiments: (request) => listExperiments(backend, request),
     getExperiment: async (request) => {
       await backend.reachText(request.minPosition);

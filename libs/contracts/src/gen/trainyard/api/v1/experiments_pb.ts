@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiPgoYQXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDgoGcmVhc29uGAIgASgJIjAKGlVuYXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IrcECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJEg0KBW5vdGVzGBggASgJEgwKBGV0YWcYGSABKAkSEAoIYXJjaGl2ZWQYGiABKAhCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkigwYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBGjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIuoBCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIGi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIloKFExpc3RUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0icQoVTGlzdFRyaWFsTG9nc1Jlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiQAobRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDQoFYWZ0ZXIYAiABKAkijQEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkyhBIKEUV4cGVyaW1lbnRTZXJ2aWNlEokBChBDcmVhdGVFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvZXhwZXJpbWVudHMSgwEKD0xpc3RFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9leHBlcmltZW50cxJ/Cg1HZXRFeHBlcmltZW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRFeHBlcmltZW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudCIogtPkkwIiEiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKNAQoQVXBkYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIrgtPkkwIlOgEqMiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKXAQoRQXJjaGl2ZUV4cGVyaW1lbnQSKi50cmFpbnlhcmQuYXBpLnYxLkFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjOC0+STAi06ASoiKC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FyY2hpdmUSnQEKE1VuYXJjaGl2ZUV4cGVyaW1lbnQSLC50cmFpbnlhcmQuYXBpLnYxLlVuYXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNYLT5JMCLzoBKiIqL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vdW5hcmNoaXZlEpoBChJBY3RpdmF0ZUV4cGVyaW1lbnQSKy50cmFpbnlhcmQuYXBpLnYxLkFjdGl2YXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSI0gtPkkwIuOgEqIikvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9hY3RpdmF0ZRKRAQoPUGF1c2VFeHBlcmltZW50EigudHJhaW55YXJkLmFwaS52MS5QYXVzZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMYLT5JMCKzoBKiImL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vcGF1c2USlAEKEENhbmNlbEV4cGVyaW1lbnQSKS50cmFpbnlhcmQuYXBpLnYxLkNhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMoLT5JMCLDoBKiInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vY2FuY2VsEo4BCg5LaWxsRXhwZXJpbWVudBInLnRyYWlueWFyZC5hcGkudjEuS2lsbEV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMILT5JMCKjoBKiIlL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0va2lsbBKIAQoKTGlzdFRyaWFscxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXNwb25zZSIvgtPkkwIpEicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS90cmlhbHMSZgoIR2V0VHJpYWwSIS50cmFpbnlhcmQuYXBpLnYxLkdldFRyaWFsUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwiHoLT5JMCGBIWL2FwaS92MS90cmlhbHMve3RyaWFsfRKRAQoQTGlzdFRyaWFsTWV0cmljcxIpLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXNwb25zZSImgtPkkwIgEh4vYXBpL3YxL3RyaWFscy97dHJpYWx9L21ldHJpY3MShQEKDUxpc3RUcmlhbExvZ3MSJi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiI4LT5JMCHRIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzEokBCg9Gb2xsb3dUcmlhbExvZ3MSKC50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIqgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3M6Zm9sbG93MAESnQEKFEZvbGxvd0V4cGVyaW1lbnRMb2dzEi0udHJhaW55YXJkLmFwaS52MS5Gb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzOmZvbGxvdzABYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_retention]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiiQEKFUZvcmtFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg4KBmNvbmZpZxgCIAEoCRIRCglvdmVycmlkZXMYAyADKAkSEgoKY2hlY2twb2ludBgEIAEoCRIOCgZwYXVzZWQYBSABKAgSFQoNdmFsaWRhdGVfb25seRgGIAEoCCI+ChhBcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiMAoaVW5hcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSIvChlBY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiLAoWUGF1c2VFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIi0KF0NhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiKwoVS2lsbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiVQoPQ29tbWFuZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEjAKCmV4cGVyaW1lbnQYAiABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQixwQKCkV4cGVyaW1lbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZsYWJlbHMYBCADKAkSDQoFc3RhdGUYBSABKAkSDgoGcmVhc29uGAYgASgJEg0KBW93bmVyGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESGAoLZW5kZWRfYXRfbXMYCSABKAFIAIgBARIOCgZ0cmlhbHMYCiABKA0SGAoQdHJpYWxzX2NvbXBsZXRlZBgLIAEoDRIVCg10cmlhbHNfZmFpbGVkGAwgASgNEhAKCHByb2dyZXNzGA0gASgBEhAKCHNlYXJjaGVyGA4gASgJEg4KBm1ldHJpYxgPIAEoCRIZChFzbWFsbGVyX2lzX2JldHRlchgQIAEoCBIXCgpiZXN0X3RyaWFsGBEgASgJSAGIAQESFwoKYmVzdF92YWx1ZRgSIAEoAUgCiAEBEicKBmNvbmZpZxgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgUIAEoDRIRCgl3b3Jrc3BhY2UYFSABKAkSDwoHcHJvamVjdBgWIAEoCRIRCgl3YWl0c19mb3IYFyABKAkSDQoFbm90ZXMYGCABKAkSDAoEZXRhZxgZIAEoCRIQCghhcmNoaXZlZBgaIAEoCBIOCgZwYXJlbnQYGyABKAlCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkigwYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBGjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIuoBCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIGi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIloKFExpc3RUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0icQoVTGlzdFRyaWFsTG9nc1Jlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiQAobRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDQoFYWZ0ZXIYAiABKAkijQEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkynhMKEUV4cGVyaW1lbnRTZXJ2aWNlEokBChBDcmVhdGVFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvZXhwZXJpbWVudHMSgwEKD0xpc3RFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9leHBlcmltZW50cxJ/Cg1HZXRFeHBlcmltZW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRFeHBlcmltZW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudCIogtPkkwIiEiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKNAQoQVXBkYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIrgtPkkwIlOgEqMiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKXAQoORm9ya0V4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLkZvcmtFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2ZvcmsSlwEKEUFyY2hpdmVFeHBlcmltZW50EioudHJhaW55YXJkLmFwaS52MS5BcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIzgtPkkwItOgEqIigvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9hcmNoaXZlEp0BChNVbmFyY2hpdmVFeHBlcmltZW50EiwudHJhaW55YXJkLmFwaS52MS5VbmFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjWC0+STAi86ASoiKi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3VuYXJjaGl2ZRKaAQoSQWN0aXZhdGVFeHBlcmltZW50EisudHJhaW55YXJkLmFwaS52MS5BY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNILT5JMCLjoBKiIpL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vYWN0aXZhdGUSkQEKD1BhdXNlRXhwZXJpbWVudBIoLnRyYWlueWFyZC5hcGkudjEuUGF1c2VFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3BhdXNlEpQBChBDYW5jZWxFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DYW5jZWxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjKC0+STAiw6ASoiJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2NhbmNlbBKOAQoOS2lsbEV4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLktpbGxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2tpbGwSiAEKCkxpc3RUcmlhbHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVzcG9uc2UiL4LT5JMCKRInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vdHJpYWxzEmYKCEdldFRyaWFsEiEudHJhaW55YXJkLmFwaS52MS5HZXRUcmlhbFJlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsIh6C0+STAhgSFi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0SkQEKEExpc3RUcmlhbE1ldHJpY3MSKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2UiJoLT5JMCIBIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWNzEoUBCg1MaXN0VHJpYWxMb2dzEiYudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1Jlc3BvbnNlIiOC0+STAh0SGy9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9ncxKJAQoPRm9sbG93VHJpYWxMb2dzEigudHJhaW55YXJkLmFwaS52MS5Gb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiKoLT5JMCJBIiL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzOmZvbGxvdzABEp0BChRGb2xsb3dFeHBlcmltZW50TG9ncxItLnRyYWlueWFyZC5hcGkudjEuRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiNILT5JMCLhIsL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vbG9nczpmb2xsb3cwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_retention]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -267,6 +267,54 @@ export const UpdateExperimentRequestSchema: GenMessage<UpdateExperimentRequest> 
   messageDesc(file_trainyard_api_v1_experiments, 5);
 
 /**
+ * @generated from message trainyard.api.v1.ForkExperimentRequest
+ */
+export type ForkExperimentRequest = Message<"trainyard.api.v1.ForkExperimentRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * A YAML text in place of the configuration of the experiment; empty to keep it as it was recorded, with its seed.
+   *
+   * @generated from field: string config = 2;
+   */
+  config: string;
+
+  /**
+   * As in CreateExperimentRequest.
+   *
+   * @generated from field: repeated string overrides = 3;
+   */
+  overrides: string[];
+
+  /**
+   * A complete checkpoint of the experiment; empty to start as the configuration says.
+   *
+   * @generated from field: string checkpoint = 4;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: bool paused = 5;
+   */
+  paused: boolean;
+
+  /**
+   * @generated from field: bool validate_only = 6;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ForkExperimentRequest.
+ * Use `create(ForkExperimentRequestSchema)` to create a new message.
+ */
+export const ForkExperimentRequestSchema: GenMessage<ForkExperimentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 6);
+
+/**
  * @generated from message trainyard.api.v1.ArchiveExperimentRequest
  */
 export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperimentRequest"> & {
@@ -286,7 +334,7 @@ export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperime
  * Use `create(ArchiveExperimentRequestSchema)` to create a new message.
  */
 export const ArchiveExperimentRequestSchema: GenMessage<ArchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 6);
+  messageDesc(file_trainyard_api_v1_experiments, 7);
 
 /**
  * @generated from message trainyard.api.v1.UnarchiveExperimentRequest
@@ -303,7 +351,7 @@ export type UnarchiveExperimentRequest = Message<"trainyard.api.v1.UnarchiveExpe
  * Use `create(UnarchiveExperimentRequestSchema)` to create a new message.
  */
 export const UnarchiveExperimentRequestSchema: GenMessage<UnarchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 7);
+  messageDesc(file_trainyard_api_v1_experiments, 8);
 
 /**
  * @generated from message trainyard.api.v1.ActivateExperimentRequest
@@ -320,7 +368,7 @@ export type ActivateExperimentRequest = Message<"trainyard.api.v1.ActivateExperi
  * Use `create(ActivateExperimentRequestSchema)` to create a new message.
  */
 export const ActivateExperimentRequestSchema: GenMessage<ActivateExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 8);
+  messageDesc(file_trainyard_api_v1_experiments, 9);
 
 /**
  * @generated from message trainyard.api.v1.PauseExperimentRequest
@@ -337,7 +385,7 @@ export type PauseExperimentRequest = Message<"trainyard.api.v1.PauseExperimentRe
  * Use `create(PauseExperimentRequestSchema)` to create a new message.
  */
 export const PauseExperimentRequestSchema: GenMessage<PauseExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 9);
+  messageDesc(file_trainyard_api_v1_experiments, 10);
 
 /**
  * @generated from message trainyard.api.v1.CancelExperimentRequest
@@ -354,7 +402,7 @@ export type CancelExperimentRequest = Message<"trainyard.api.v1.CancelExperiment
  * Use `create(CancelExperimentRequestSchema)` to create a new message.
  */
 export const CancelExperimentRequestSchema: GenMessage<CancelExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 10);
+  messageDesc(file_trainyard_api_v1_experiments, 11);
 
 /**
  * @generated from message trainyard.api.v1.KillExperimentRequest
@@ -371,7 +419,7 @@ export type KillExperimentRequest = Message<"trainyard.api.v1.KillExperimentRequ
  * Use `create(KillExperimentRequestSchema)` to create a new message.
  */
 export const KillExperimentRequestSchema: GenMessage<KillExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 11);
+  messageDesc(file_trainyard_api_v1_experiments, 12);
 
 /**
  * @generated from message trainyard.api.v1.CommandResponse
@@ -393,7 +441,7 @@ export type CommandResponse = Message<"trainyard.api.v1.CommandResponse"> & {
  * Use `create(CommandResponseSchema)` to create a new message.
  */
 export const CommandResponseSchema: GenMessage<CommandResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 12);
+  messageDesc(file_trainyard_api_v1_experiments, 13);
 
 /**
  * @generated from message trainyard.api.v1.Experiment
@@ -536,6 +584,13 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
    * @generated from field: bool archived = 26;
    */
   archived: boolean;
+
+  /**
+   * The experiment that it was forked from; empty for none.
+   *
+   * @generated from field: string parent = 27;
+   */
+  parent: string;
 };
 
 /**
@@ -543,7 +598,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
  * Use `create(ExperimentSchema)` to create a new message.
  */
 export const ExperimentSchema: GenMessage<Experiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 13);
+  messageDesc(file_trainyard_api_v1_experiments, 14);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsRequest
@@ -575,7 +630,7 @@ export type ListTrialsRequest = Message<"trainyard.api.v1.ListTrialsRequest"> & 
  * Use `create(ListTrialsRequestSchema)` to create a new message.
  */
 export const ListTrialsRequestSchema: GenMessage<ListTrialsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 14);
+  messageDesc(file_trainyard_api_v1_experiments, 15);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsResponse
@@ -602,7 +657,7 @@ export type ListTrialsResponse = Message<"trainyard.api.v1.ListTrialsResponse"> 
  * Use `create(ListTrialsResponseSchema)` to create a new message.
  */
 export const ListTrialsResponseSchema: GenMessage<ListTrialsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 15);
+  messageDesc(file_trainyard_api_v1_experiments, 16);
 
 /**
  * @generated from message trainyard.api.v1.GetTrialRequest
@@ -624,7 +679,7 @@ export type GetTrialRequest = Message<"trainyard.api.v1.GetTrialRequest"> & {
  * Use `create(GetTrialRequestSchema)` to create a new message.
  */
 export const GetTrialRequestSchema: GenMessage<GetTrialRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 16);
+  messageDesc(file_trainyard_api_v1_experiments, 17);
 
 /**
  * @generated from message trainyard.api.v1.Trial
@@ -761,7 +816,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
  * Use `create(TrialSchema)` to create a new message.
  */
 export const TrialSchema: GenMessage<Trial> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 17);
+  messageDesc(file_trainyard_api_v1_experiments, 18);
 
 /**
  * @generated from message trainyard.api.v1.Run
@@ -848,7 +903,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 18);
+  messageDesc(file_trainyard_api_v1_experiments, 19);
 
 /**
  * @generated from message trainyard.api.v1.RunPlacement
@@ -889,7 +944,7 @@ export type RunPlacement = Message<"trainyard.api.v1.RunPlacement"> & {
  * Use `create(RunPlacementSchema)` to create a new message.
  */
 export const RunPlacementSchema: GenMessage<RunPlacement> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 19);
+  messageDesc(file_trainyard_api_v1_experiments, 20);
 
 /**
  * @generated from message trainyard.api.v1.ProxyAddresses
@@ -908,7 +963,7 @@ export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
  * Use `create(ProxyAddressesSchema)` to create a new message.
  */
 export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 20);
+  messageDesc(file_trainyard_api_v1_experiments, 21);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsRequest
@@ -949,7 +1004,7 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
  * Use `create(ListTrialMetricsRequestSchema)` to create a new message.
  */
 export const ListTrialMetricsRequestSchema: GenMessage<ListTrialMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 21);
+  messageDesc(file_trainyard_api_v1_experiments, 22);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsResponse
@@ -976,7 +1031,7 @@ export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetric
  * Use `create(ListTrialMetricsResponseSchema)` to create a new message.
  */
 export const ListTrialMetricsResponseSchema: GenMessage<ListTrialMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 23);
 
 /**
  * @generated from message trainyard.api.v1.MetricPoint
@@ -1023,7 +1078,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
  * Use `create(MetricPointSchema)` to create a new message.
  */
 export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsRequest
@@ -1057,7 +1112,7 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  * Use `create(ListTrialLogsRequestSchema)` to create a new message.
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 25);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -1084,7 +1139,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 26);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -1108,7 +1163,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 26);
+  messageDesc(file_trainyard_api_v1_experiments, 27);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -1130,7 +1185,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 27);
+  messageDesc(file_trainyard_api_v1_experiments, 28);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1184,7 +1239,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 28);
+  messageDesc(file_trainyard_api_v1_experiments, 29);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1224,6 +1279,17 @@ export const ExperimentService: GenService<{
     methodKind: "unary";
     input: typeof UpdateExperimentRequestSchema;
     output: typeof CommandResponseSchema;
+  },
+  /**
+   * A new experiment with the code of this one and its configuration, changed. Its trials start from the beginning, or from a
+   * checkpoint of this one, which is shared and kept until the fork has ended.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.ForkExperiment
+   */
+  forkExperiment: {
+    methodKind: "unary";
+    input: typeof ForkExperimentRequestSchema;
+    output: typeof CreateExperimentResponseSchema;
   },
   /**
    * Lists leave it out from then on, unless they are asked for it. Refused while it has not ended.

@@ -5,7 +5,7 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { StopKind } from "../../event/v1/experiment_pb.ts";
+import type { ExperimentParent, StopKind } from "../../event/v1/experiment_pb.ts";
 import { file_trainyard_event_v1_experiment } from "../../event/v1/experiment_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/experiments.proto.
  */
 export const file_trainyard_command_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitQEKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIIigKEkFjdGl2YXRlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJIiUKD1BhdXNlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJIuEBChJEZXNjcmliZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBARISCgVub3RlcxgEIAEoCUgCiAEBEhIKCmFkZF9sYWJlbHMYBSADKAkSFQoNcmVtb3ZlX2xhYmVscxgGIAMoCRIYCgtpZl9yZXZpc2lvbhgHIAEoDUgDiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIICgZfbm90ZXNCDgoMX2lmX3JldmlzaW9uIkkKEUFyY2hpdmVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSEAoIYXJjaGl2ZWQYAiABKAgSDgoGcmVhc29uGAMgASgJImAKDlN0b3BFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSKgoEa2luZBgCIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5TdG9wS2luZBIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
+  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi+wEKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIEjkKBnBhcmVudBgIIAEoCzIkLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50UGFyZW50SACIAQFCCQoHX3BhcmVudCIoChJBY3RpdmF0ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCSIlCg9QYXVzZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCSLhAQoSRGVzY3JpYmVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSGAoLaWZfcmV2aXNpb24YByABKA1IA4gBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQg4KDF9pZl9yZXZpc2lvbiJJChFBcmNoaXZlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJEhAKCGFyY2hpdmVkGAIgASgIEg4KBnJlYXNvbhgDIAEoCSJgCg5TdG9wRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJEioKBGtpbmQYAiABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuU3RvcEtpbmQSDgoGcmVhc29uGAMgASgJYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.command.v1.CreateExperiment
@@ -55,6 +55,13 @@ export type CreateExperiment = Message<"trainyard.command.v1.CreateExperiment"> 
    * @generated from field: bool paused = 7;
    */
   paused: boolean;
+
+  /**
+   * The experiment that it is a fork of, which exists.
+   *
+   * @generated from field: optional trainyard.event.v1.ExperimentParent parent = 8;
+   */
+  parent?: ExperimentParent | undefined;
 };
 
 /**
