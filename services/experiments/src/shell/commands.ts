@@ -1,11 +1,13 @@
 /** The commands of people, carried here by the gateway. Each is one commit of one experiment's stream. */
 import { type EventData, type Plain } from "@trainyard/contracts";
 import {
+  ActOnExperimentsSchema,
   ActivateExperimentSchema,
   ArchiveExperimentSchema,
   type CreateExperiment,
   CreateExperimentSchema,
   DescribeExperimentSchema,
+  ExperimentsActedOnSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -22,6 +24,7 @@ import {
   type Work,
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
+import { actOnExperiments } from "./act-on-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { experiments } from "../streams.ts";
 
@@ -59,6 +62,11 @@ export function commandTable(
         archived ? { kind: "archive", reason } : { kind: "unarchive" },
       );
     }),
+    ActOnExperiments: command(
+      ActOnExperimentsSchema,
+      ExperimentsActedOnSchema,
+      (request, context) => actOnExperiments(executor, request, context),
+    ),
     DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, ifRevision, ...words } = request;
       return change(experiment, context, { kind: "describe", words, ifRevision });

@@ -21,6 +21,7 @@ import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
 import { filteredPage, listPage } from "./paging.ts";
@@ -33,6 +34,7 @@ export function experimentHandlers(backend: Backend, checkpointDir: string) {
   return {
     createExperiment: (request, context) =>
       createExperiment(backend, checkpointDir, request, context),
+    actOnExperiments: (request, context) => actOnExperiments(backend, request, context),
     forkExperiment: (request, context) => forkExperiment(backend, checkpointDir, request, context),
     listExperiments: (request) => listExperiments(backend, request),
     getExperiment: async (request) => {

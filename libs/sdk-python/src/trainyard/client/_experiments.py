@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._api import Api, number_of, segment
+
+
+class ExperimentAction(NamedTuple):
+    """What happened to one of several experiments: ``outcome`` is changed, unchanged (it is so already) or
+    refused, with the ``code`` and the ``detail`` of the refusal (empty for none).
+    """
+
+    experiment: str
+    outcome: str
+    code: str
+    detail: str
+
+    @classmethod
+    def of(cls, message: Mapping[str, Any]) -> ExperimentAction:
+        return cls(*(str(message.get(name) or "") for name in cls._fields))
 
 
 class Experiment:

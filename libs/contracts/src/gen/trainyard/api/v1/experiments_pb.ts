@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiiQEKFUZvcmtFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg4KBmNvbmZpZxgCIAEoCRIRCglvdmVycmlkZXMYAyADKAkSEgoKY2hlY2twb2ludBgEIAEoCRIOCgZwYXVzZWQYBSABKAgSFQoNdmFsaWRhdGVfb25seRgGIAEoCCI+ChhBcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiMAoaVW5hcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSIvChlBY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiLAoWUGF1c2VFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIi0KF0NhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiKwoVS2lsbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiVQoPQ29tbWFuZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEjAKCmV4cGVyaW1lbnQYAiABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQixwQKCkV4cGVyaW1lbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZsYWJlbHMYBCADKAkSDQoFc3RhdGUYBSABKAkSDgoGcmVhc29uGAYgASgJEg0KBW93bmVyGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESGAoLZW5kZWRfYXRfbXMYCSABKAFIAIgBARIOCgZ0cmlhbHMYCiABKA0SGAoQdHJpYWxzX2NvbXBsZXRlZBgLIAEoDRIVCg10cmlhbHNfZmFpbGVkGAwgASgNEhAKCHByb2dyZXNzGA0gASgBEhAKCHNlYXJjaGVyGA4gASgJEg4KBm1ldHJpYxgPIAEoCRIZChFzbWFsbGVyX2lzX2JldHRlchgQIAEoCBIXCgpiZXN0X3RyaWFsGBEgASgJSAGIAQESFwoKYmVzdF92YWx1ZRgSIAEoAUgCiAEBEicKBmNvbmZpZxgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgUIAEoDRIRCgl3b3Jrc3BhY2UYFSABKAkSDwoHcHJvamVjdBgWIAEoCRIRCgl3YWl0c19mb3IYFyABKAkSDQoFbm90ZXMYGCABKAkSDAoEZXRhZxgZIAEoCRIQCghhcmNoaXZlZBgaIAEoCBIOCgZwYXJlbnQYGyABKAlCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkigwYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBGjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIuoBCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIGi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIloKFExpc3RUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0icQoVTGlzdFRyaWFsTG9nc1Jlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiQAobRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDQoFYWZ0ZXIYAiABKAkijQEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkynhMKEUV4cGVyaW1lbnRTZXJ2aWNlEokBChBDcmVhdGVFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvZXhwZXJpbWVudHMSgwEKD0xpc3RFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9leHBlcmltZW50cxJ/Cg1HZXRFeHBlcmltZW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRFeHBlcmltZW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudCIogtPkkwIiEiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKNAQoQVXBkYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIrgtPkkwIlOgEqMiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKXAQoORm9ya0V4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLkZvcmtFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2ZvcmsSlwEKEUFyY2hpdmVFeHBlcmltZW50EioudHJhaW55YXJkLmFwaS52MS5BcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIzgtPkkwItOgEqIigvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9hcmNoaXZlEp0BChNVbmFyY2hpdmVFeHBlcmltZW50EiwudHJhaW55YXJkLmFwaS52MS5VbmFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjWC0+STAi86ASoiKi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3VuYXJjaGl2ZRKaAQoSQWN0aXZhdGVFeHBlcmltZW50EisudHJhaW55YXJkLmFwaS52MS5BY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNILT5JMCLjoBKiIpL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vYWN0aXZhdGUSkQEKD1BhdXNlRXhwZXJpbWVudBIoLnRyYWlueWFyZC5hcGkudjEuUGF1c2VFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3BhdXNlEpQBChBDYW5jZWxFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DYW5jZWxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjKC0+STAiw6ASoiJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2NhbmNlbBKOAQoOS2lsbEV4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLktpbGxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2tpbGwSiAEKCkxpc3RUcmlhbHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVzcG9uc2UiL4LT5JMCKRInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vdHJpYWxzEmYKCEdldFRyaWFsEiEudHJhaW55YXJkLmFwaS52MS5HZXRUcmlhbFJlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsIh6C0+STAhgSFi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0SkQEKEExpc3RUcmlhbE1ldHJpY3MSKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2UiJoLT5JMCIBIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWNzEoUBCg1MaXN0VHJpYWxMb2dzEiYudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1Jlc3BvbnNlIiOC0+STAh0SGy9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9ncxKJAQoPRm9sbG93VHJpYWxMb2dzEigudHJhaW55YXJkLmFwaS52MS5Gb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiKoLT5JMCJBIiL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzOmZvbGxvdzABEp0BChRGb2xsb3dFeHBlcmltZW50TG9ncxItLnRyYWlueWFyZC5hcGkudjEuRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiNILT5JMCLhIsL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vbG9nczpmb2xsb3cwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_retention]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiiQEKFUZvcmtFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg4KBmNvbmZpZxgCIAEoCRIRCglvdmVycmlkZXMYAyADKAkSEgoKY2hlY2twb2ludBgEIAEoCRIOCgZwYXVzZWQYBSABKAgSFQoNdmFsaWRhdGVfb25seRgGIAEoCCJdChdBY3RPbkV4cGVyaW1lbnRzUmVxdWVzdBITCgtleHBlcmltZW50cxgBIAMoCRIMCgR2ZXJiGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdkcnlfcnVuGAQgASgIIl8KGEFjdE9uRXhwZXJpbWVudHNSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIxCgVpdGVtcxgCIAMoCzIiLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudEFjdGlvbiJVChBFeHBlcmltZW50QWN0aW9uEhIKCmV4cGVyaW1lbnQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIMCgRjb2RlGAMgASgJEg4KBmRldGFpbBgEIAEoCSI+ChhBcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiMAoaVW5hcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSIvChlBY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiLAoWUGF1c2VFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIi0KF0NhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiKwoVS2lsbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiVQoPQ29tbWFuZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEjAKCmV4cGVyaW1lbnQYAiABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQixwQKCkV4cGVyaW1lbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZsYWJlbHMYBCADKAkSDQoFc3RhdGUYBSABKAkSDgoGcmVhc29uGAYgASgJEg0KBW93bmVyGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESGAoLZW5kZWRfYXRfbXMYCSABKAFIAIgBARIOCgZ0cmlhbHMYCiABKA0SGAoQdHJpYWxzX2NvbXBsZXRlZBgLIAEoDRIVCg10cmlhbHNfZmFpbGVkGAwgASgNEhAKCHByb2dyZXNzGA0gASgBEhAKCHNlYXJjaGVyGA4gASgJEg4KBm1ldHJpYxgPIAEoCRIZChFzbWFsbGVyX2lzX2JldHRlchgQIAEoCBIXCgpiZXN0X3RyaWFsGBEgASgJSAGIAQESFwoKYmVzdF92YWx1ZRgSIAEoAUgCiAEBEicKBmNvbmZpZxgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgUIAEoDRIRCgl3b3Jrc3BhY2UYFSABKAkSDwoHcHJvamVjdBgWIAEoCRIRCgl3YWl0c19mb3IYFyABKAkSDQoFbm90ZXMYGCABKAkSDAoEZXRhZxgZIAEoCRIQCghhcmNoaXZlZBgaIAEoCBIOCgZwYXJlbnQYGyABKAlCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkigwYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBGjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIuoBCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIGi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIloKFExpc3RUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0icQoVTGlzdFRyaWFsTG9nc1Jlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiQAobRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDQoFYWZ0ZXIYAiABKAkijQEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkyrhQKEUV4cGVyaW1lbnRTZXJ2aWNlEokBChBDcmVhdGVFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvZXhwZXJpbWVudHMSgwEKD0xpc3RFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9leHBlcmltZW50cxJ/Cg1HZXRFeHBlcmltZW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRFeHBlcmltZW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudCIogtPkkwIiEiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKNAQoQVXBkYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIrgtPkkwIlOgEqMiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKXAQoORm9ya0V4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLkZvcmtFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2ZvcmsSjQEKEEFjdE9uRXhwZXJpbWVudHMSKS50cmFpbnlhcmQuYXBpLnYxLkFjdE9uRXhwZXJpbWVudHNSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5BY3RPbkV4cGVyaW1lbnRzUmVzcG9uc2UiIoLT5JMCHDoBKiIXL2FwaS92MS9leHBlcmltZW50czphY3QSlwEKEUFyY2hpdmVFeHBlcmltZW50EioudHJhaW55YXJkLmFwaS52MS5BcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIzgtPkkwItOgEqIigvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9hcmNoaXZlEp0BChNVbmFyY2hpdmVFeHBlcmltZW50EiwudHJhaW55YXJkLmFwaS52MS5VbmFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjWC0+STAi86ASoiKi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3VuYXJjaGl2ZRKaAQoSQWN0aXZhdGVFeHBlcmltZW50EisudHJhaW55YXJkLmFwaS52MS5BY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNILT5JMCLjoBKiIpL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vYWN0aXZhdGUSkQEKD1BhdXNlRXhwZXJpbWVudBIoLnRyYWlueWFyZC5hcGkudjEuUGF1c2VFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3BhdXNlEpQBChBDYW5jZWxFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DYW5jZWxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjKC0+STAiw6ASoiJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2NhbmNlbBKOAQoOS2lsbEV4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLktpbGxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2tpbGwSiAEKCkxpc3RUcmlhbHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVzcG9uc2UiL4LT5JMCKRInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vdHJpYWxzEmYKCEdldFRyaWFsEiEudHJhaW55YXJkLmFwaS52MS5HZXRUcmlhbFJlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsIh6C0+STAhgSFi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0SkQEKEExpc3RUcmlhbE1ldHJpY3MSKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2UiJoLT5JMCIBIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWNzEoUBCg1MaXN0VHJpYWxMb2dzEiYudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1Jlc3BvbnNlIiOC0+STAh0SGy9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9ncxKJAQoPRm9sbG93VHJpYWxMb2dzEigudHJhaW55YXJkLmFwaS52MS5Gb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiKoLT5JMCJBIiL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzOmZvbGxvdzABEp0BChRGb2xsb3dFeHBlcmltZW50TG9ncxItLnRyYWlueWFyZC5hcGkudjEuRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiNILT5JMCLhIsL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vbG9nczpmb2xsb3cwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_retention]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -315,6 +315,102 @@ export const ForkExperimentRequestSchema: GenMessage<ForkExperimentRequest> = /*
   messageDesc(file_trainyard_api_v1_experiments, 6);
 
 /**
+ * @generated from message trainyard.api.v1.ActOnExperimentsRequest
+ */
+export type ActOnExperimentsRequest = Message<"trainyard.api.v1.ActOnExperimentsRequest"> & {
+  /**
+   * Each once.
+   *
+   * @generated from field: repeated string experiments = 1;
+   */
+  experiments: string[];
+
+  /**
+   * activate, pause, cancel, kill, archive, unarchive.
+   *
+   * @generated from field: string verb = 2;
+   */
+  verb: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: bool dry_run = 4;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ActOnExperimentsRequest.
+ * Use `create(ActOnExperimentsRequestSchema)` to create a new message.
+ */
+export const ActOnExperimentsRequestSchema: GenMessage<ActOnExperimentsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 7);
+
+/**
+ * @generated from message trainyard.api.v1.ActOnExperimentsResponse
+ */
+export type ActOnExperimentsResponse = Message<"trainyard.api.v1.ActOnExperimentsResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * In the order of the request.
+   *
+   * @generated from field: repeated trainyard.api.v1.ExperimentAction items = 2;
+   */
+  items: ExperimentAction[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.ActOnExperimentsResponse.
+ * Use `create(ActOnExperimentsResponseSchema)` to create a new message.
+ */
+export const ActOnExperimentsResponseSchema: GenMessage<ActOnExperimentsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 8);
+
+/**
+ * @generated from message trainyard.api.v1.ExperimentAction
+ */
+export type ExperimentAction = Message<"trainyard.api.v1.ExperimentAction"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * changed; unchanged, if it is so already; refused.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * The reason of a refusal, as the verb alone gives it; empty for none.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ExperimentAction.
+ * Use `create(ExperimentActionSchema)` to create a new message.
+ */
+export const ExperimentActionSchema: GenMessage<ExperimentAction> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 9);
+
+/**
  * @generated from message trainyard.api.v1.ArchiveExperimentRequest
  */
 export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperimentRequest"> & {
@@ -334,7 +430,7 @@ export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperime
  * Use `create(ArchiveExperimentRequestSchema)` to create a new message.
  */
 export const ArchiveExperimentRequestSchema: GenMessage<ArchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 7);
+  messageDesc(file_trainyard_api_v1_experiments, 10);
 
 /**
  * @generated from message trainyard.api.v1.UnarchiveExperimentRequest
@@ -351,7 +447,7 @@ export type UnarchiveExperimentRequest = Message<"trainyard.api.v1.UnarchiveExpe
  * Use `create(UnarchiveExperimentRequestSchema)` to create a new message.
  */
 export const UnarchiveExperimentRequestSchema: GenMessage<UnarchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 8);
+  messageDesc(file_trainyard_api_v1_experiments, 11);
 
 /**
  * @generated from message trainyard.api.v1.ActivateExperimentRequest
@@ -368,7 +464,7 @@ export type ActivateExperimentRequest = Message<"trainyard.api.v1.ActivateExperi
  * Use `create(ActivateExperimentRequestSchema)` to create a new message.
  */
 export const ActivateExperimentRequestSchema: GenMessage<ActivateExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 9);
+  messageDesc(file_trainyard_api_v1_experiments, 12);
 
 /**
  * @generated from message trainyard.api.v1.PauseExperimentRequest
@@ -385,7 +481,7 @@ export type PauseExperimentRequest = Message<"trainyard.api.v1.PauseExperimentRe
  * Use `create(PauseExperimentRequestSchema)` to create a new message.
  */
 export const PauseExperimentRequestSchema: GenMessage<PauseExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 10);
+  messageDesc(file_trainyard_api_v1_experiments, 13);
 
 /**
  * @generated from message trainyard.api.v1.CancelExperimentRequest
@@ -402,7 +498,7 @@ export type CancelExperimentRequest = Message<"trainyard.api.v1.CancelExperiment
  * Use `create(CancelExperimentRequestSchema)` to create a new message.
  */
 export const CancelExperimentRequestSchema: GenMessage<CancelExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 11);
+  messageDesc(file_trainyard_api_v1_experiments, 14);
 
 /**
  * @generated from message trainyard.api.v1.KillExperimentRequest
@@ -419,7 +515,7 @@ export type KillExperimentRequest = Message<"trainyard.api.v1.KillExperimentRequ
  * Use `create(KillExperimentRequestSchema)` to create a new message.
  */
 export const KillExperimentRequestSchema: GenMessage<KillExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 12);
+  messageDesc(file_trainyard_api_v1_experiments, 15);
 
 /**
  * @generated from message trainyard.api.v1.CommandResponse
@@ -441,7 +537,7 @@ export type CommandResponse = Message<"trainyard.api.v1.CommandResponse"> & {
  * Use `create(CommandResponseSchema)` to create a new message.
  */
 export const CommandResponseSchema: GenMessage<CommandResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 13);
+  messageDesc(file_trainyard_api_v1_experiments, 16);
 
 /**
  * @generated from message trainyard.api.v1.Experiment
@@ -598,7 +694,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
  * Use `create(ExperimentSchema)` to create a new message.
  */
 export const ExperimentSchema: GenMessage<Experiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 14);
+  messageDesc(file_trainyard_api_v1_experiments, 17);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsRequest
@@ -630,7 +726,7 @@ export type ListTrialsRequest = Message<"trainyard.api.v1.ListTrialsRequest"> & 
  * Use `create(ListTrialsRequestSchema)` to create a new message.
  */
 export const ListTrialsRequestSchema: GenMessage<ListTrialsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 15);
+  messageDesc(file_trainyard_api_v1_experiments, 18);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsResponse
@@ -657,7 +753,7 @@ export type ListTrialsResponse = Message<"trainyard.api.v1.ListTrialsResponse"> 
  * Use `create(ListTrialsResponseSchema)` to create a new message.
  */
 export const ListTrialsResponseSchema: GenMessage<ListTrialsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 16);
+  messageDesc(file_trainyard_api_v1_experiments, 19);
 
 /**
  * @generated from message trainyard.api.v1.GetTrialRequest
@@ -679,7 +775,7 @@ export type GetTrialRequest = Message<"trainyard.api.v1.GetTrialRequest"> & {
  * Use `create(GetTrialRequestSchema)` to create a new message.
  */
 export const GetTrialRequestSchema: GenMessage<GetTrialRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 17);
+  messageDesc(file_trainyard_api_v1_experiments, 20);
 
 /**
  * @generated from message trainyard.api.v1.Trial
@@ -816,7 +912,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
  * Use `create(TrialSchema)` to create a new message.
  */
 export const TrialSchema: GenMessage<Trial> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 18);
+  messageDesc(file_trainyard_api_v1_experiments, 21);
 
 /**
  * @generated from message trainyard.api.v1.Run
@@ -903,7 +999,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 19);
+  messageDesc(file_trainyard_api_v1_experiments, 22);
 
 /**
  * @generated from message trainyard.api.v1.RunPlacement
@@ -944,7 +1040,7 @@ export type RunPlacement = Message<"trainyard.api.v1.RunPlacement"> & {
  * Use `create(RunPlacementSchema)` to create a new message.
  */
 export const RunPlacementSchema: GenMessage<RunPlacement> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 20);
+  messageDesc(file_trainyard_api_v1_experiments, 23);
 
 /**
  * @generated from message trainyard.api.v1.ProxyAddresses
@@ -963,7 +1059,7 @@ export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
  * Use `create(ProxyAddressesSchema)` to create a new message.
  */
 export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 21);
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsRequest
@@ -1004,7 +1100,7 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
  * Use `create(ListTrialMetricsRequestSchema)` to create a new message.
  */
 export const ListTrialMetricsRequestSchema: GenMessage<ListTrialMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 25);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsResponse
@@ -1031,7 +1127,7 @@ export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetric
  * Use `create(ListTrialMetricsResponseSchema)` to create a new message.
  */
 export const ListTrialMetricsResponseSchema: GenMessage<ListTrialMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
+  messageDesc(file_trainyard_api_v1_experiments, 26);
 
 /**
  * @generated from message trainyard.api.v1.MetricPoint
@@ -1078,7 +1174,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
  * Use `create(MetricPointSchema)` to create a new message.
  */
 export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 27);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsRequest
@@ -1112,7 +1208,7 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  * Use `create(ListTrialLogsRequestSchema)` to create a new message.
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 28);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -1139,7 +1235,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 26);
+  messageDesc(file_trainyard_api_v1_experiments, 29);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -1163,7 +1259,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 27);
+  messageDesc(file_trainyard_api_v1_experiments, 30);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -1185,7 +1281,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 28);
+  messageDesc(file_trainyard_api_v1_experiments, 31);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1239,7 +1335,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 29);
+  messageDesc(file_trainyard_api_v1_experiments, 32);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1290,6 +1386,17 @@ export const ExperimentService: GenService<{
     methodKind: "unary";
     input: typeof ForkExperimentRequestSchema;
     output: typeof CreateExperimentResponseSchema;
+  },
+  /**
+   * Does one thing to each of the experiments that are named, at most 10,000, and says of each what happened to it. With dry_run
+   * it says what would happen, and changes nothing. The same request again changes nothing more.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.ActOnExperiments
+   */
+  actOnExperiments: {
+    methodKind: "unary";
+    input: typeof ActOnExperimentsRequestSchema;
+    output: typeof ActOnExperimentsResponseSchema;
   },
   /**
    * Lists leave it out from then on, unless they are asked for it. Refused while it has not ended.
