@@ -72,10 +72,8 @@ export class Podman implements AsyncDisposable {
     this.#service = spawn(
       "podman",
       [...this.#places, "system", "service", "--time=0", `unix://${this.socket}`],
-      {
-        env: this.#environment,
-        stdio: "ignore",
-      },
+      // Its conmon leaves a file `oom` in the folder that it was started in.
+      { cwd: this.#folder, env: this.#environment, stdio: "ignore" },
     );
     const deadlineMs = performance.now() + upMs;
     while (!(await this.#answers())) {
