@@ -167,14 +167,19 @@ describe("ActOnExperiments", () => {
     ]);
   });
 
-  test("a repeat says what the first attempt has changed", async () => {
+  test("a repeat changes nothing more, and says what the first attempt has changed", async () => {
     await create();
+    await create(undefined, { paused: true });
     const commitId = newEventId();
-    const ids = ["1"];
-    expect(await act({ ids, verb: "pause", commitId })).toEqual([["1", true, ""]]);
-    await send("ActivateExperiment", encodeRequest(ActivateExperimentSchema, { experiment: "1" }));
-    expect(await act({ ids, verb: "pause", commitId })).toEqual([["1", true, ""]]);
-    expect((await stage.names("experiment-1")).at(-1)).toBe("ExperimentActivated");
+    const ids = ["1", "2"];
+    const first = [
+      ["1", true, ""],
+      ["2", false, ""],
+    ];
+    expect(await act({ ids, verb: "pause", commitId })).toEqual(first);
+    await send("ActivateExperiment", encodeRequest(ActivateExperimentSchema, { experiment: "2" }));
+    expect(await act({ ids, verb: "pause", commitId })).toEqual(first);
+    expect((await stage.names("experiment-2")).at(-1)).toBe("ExperimentActivated");
   });
 
   test("an unknown verb, an id twice and too many ids are refused", async () => {
