@@ -105,6 +105,7 @@ export {
   ProblemSchema,
 } from "./gen/trainyard/api/v1/common_pb.ts";
 export {
+  ActOnExperimentsResponseSchema,
   type ActivateExperimentRequest,
   ActivateExperimentRequestSchema,
   type CancelExperimentRequest,
@@ -116,6 +117,7 @@ export {
   type CreateExperimentResponse,
   CreateExperimentResponseSchema,
   type Experiment,
+  type ExperimentAction,
   ExperimentSchema,
   ExperimentService,
   type FollowExperimentLogsRequest,

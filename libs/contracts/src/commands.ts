@@ -1,5 +1,7 @@
 /** The commands that services answer over the bus. */
 export {
+  type ActOnExperiments,
+  ActOnExperimentsSchema,
   type ActivateExperiment,
   ActivateExperimentSchema,
   ArchiveExperimentSchema,
@@ -7,6 +9,9 @@ export {
   CreateExperimentSchema,
   type DescribeExperiment,
   DescribeExperimentSchema,
+  type ExperimentActedOn,
+  type ExperimentsActedOn,
+  ExperimentsActedOnSchema,
   type PauseExperiment,
   PauseExperimentSchema,
   type StopExperiment,

@@ -50,6 +50,7 @@ export {
   parseExperiment,
 } from "./parse.ts";
 export { type ConfigPart, configPart } from "./parts/named.ts";
+export { resubmitted } from "./resubmitted.ts";
 export { floorLog, hyperbandTrials } from "./searcher/halving.ts";
 export type { SearchObjective } from "./searcher/objectives.ts";
 export type { ScheduleSegment } from "./searcher/population.ts";

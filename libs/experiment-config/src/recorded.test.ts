@@ -10,6 +10,7 @@ import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
 import { isTyped } from "./hyperparameters/space.ts";
 import { isMapping, type Json, type JsonObject } from "./json.ts";
 import { recordedConfig } from "./recorded.ts";
+import { resubmitted } from "./resubmitted.ts";
 import { type SearcherName, searcherNames } from "./searcher/searcher.ts";
 import { config, parsed } from "./test-documents.ts";
 
@@ -171,6 +172,15 @@ function wrongHyperparameters(space: HyperparameterSpace): readonly string[] {
     return fine ? [] : [key];
   });
 }
+
+describe("a recorded configuration that is submitted again", () => {
+  it.each(searcherNames)("gives itself, with %s", (name) => {
+    const once = recorded(normalisedOf(name)) as JsonObject;
+    expect(parsed(JSON.stringify(resubmitted(once))).config).toEqual(once);
+    const struct = recorded(recordedConfig(once)) as JsonObject;
+    expect(parsed(JSON.stringify(resubmitted(struct))).config).toEqual(once);
+  });
+});
 
 describe("recordedConfig", () => {
   it("gives a configuration for every JSON value", () => {

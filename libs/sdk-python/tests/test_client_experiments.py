@@ -81,6 +81,24 @@ class ExperimentTest(unittest.TestCase):
             self.changes(), [("POST", f"/api/v1/experiments/12/{verb}", {}) for verb in verbs]
         )
 
+    def test_one_verb_on_several_says_what_happened_to_each(self) -> None:
+        items = [
+            {"experiment": "1", "outcome": "changed"},
+            {"experiment": "2", "outcome": "refused", "code": "experiment_ended", "detail": "no"},
+        ]
+        self.gateway.answer = lambda method, path: (200, {"items": items})
+        done = self.client.act_on_experiments([1, "2"], "pause", dry_run=True)
+        self.assertEqual(done[0], ("1", "changed", "", ""))
+        self.assertEqual((done[1].outcome, done[1].code), ("refused", "experiment_ended"))
+        body = {"experiments": ["1", "2"], "verb": "pause", "reason": "", "dryRun": True}
+        self.assertEqual(self.changes(), [("POST", "/api/v1/experiments:act", body)])
+
+    def test_a_fork_changes_keys_of_the_configuration(self) -> None:
+        found = self.client.get_experiment(12)
+        found.fork({"hyperparameters.lr": 0.1, "name": "a: b"}, checkpoint="c", paused=True)
+        overrides = ["hyperparameters.lr=0.1", 'name="a: b"']
+        body = {"config": "", "overrides": overrides, "checkpoint": "c", "paused": True}
+        self.assertEqual(self.changes(), [("POST", "/api/v1/experiments/12/fork", body)])
 
     def test_an_archived_one_is_left_out_of_lists_unless_asked_for(self) -> None:
         self.client.get_experiment(12).archive(reason="replaced")

@@ -13,13 +13,18 @@ export function overrides(): Option {
     .argParser((value: string, before: readonly string[]) => [...before, value]);
 }
 
-/** An experiment's YAML text; the overrides are looked at only for their form. */
-export async function readConfig(file: string, given: readonly string[]): Promise<string> {
+/** An experiment's YAML text, empty for no file; the overrides, given by `option`, are looked at only for their form. */
+export async function readConfig(
+  file: string | undefined,
+  given: readonly string[],
+  option = "--config",
+): Promise<string> {
   for (const override of given) {
     if (!override.includes("=")) {
-      throw new UsageError(`--config takes key=value, not ${JSON.stringify(override)}.`);
+      throw new UsageError(`${option} takes key=value, not ${JSON.stringify(override)}.`);
     }
   }
+  if (file === undefined) return "";
   return await readFile(callerPath(file), "utf8").catch((error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? message})`;

@@ -15,6 +15,9 @@ export const gatewayLimits = {
   poolConnections: 8,
   /** How often answers older than a day are forgotten. */
   sweepMs: 3_600_000,
+  /** Experiments in one request, and in one command of it, which is one commit: their writes fit. */
+  actedOnMax: 10_000,
+  actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
   /** Rows that one request looks through for a page of those that it wants; the next page goes on behind them. */

@@ -70,7 +70,17 @@ export async function createService(
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
     const placed = new Placed({ log, pool, clock, logger });
-    const decided = { log, executor, manifests, verifier, inspector, placed, blobs, unchanged, uploads };
+    const decided = {
+      log,
+      executor,
+      manifests,
+      verifier,
+      inspector,
+      placed,
+      blobs,
+      unchanged,
+      uploads,
+    };
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),

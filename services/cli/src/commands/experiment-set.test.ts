@@ -10,11 +10,18 @@ const iris = {
   etag: '"3"',
 };
 
+const acted = [
+  { experiment: "7", outcome: "changed" },
+  { experiment: "8", outcome: "unchanged" },
+  { experiment: "9", outcome: "refused", code: "experiment_not_found", detail: "there is none" },
+];
+
 let gateway: PlayedGateway;
 
 beforeEach(async () => {
   gateway = await playGateway(({ call, ifMatch }) => {
     if (ifMatch === '"1"') return problem(412, "stale_revision", "experiment 7: it was changed");
+    if (call.endsWith("experiments:act")) return { body: { items: acted } };
     if (call.startsWith("GET")) return { body: iris };
     return { body: { position: "7", experiment: iris } };
   });
@@ -85,6 +92,55 @@ test("an experiment is archived and taken back, and lists are filtered", async (
     "POST /api/v1/experiments/7/archive",
     "POST /api/v1/experiments/7/unarchive",
     "GET /api/v1/experiments?labels=a&labels=b&states=ERROR&archived=true",
+  ]);
+});
+
+test("a fork has the changes, the checkpoint and the file that are given", async () => {
+  const given = [
+    "--set",
+    "hyperparameters.lr=0.1",
+    "--set",
+    "name=a",
+    "--checkpoint",
+    "c",
+    "--paused",
+  ];
+  expect(await gateway.yard("experiment", "fork", "7", ...given)).toMatchObject({
+    code: 0,
+    lines: ["created experiment 7"],
+  });
+  const { code, err } = await gateway.yard("e", "fork", "7", "--config", "/no/such.yaml");
+  expect([code, err]).toEqual([2, "The configuration /no/such.yaml does not exist.\n"]);
+  expect((await gateway.yard("e", "fork", "7", "--set", "lr")).err).toContain(
+    "--set takes key=value",
+  );
+  expect(gateway.requests.map(({ call, body }) => [call, body])).toEqual([
+    [
+      "POST /api/v1/experiments/7/fork",
+      { overrides: ["hyperparameters.lr=0.1", "name=a"], checkpoint: "c", paused: true },
+    ],
+  ]);
+});
+
+test("one verb on several experiments says what happens to each, and --dry-run changes nothing", async () => {
+  const killed = await gateway.yard("experiment", "kill", "7", "8", "9");
+  expect(killed).toMatchObject({
+    code: 1,
+    err: "1 of 3 experiments were refused.\n",
+    lines: [
+      "experiment 7: kill, done",
+      "experiment 8: nothing to change",
+      "experiment 9: refused, there is none",
+    ],
+  });
+  const preview = await gateway.yard("experiment", "pause", "7", "--dry-run");
+  expect(preview.lines[0]).toBe("experiment 7: pause");
+  expect(gateway.requests.map(({ call, body }) => [call, body])).toEqual([
+    [
+      "POST /api/v1/experiments:act",
+      { experiments: ["7", "8", "9"], verb: "kill", reason: "killed by a user" },
+    ],
+    ["POST /api/v1/experiments:act", { experiments: ["7"], verb: "pause", dryRun: true }],
   ]);
 });
 

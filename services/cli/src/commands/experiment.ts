@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { ApiError, type CallOptions } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import {
-  CommandResponseSchema,
   CreateExperimentResponseSchema,
   type Experiment,
   ExperimentSchema,
@@ -20,6 +19,8 @@ import { firstLine, number, time } from "../output.ts";
 import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { addSteering, stateOf } from "./experiment-verbs.ts";
+import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addValidate } from "./validate.ts";
@@ -69,32 +70,8 @@ export function addExperimentCommands(program: Command): void {
     .description("wait until it has ended; exit code 1 unless it completed")
     .action(withPlatform(wait));
   addSteering(group);
+  addForkCommand(group);
   addSetCommands(group);
-}
-
-function addSteering(group: Command): void {
-  const verbs = [
-    ["pause", "pauseExperiment", "stop its trials gracefully; activate continues them"],
-    ["activate", "activateExperiment", "run it, after a pause or when it was created paused"],
-    ["cancel", "cancelExperiment", "end it, its trials gracefully"],
-    ["kill", "killExperiment", "end it, its trials at once"],
-    ["archive", "archiveExperiment", "leave it out of lists; only one that has ended"],
-    ["unarchive", "unarchiveExperiment", "take it back into lists"],
-  ] as const;
-  for (const [verb, call, description] of verbs) {
-    group
-      .command(verb)
-      .argument("<experiment>")
-      .description(description)
-      .action(
-        withPlatform(async ({ client, output }, args) => {
-          const options = { idempotencyKey: randomUUID() };
-          const answer = await client.call(call, { experiment: argument(args, 0) }, options);
-          if (output.json) output.message(CommandResponseSchema, answer);
-          else output.line(`experiment ${argument(args, 0)} is ${stateOf(answer.experiment)}`);
-        }),
-      );
-  }
 }
 
 async function create(
@@ -173,11 +150,6 @@ async function list(
   ]);
 }
 
-function stateOf(experiment: Plain<Experiment> | undefined): string {
-  const { state = "", archived = false } = experiment ?? {};
-  return archived ? `${state} archived` : state;
-}
-
 const trialsOf = ({ trialsCompleted, trials }: Plain<Experiment>): string =>
   `${trialsCompleted}/${trials}`;
 
@@ -193,6 +165,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["archived", experiment.archived ? "yes" : ""],
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],
+    ["forked from", experiment.parent],
     ["owner", experiment.owner],
     ["created", time(experiment.createdAtMs)],
     ["ended", time(experiment.endedAtMs)],

@@ -1,8 +1,10 @@
 import type { CommandReply } from "@trainyard/bus";
 import {
   AcceptedSchema,
+  ActOnExperimentsSchema,
   ActivateExperimentSchema,
   CreateExperimentSchema,
+  ExperimentsActedOnSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -47,7 +49,11 @@ async function send(
   return handler({ headers, body });
 }
 
-const create = (commitId?: string, overrides: Partial<typeof creation> = {}) =>
+type Creation = typeof creation & {
+  readonly parent: { readonly experiment: string; readonly position: string };
+};
+
+const create = (commitId?: string, overrides: Partial<Creation> = {}) =>
   send(
     "CreateExperiment",
     encodeRequest(CreateExperimentSchema, { ...creation, ...overrides }),
@@ -97,10 +103,97 @@ describe("CreateExperiment", () => {
     expect((await create()).kind).toBe("unavailable");
   });
 
+  test("a fork records the experiment that it was forked from, which has to be there", async () => {
+    await create();
+    const parent = { experiment: "1", position: "2" };
+    expect(acceptedStream(await create(undefined, { parent }))).toBe("experiment-2");
+    const [event] = await stage.stream("experiment-2");
+    expect(event).toMatchObject({ type: "ExperimentCreated", data: { parent } });
+    for (const experiment of ["7", "x"]) {
+      const unknown = { ...parent, experiment };
+      expect(rejection(await create(undefined, { parent: unknown }))).toBe("experiment_not_found");
+    }
+    expect(await stage.names("experiment-3")).toEqual([]);
+  });
+
   test("needs a configuration", async () => {
     const { config: _, ...without } = creation;
     const reply = await send("CreateExperiment", encodeRequest(CreateExperimentSchema, without));
     expect(rejection(reply)).toBe("invalid_request");
+  });
+});
+
+describe("ActOnExperiments", () => {
+  type Asked = {
+    readonly ids: readonly string[];
+    readonly verb: string;
+    readonly dryRun?: boolean;
+    readonly commitId?: string;
+  };
+  async function act({ ids, verb, dryRun = false, commitId }: Asked) {
+    const request = { experiments: [...ids], verb, reason: "", dryRun };
+    const reply = await send(
+      "ActOnExperiments",
+      encodeRequest(ActOnExperimentsSchema, request),
+      commitId,
+    );
+    if (reply.kind !== "ok") return rejection(reply);
+    const { items } = decodeReply(ExperimentsActedOnSchema, reply.body);
+    return items.map(({ experiment, changed, code }) => [experiment, changed, code]);
+  }
+  const stopped = async (id: string) =>
+    (await stage.names(`experiment-${id}`)).includes("ExperimentStopRequested");
+
+  test("a verb reaches exactly the experiments that are named, and says what happened to each", async () => {
+    for (let n = 0; n < 4; n += 1) await create();
+    await send(
+      "StopExperiment",
+      encodeRequest(StopExperimentSchema, { experiment: "2", kind: StopKind.KILL, reason: "" }),
+    );
+    const outcomes = [
+      ["3", true, ""],
+      ["2", false, ""],
+      ["9", false, "experiment_not_found"],
+      ["x", false, "experiment_not_found"],
+      ["1", true, ""],
+    ];
+    const ids = ["3", "2", "9", "x", "1"];
+    expect(await act({ ids, verb: "kill", dryRun: true })).toEqual(outcomes);
+    expect(await stopped("3")).toBe(false);
+    expect(await act({ ids, verb: "kill" })).toEqual(outcomes);
+    expect(await Promise.all(["1", "2", "3", "4"].map(stopped))).toEqual([true, true, true, false]);
+    expect(await act({ ids: ["1"], verb: "archive" })).toEqual([
+      ["1", false, "experiment_not_ended"],
+    ]);
+  });
+
+  test("a repeat changes nothing more, and says what the first attempt has changed", async () => {
+    await create();
+    await create(undefined, { paused: true });
+    const commitId = newEventId();
+    const ids = ["1", "2"];
+    const first = [
+      ["1", true, ""],
+      ["2", false, ""],
+    ];
+    expect(await act({ ids, verb: "pause", commitId })).toEqual(first);
+    await send("ActivateExperiment", encodeRequest(ActivateExperimentSchema, { experiment: "2" }));
+    expect(await act({ ids, verb: "pause", commitId })).toEqual(first);
+    expect((await stage.names("experiment-2")).at(-1)).toBe("ExperimentActivated");
+  });
+
+  test("an unknown verb, an id twice and too many ids are refused", async () => {
+    await create();
+    const many = Array.from({ length: 257 }, (_, n) => `${n + 1}`);
+    for (const asked of [
+      { ids: ["1"], verb: "delete" },
+      { ids: ["1"], verb: "toString" },
+      { ids: ["1", "1"], verb: "kill" },
+      { ids: many, verb: "kill" },
+    ]) {
+      expect(await act(asked)).toBe("invalid_request");
+    }
+    expect(await stopped("1")).toBe(false);
   });
 });
 

@@ -1,11 +1,13 @@
 /** The commands of people, carried here by the gateway. Each is one commit of one experiment's stream. */
 import { type EventData, type Plain } from "@trainyard/contracts";
 import {
+  ActOnExperimentsSchema,
   ActivateExperimentSchema,
   ArchiveExperimentSchema,
   type CreateExperiment,
   CreateExperimentSchema,
   DescribeExperimentSchema,
+  ExperimentsActedOnSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -18,8 +20,11 @@ import {
   type CommandSpec,
   command,
   type Executor,
+  foldOf,
+  type Work,
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
+import { actOnExperiments } from "./act-on-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { experiments } from "../streams.ts";
 
@@ -57,6 +62,11 @@ export function commandTable(
         archived ? { kind: "archive", reason } : { kind: "unarchive" },
       );
     }),
+    ActOnExperiments: command(
+      ActOnExperimentsSchema,
+      ExperimentsActedOnSchema,
+      (request, context) => actOnExperiments(executor, request, context),
+    ),
     DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, ifRevision, ...words } = request;
       return change(experiment, context, { kind: "describe", words, ifRevision });
@@ -82,6 +92,8 @@ async function create(
   if (isRejection(created)) return created;
   const meta = { ...identity.meta, workspace: created.workspace };
   const result = await executor.execute({ ...identity, meta }, async (work) => {
+    const unknown = await unknownParent(work, created.parent?.experiment);
+    if (unknown !== null) return unknown;
     const wanted = { kind: "create", created, paused: request.paused } as const;
     const decided = await work.decide(experiments, await ids.next(), wanted);
     return isRejection(decided) ? decided : undefined;
@@ -89,8 +101,15 @@ async function create(
   return accepted(result);
 }
 
+async function unknownParent(work: Work, parent: string | undefined): Promise<Rejection | null> {
+  if (parent === undefined) return null;
+  const known =
+    isExperimentId(parent) && (await work.load(foldOf(experiments), parent)).status !== "none";
+  return known ? null : reject("experiment_not_found", `there is no experiment ${parent} to fork`);
+}
+
 function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
-  const { config, configSourceDigest, contextDigest, contextBytes, seed, owner } = request;
+  const { config, configSourceDigest, contextDigest, contextBytes, seed, owner, parent } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
   const { name, description, labels, workspace, project } = recordedConfig(config);
   return {
@@ -105,5 +124,6 @@ function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCre
     owner,
     workspace,
     project,
+    ...(parent === undefined ? {} : { parent }),
   };
 }

@@ -1,14 +1,38 @@
 /** Archived experiments, and the filters of lists. The experiments service is played by the test. */
-import { ArchiveExperimentSchema } from "@trainyard/contracts/commands";
+import type { Plain } from "@trainyard/contracts";
+import {
+  type ActOnExperiments,
+  ActOnExperimentsSchema,
+  ArchiveExperimentSchema,
+  ExperimentsActedOnSchema,
+} from "@trainyard/contracts/commands";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
-import { AcceptedSchema, command } from "@trainyard/runtime";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Fault } from "@trainyard/kernel";
+import { AcceptedSchema, type CommandContext, command } from "@trainyard/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { created } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
 let service: AsyncDisposable;
+const acted: Plain<ActOnExperiments>[] = [];
+const commits: string[] = [];
+let failing = false;
+
+/** Plays the experiments service: 1 is changed, 2 is refused, the others are so already. */
+async function act(request: Plain<ActOnExperiments>, { identity }: CommandContext) {
+  commits.push(identity.commitId);
+  if (failing) throw new Fault("away", "away", { retry: "later" });
+  acted.push(request);
+  const items = request.experiments.map((experiment) => ({
+    experiment,
+    changed: experiment === "1",
+    code: experiment === "2" ? "experiment_not_ended" : "",
+    detail: experiment === "2" ? "no" : "",
+  }));
+  return { position: 0, items };
+}
 
 const completed = {
   type: "ExperimentEnded",
@@ -26,6 +50,7 @@ beforeAll(async () => {
         : await gateway.append(stream, { type: "ExperimentUnarchived", data: {} });
       return { position, stream };
     }),
+    ActOnExperiments: command(ActOnExperimentsSchema, ExperimentsActedOnSchema, act),
   });
   await gateway.append("experiment-1", created({ labels: ["a", "b"] }), completed);
   await gateway.append("experiment-2", created({ labels: ["a"] }));
@@ -76,6 +101,62 @@ test("an archived experiment is in lists only when they are asked for it, and ca
   const back = await gateway.call("POST", `${path}/unarchive`, { body: {} });
   expect(back).toMatchObject({ status: 200, body: { experiment: { archived: false } } });
   expect(await listed("")).toEqual(["3", "2", "1"]);
+});
+
+describe("one verb on several experiments", () => {
+  const act = (body: object, headers = {}) =>
+    gateway.call("POST", "/api/v1/experiments:act", {
+      body: { verb: "archive", ...body },
+      headers,
+    });
+
+  test("is sent in pieces, each with a commit of its own, and answers in the order of the request", async () => {
+    const ids = Array.from({ length: gatewayLimits.actedOnTogether + 2 }, (_, n) => `${n + 1}`);
+    const { status, body } = await act({ experiments: ids, reason: "old", dryRun: true });
+    expect(status).toBe(200);
+    const items = body["items"] as { experiment: string; outcome: string }[];
+    expect(items.map(({ experiment }) => experiment)).toEqual(ids);
+    expect(items.slice(0, 3)).toEqual([
+      { experiment: "1", outcome: "changed", code: "", detail: "" },
+      { experiment: "2", outcome: "refused", code: "experiment_not_ended", detail: "no" },
+      { experiment: "3", outcome: "unchanged", code: "", detail: "" },
+    ]);
+    expect(
+      acted.map(({ experiments, verb, reason, dryRun }) => [
+        experiments.length,
+        verb,
+        reason,
+        dryRun,
+      ]),
+    ).toEqual([
+      [gatewayLimits.actedOnTogether, "archive", "old", true],
+      [2, "archive", "old", true],
+    ]);
+    expect(new Set(commits).size).toBe(2);
+  });
+
+  test("has the same commits when it is repeated under one key after a failure", async () => {
+    commits.length = 0;
+    failing = true;
+    const headers = { "idempotency-key": "bulk" };
+    expect((await act({ experiments: ["1"] }, headers)).status).toBe(503);
+    failing = false;
+    expect((await act({ experiments: ["1"] }, headers)).status).toBe(200);
+    expect(commits).toHaveLength(2);
+    expect(new Set(commits).size).toBe(1);
+  });
+
+  test("is refused as a whole for an empty list, an id twice and more ids than the limit", async () => {
+    acted.length = 0;
+    const many = Array.from({ length: gatewayLimits.actedOnMax + 1 }, (_, n) => `${n + 1}`);
+    for (const experiments of [[], ["1", "1"], many]) {
+      expect(await act({ experiments })).toMatchObject({
+        status: 400,
+        body: { code: "invalid_request" },
+      });
+    }
+    expect(acted).toEqual([]);
+  });
 });
 
 test("one request looks through a bounded number of rows and names the next page", async () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { storeAddress } from "@trainyard/blob";
-import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   CheckPlaceSchema,
@@ -10,6 +10,7 @@ import {
   ProbeStorageSchema,
   StorageProbeSchema,
 } from "@trainyard/contracts/commands";
+import type { ExperimentParent } from "@trainyard/contracts/events";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import { type RequestedResources, requestedResources } from "@trainyard/experiment-config/recorded";
 import { idOf, isRejection } from "@trainyard/kernel";
@@ -23,6 +24,23 @@ import { refuseForeignExperiments } from "./earlier-experiments.ts";
 import { resolveSource } from "./warm-start.ts";
 import { shownExperiment } from "./shown.ts";
 
+export type WrittenConfig = Pick<RequestOf<"createExperiment">, "config" | "overrides">;
+
+type AcceptedConfig = {
+  readonly config: NormalisedConfig;
+  readonly warnings: readonly string[];
+};
+
+type Submission = AcceptedConfig & {
+  /** The YAML text. */
+  readonly source: string;
+  /** Null for none. */
+  readonly code: CheckedContext | null;
+  readonly paused: boolean;
+  /** The experiment that it is a fork of. */
+  readonly parent?: Plain<ExperimentParent>;
+};
+
 /** Validates, stores the code under its digest, then asks for the experiment. Nothing is stored of what is refused. */
 export async function createExperiment(
   backend: Backend,
@@ -30,25 +48,47 @@ export async function createExperiment(
   request: RequestOf<"createExperiment">,
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
-  const { config: read, warnings } = readConfig(request, checkpointStorage, context.commitId);
+  const accepted = await acceptConfig(backend, checkpointStorage, request, context);
+  const code = request.context.length === 0 ? null : await checkContext(request.context);
+  if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
+  if (code !== null) await storeContext(backend, code, request.context);
+  const { config: source, paused } = request;
+  return submit(backend, { ...accepted, source, code, paused }, context);
+}
+
+/** The configuration with its defaults, if the cluster can run it. */
+export async function acceptConfig(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+  written: WrittenConfig,
+  context: RequestContext,
+): Promise<AcceptedConfig> {
+  const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
   const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
   await refuseStorage(backend, config, context);
   await refuseForeignExperiments(backend, config);
-  const packed = request.context.length === 0 ? null : await checkContext(request.context);
-  if (request.validateOnly) return { warnings, position: backend.position };
-  if (packed !== null) await storeContext(backend, packed, request.context);
+  return { config, warnings };
+}
+
+/** Asks for the experiment, whose code is stored. */
+export async function submit(
+  backend: Backend,
+  { config, warnings, source, code, paused, parent }: Submission,
+  context: RequestContext,
+): Promise<ReplyOf<"createExperiment">> {
   const accepted = await backend.command(
     "experiments",
     CreateExperimentSchema,
     {
       config,
-      configSourceDigest: createHash("sha256").update(request.config).digest("hex"),
-      contextDigest: packed?.digest ?? "",
-      contextBytes: packed?.bytes ?? 0,
+      configSourceDigest: createHash("sha256").update(source).digest("hex"),
+      contextDigest: code?.digest ?? "",
+      contextBytes: code?.bytes ?? 0,
       seed: config.reproducibility.experiment_seed ?? 0,
       owner: context.caller.authid,
-      paused: request.paused,
+      paused,
+      ...(parent === undefined ? {} : { parent }),
     },
     AcceptedSchema,
     context,
@@ -59,7 +99,7 @@ export async function createExperiment(
 }
 
 function readConfig(
-  request: RequestOf<"createExperiment">,
+  request: WrittenConfig,
   checkpointStorage: GatewayConfig["checkpointStorage"],
   commitId: string,
 ): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {

@@ -23,7 +23,9 @@ import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
+import { forkExperiment } from "./fork-experiment.ts";
 import { filteredPage, listPage } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
@@ -37,6 +39,9 @@ export function experimentHandlers(
   return {
     createExperiment: (request, context) =>
       createExperiment(backend, checkpointStorage, request, context),
+    actOnExperiments: (request, context) => actOnExperiments(backend, request, context),
+    forkExperiment: (request, context) =>
+      forkExperiment(backend, checkpointStorage, request, context),
     listExperiments: (request) => listExperiments(backend, request),
     getExperiment: async (request) => {
       await backend.reachText(request.minPosition);

@@ -17,9 +17,10 @@ export function shownExperiment({
   notes = "",
   revision = 0,
   archived = false,
+  parent = "",
   ...shown
 }: ExperimentDocument): Plain<Experiment> {
-  return { ...shown, notes, archived, etag: etagOfRevision(revision) };
+  return { ...shown, notes, archived, parent, etag: etagOfRevision(revision) };
 }
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */

@@ -20,7 +20,7 @@ from typing import Any
 
 from ._client import Client
 from ._errors import ApiError, DownloadError, NotFoundError, PlatformAwayError
-from ._experiments import Experiment
+from ._experiments import Experiment, ExperimentAction
 from ._models import Model, ModelVersion
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Client",
     "DownloadError",
     "Experiment",
+    "ExperimentAction",
     "Model",
     "ModelVersion",
     "NotFoundError",

@@ -10,7 +10,7 @@ from typing import Any
 from .._info import in_task
 from ._api import PATIENCE_S, Api, segment
 from ._errors import ApiError
-from ._experiments import Experiment
+from ._experiments import Experiment, ExperimentAction
 from ._models import Model, ModelVersion
 
 # A checkpoint whose call has just returned may be complete a moment later.
@@ -54,6 +54,26 @@ class Client:
             query.append(("archived", "true"))
         for item in self._api.pages("/api/v1/experiments", query):
             yield Experiment(self._api, item)
+
+    def act_on_experiments(
+        self,
+        experiments: Sequence[int | str],
+        verb: str,
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> list[ExperimentAction]:
+        """Does one thing to each of the experiments that are named (at most 10,000, each once), and says what
+        happened to each; with ``dry_run`` what would happen. ``verb`` is activate, pause, cancel, kill,
+        archive or unarchive. A refusal of one does not keep the others from it.
+        """
+        body = {
+            "experiments": [str(one) for one in experiments],
+            "verb": verb,
+            "reason": reason,
+            "dryRun": dry_run,
+        }
+        answer = self._api.call("POST", "/api/v1/experiments:act", body)
+        return [ExperimentAction.of(item) for item in answer.get("items") or []]
 
     def get_model(self, name: str) -> Model:
         """The model of this name."""

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._api import Api, number_of, segment
+
+
+class ExperimentAction(NamedTuple):
+    """What happened to one of several experiments: ``outcome`` is changed, unchanged (it is so already) or
+    refused, with the ``code`` and the ``detail`` of the refusal (empty for none).
+    """
+
+    experiment: str
+    outcome: str
+    code: str
+    detail: str
+
+    @classmethod
+    def of(cls, message: Mapping[str, Any]) -> ExperimentAction:
+        return cls(*(str(message.get(name) or "") for name in cls._fields))
 
 
 class Experiment:
@@ -15,7 +31,8 @@ class Experiment:
     STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``,
     ``workspace``, ``project``, ``seed``, ``config`` (with every default), ``trials`` (their number),
     ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
-    none), ``archived`` and ``etag`` (of name, description, notes and labels).
+    none), ``archived``, ``parent`` (the experiment that it was forked from; empty
+    for none) and ``etag`` (of name, description, notes and labels).
     """
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
@@ -39,6 +56,7 @@ class Experiment:
         best = message.get("bestValue")
         self.best_value = None if best is None else number_of(best)
         self.archived = bool(message.get("archived"))
+        self.parent = str(message.get("parent") or "")
         self.etag = str(message.get("etag") or "")
 
     def __repr__(self) -> str:
@@ -117,6 +135,28 @@ class Experiment:
     def unarchive(self) -> Experiment:
         """Takes it back into lists."""
         return self._verb("unarchive")
+
+    def fork(
+        self,
+        overrides: Mapping[str, Any] | None = None,
+        checkpoint: str = "",
+        config: str = "",
+        paused: bool = False,
+    ) -> Experiment:
+        """A new experiment with the code of this one, and its configuration and seed.
+
+        ``overrides`` sets keys of the configuration: ``{"hyperparameters.lr": 0.1}``. ``config`` is a
+        YAML text in place of the configuration. With ``checkpoint``, a complete one of this experiment, by its
+        UUID, the trials start from there. Raises ApiError, and creates nothing, for what cannot run.
+        """
+        changes = [f"{key}={json.dumps(value)}" for key, value in (overrides or {}).items()]
+        body = {
+            "config": config,
+            "overrides": changes,
+            "checkpoint": checkpoint,
+            "paused": paused,
+        }
+        return self._verb("fork", body)
 
     def _update(self, body: Mapping[str, Any], if_match: str = "") -> Experiment:
         answer = self._api.call("PATCH", self._path, body, if_match)

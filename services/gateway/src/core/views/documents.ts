@@ -12,13 +12,18 @@ import type {
 } from "@trainyard/contracts/api";
 
 /** What an entity's row holds: the API's message, and what the fold needs besides. */
-export type ExperimentDocument = Omit<Plain<Experiment>, "notes" | "etag" | "archived"> & {
+export type ExperimentDocument = Omit<
+  Plain<Experiment>,
+  "notes" | "etag" | "archived" | "parent"
+> & {
   /** Trials that the search will make at most; 0 while unknown. */
   readonly trialsMax: number;
   /** Of its packed model code; absent, as the following, in documents that an earlier version of the view wrote. */
   readonly contextDigest?: string;
   readonly notes?: string;
   readonly archived?: boolean;
+  /** The experiment that it was forked from; empty for none. */
+  readonly parent?: string;
   /** The number of changes of its words. */
   readonly revision?: number;
 };

@@ -62,6 +62,7 @@ export const experimentProjections: Projections = {
         workspace,
         project,
         contextDigest,
+        parent: data.parent?.experiment ?? "",
         state: "PAUSED",
         createdAtMs: timeMs,
         ...(config === undefined ? {} : { config, ...searchOf(config) }),

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { MatchedLogPolicy, RemovedLogLines } from "./logs_pb.ts";
+import { file_trainyard_api_v1_logs } from "./logs_pb.ts";
 import type { RetentionSettings } from "../../common/v1/retention_pb.ts";
 import { file_trainyard_common_v1_retention } from "../../common/v1/retention_pb.ts";
 import type { MetricName, Series } from "../../common/v1/series_pb.ts";
@@ -16,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiPgoYQXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDgoGcmVhc29uGAIgASgJIjAKGlVuYXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IrcECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJEg0KBW5vdGVzGBggASgJEgwKBGV0YWcYGSABKAkSEAoIYXJjaGl2ZWQYGiABKAhCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkixQYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBEkAKFGxvZ19wb2xpY2llc19tYXRjaGVkGBcgAygLMiIudHJhaW55YXJkLmFwaS52MS5NYXRjaGVkTG9nUG9saWN5GjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMiqgEKEE1hdGNoZWRMb2dQb2xpY3kSDgoGcG9saWN5GAEgASgJEg4KBmFjdGlvbhgCIAEoCRILCgNydW4YAyABKA0SDQoFYWdlbnQYBCABKAkSEQoJbm9kZV9yYW5rGAUgASgNEhEKBHJhbmsYBiABKA1IAIgBARIMCgRsaW5lGAcgASgJEg4KBmN1cnNvchgIIAEoCRINCgVhdF9tcxgJIAEoAUIHCgVfcmFuayLzAgoDUnVuEgoKAmlkGAEgASgJEg4KBm51bWJlchgCIAEoDRINCgVzdGF0ZRgDIAEoCRIRCgl3aHlfZW5kZWQYBCABKAkSDwoHbWVzc2FnZRgFIAEoCRIyCgpwbGFjZW1lbnRzGAYgAygLMh4udHJhaW55YXJkLmFwaS52MS5SdW5QbGFjZW1lbnQSFwoPcmVxdWVzdGVkX2F0X21zGAcgASgBEhoKDXN0YXJ0ZWRfYXRfbXMYCCABKAFIAIgBARIYCgtlbmRlZF9hdF9tcxgJIAEoAUgBiAEBEhEKCXdhaXRzX2ZvchgKIAEoCRIXCg9mcm9tX2NoZWNrcG9pbnQYCyABKAkSFgoJd2FpdF9jb2RlGAwgASgJSAKIAQESFwoKd2FpdF9saW1pdBgNIAEoCUgDiAEBQhAKDl9zdGFydGVkX2F0X21zQg4KDF9lbmRlZF9hdF9tc0IMCgpfd2FpdF9jb2RlQg0KC193YWl0X2xpbWl0IqEBCgxSdW5QbGFjZW1lbnQSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkSEQoJbm9kZV9yYW5rGAMgASgNEhQKB2FkZHJlc3MYBCABKAlIAIgBARI0CgVwcm94eRgFIAEoCzIgLnRyYWlueWFyZC5hcGkudjEuUHJveHlBZGRyZXNzZXNIAYgBAUIKCghfYWRkcmVzc0IICgZfcHJveHkiIwoOUHJveHlBZGRyZXNzZXMSEQoJYWRkcmVzc2VzGAEgAygJInIKF0xpc3RUcmlhbE1ldHJpY3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEhIKCnN1cGVyc2VkZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkicwoYTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5NZXRyaWNQb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkikwIKC01ldHJpY1BvaW50Eg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRINCgVncm91cBgDIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESFgoOcmVwb3J0ZWRfYXRfbXMYBSABKAESOwoHbWV0cmljcxgGIAMoCzIqLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQuTWV0cmljc0VudHJ5EhIKCnN1cGVyc2VkZWQYByABKAgSJwoGb3RoZXJzGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBouCgxNZXRyaWNzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASK5AQoTUXVlcnlNZXRyaWNzUmVxdWVzdBIOCgZ0cmlhbHMYASADKAkSDQoFZ3JvdXAYAiABKAkSDQoFbmFtZXMYAyADKAkSCQoBeBgEIAEoCRIRCgRmcm9tGAUgASgBSACIAQESDwoCdG8YBiABKAFIAYgBARIPCgdidWNrZXRzGAcgASgNEhIKCnN1cGVyc2VkZWQYCCABKAgSEAoIY29tYmluZWQYCSABKAhCBwoFX2Zyb21CBQoDX3RvIlUKFFF1ZXJ5TWV0cmljc1Jlc3BvbnNlEisKBnNlcmllcxgBIAMoCzIbLnRyYWlueWFyZC5jb21tb24udjEuU2VyaWVzEhAKCHBvc2l0aW9uGAIgASgJInIKG0xpc3RUcmlhbE1ldHJpY05hbWVzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRIOCgZwcmVmaXgYAyABKAkSEQoJcGFnZV9zaXplGAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkiZwocTGlzdFRyaWFsTWV0cmljTmFtZXNSZXNwb25zZRIuCgVpdGVtcxgBIAMoCzIfLnRyYWlueWFyZC5jb21tb24udjEuTWV0cmljTmFtZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki7QIKFExpc3RUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0SEAoDcnVuGAUgASgNSACIAQESFgoJbm9kZV9yYW5rGAYgASgNSAGIAQESEQoEcmFuaxgHIAEoDUgCiAEBEg4KBnNvdXJjZRgIIAEoCRINCgVsZXZlbBgJIAEoCRIUCgdmcm9tX21zGAogASgBSAOIAQESFQoIdW50aWxfbXMYCyABKAFIBIgBARIQCghjb250YWlucxgMIAEoCRIPCgdtYXRjaGVzGA0gASgJEg4KBnNlYXJjaBgOIAEoCRINCgVhZnRlchgPIAEoCRIOCgZiZWZvcmUYECABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyL3AgoZTGlzdEV4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0SEAoDcnVuGAUgASgNSACIAQESFgoJbm9kZV9yYW5rGAYgASgNSAGIAQESEQoEcmFuaxgHIAEoDUgCiAEBEg4KBnNvdXJjZRgIIAEoCRINCgVsZXZlbBgJIAEoCRIUCgdmcm9tX21zGAogASgBSAOIAQESFQoIdW50aWxfbXMYCyABKAFIBIgBARIQCghjb250YWlucxgMIAEoCRIPCgdtYXRjaGVzGA0gASgJEg4KBnNlYXJjaBgOIAEoCRINCgVhZnRlchgPIAEoCRIOCgZiZWZvcmUYECABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyKBAQoVTGlzdFRyaWFsTG9nc1Jlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEg4KBmJlZm9yZRgEIAEoCSKqAgoWRm9sbG93VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVhZnRlchgCIAEoCRIQCgNydW4YAyABKA1IAIgBARIWCglub2RlX3JhbmsYBCABKA1IAYgBARIRCgRyYW5rGAUgASgNSAKIAQESDgoGc291cmNlGAYgASgJEg0KBWxldmVsGAcgASgJEhQKB2Zyb21fbXMYCCABKAFIA4gBARIVCgh1bnRpbF9tcxgJIAEoAUgEiAEBEhAKCGNvbnRhaW5zGAogASgJEg8KB21hdGNoZXMYCyABKAkSDgoGc2VhcmNoGAwgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMitAIKG0ZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg0KBWFmdGVyGAIgASgJEhAKA3J1bhgDIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgEIAEoDUgBiAEBEhEKBHJhbmsYBSABKA1IAogBARIOCgZzb3VyY2UYBiABKAkSDQoFbGV2ZWwYByABKAkSFAoHZnJvbV9tcxgIIAEoAUgDiAEBEhUKCHVudGlsX21zGAkgASgBSASIAQESEAoIY29udGFpbnMYCiABKAkSDwoHbWF0Y2hlcxgLIAEoCRIOCgZzZWFyY2gYDCABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyLoAQoMVHJpYWxMb2dMaW5lEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIRCglub2RlX3JhbmsYAyABKA0SDQoFYXRfbXMYBCABKAESDgoGc291cmNlGAUgASgJEgwKBHRleHQYBiABKAkSEQoJY29udGludWVkGAcgASgIEg4KBmN1cnNvchgIIAEoCRIRCgRyYW5rGAkgASgNSACIAQESDQoFbGV2ZWwYCiABKAkSGwoOcmVjZWl2ZWRfYXRfbXMYCyABKAFIAYgBAUIHCgVfcmFua0IRCg9fcmVjZWl2ZWRfYXRfbXMyxBUKEUV4cGVyaW1lbnRTZXJ2aWNlEokBChBDcmVhdGVFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvZXhwZXJpbWVudHMSgwEKD0xpc3RFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9leHBlcmltZW50cxJ/Cg1HZXRFeHBlcmltZW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRFeHBlcmltZW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudCIogtPkkwIiEiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKNAQoQVXBkYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIrgtPkkwIlOgEqMiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKXAQoRQXJjaGl2ZUV4cGVyaW1lbnQSKi50cmFpbnlhcmQuYXBpLnYxLkFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjOC0+STAi06ASoiKC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FyY2hpdmUSnQEKE1VuYXJjaGl2ZUV4cGVyaW1lbnQSLC50cmFpbnlhcmQuYXBpLnYxLlVuYXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNYLT5JMCLzoBKiIqL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vdW5hcmNoaXZlEpoBChJBY3RpdmF0ZUV4cGVyaW1lbnQSKy50cmFpbnlhcmQuYXBpLnYxLkFjdGl2YXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSI0gtPkkwIuOgEqIikvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9hY3RpdmF0ZRKRAQoPUGF1c2VFeHBlcmltZW50EigudHJhaW55YXJkLmFwaS52MS5QYXVzZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMYLT5JMCKzoBKiImL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vcGF1c2USlAEKEENhbmNlbEV4cGVyaW1lbnQSKS50cmFpbnlhcmQuYXBpLnYxLkNhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMoLT5JMCLDoBKiInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vY2FuY2VsEo4BCg5LaWxsRXhwZXJpbWVudBInLnRyYWlueWFyZC5hcGkudjEuS2lsbEV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiMILT5JMCKjoBKiIlL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0va2lsbBKIAQoKTGlzdFRyaWFscxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXNwb25zZSIvgtPkkwIpEicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS90cmlhbHMSZgoIR2V0VHJpYWwSIS50cmFpbnlhcmQuYXBpLnYxLkdldFRyaWFsUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwiHoLT5JMCGBIWL2FwaS92MS90cmlhbHMve3RyaWFsfRKRAQoQTGlzdFRyaWFsTWV0cmljcxIpLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1JlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXNwb25zZSImgtPkkwIgEh4vYXBpL3YxL3RyaWFscy97dHJpYWx9L21ldHJpY3MSfQoMUXVlcnlNZXRyaWNzEiUudHJhaW55YXJkLmFwaS52MS5RdWVyeU1ldHJpY3NSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5RdWVyeU1ldHJpY3NSZXNwb25zZSIegtPkkwIYEhYvYXBpL3YxL21ldHJpY3M6c2VyaWVzEqIBChRMaXN0VHJpYWxNZXRyaWNOYW1lcxItLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Gi4udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlIiuC0+STAiUSIy9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljLW5hbWVzEoUBCg1MaXN0VHJpYWxMb2dzEiYudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1Jlc3BvbnNlIiOC0+STAh0SGy9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9ncxKZAQoSTGlzdEV4cGVyaW1lbnRMb2dzEisudHJhaW55YXJkLmFwaS52MS5MaXN0RXhwZXJpbWVudExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiLYLT5JMCJxIlL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vbG9ncxKJAQoPRm9sbG93VHJpYWxMb2dzEigudHJhaW55YXJkLmFwaS52MS5Gb2xsb3dUcmlhbExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiKoLT5JMCJBIiL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzOmZvbGxvdzABEp0BChRGb2xsb3dFeHBlcmltZW50TG9ncxItLnRyYWlueWFyZC5hcGkudjEuRm9sbG93RXhwZXJpbWVudExvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiNILT5JMCLhIsL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vbG9nczpmb2xsb3cwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_retention, file_trainyard_common_v1_series]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiiQEKFUZvcmtFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg4KBmNvbmZpZxgCIAEoCRIRCglvdmVycmlkZXMYAyADKAkSEgoKY2hlY2twb2ludBgEIAEoCRIOCgZwYXVzZWQYBSABKAgSFQoNdmFsaWRhdGVfb25seRgGIAEoCCJdChdBY3RPbkV4cGVyaW1lbnRzUmVxdWVzdBITCgtleHBlcmltZW50cxgBIAMoCRIMCgR2ZXJiGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdkcnlfcnVuGAQgASgIIl8KGEFjdE9uRXhwZXJpbWVudHNSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIxCgVpdGVtcxgCIAMoCzIiLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudEFjdGlvbiJVChBFeHBlcmltZW50QWN0aW9uEhIKCmV4cGVyaW1lbnQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIMCgRjb2RlGAMgASgJEg4KBmRldGFpbBgEIAEoCSI+ChhBcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiMAoaVW5hcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSIvChlBY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiLAoWUGF1c2VFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIi0KF0NhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiKwoVS2lsbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiVQoPQ29tbWFuZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEjAKCmV4cGVyaW1lbnQYAiABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQixwQKCkV4cGVyaW1lbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZsYWJlbHMYBCADKAkSDQoFc3RhdGUYBSABKAkSDgoGcmVhc29uGAYgASgJEg0KBW93bmVyGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESGAoLZW5kZWRfYXRfbXMYCSABKAFIAIgBARIOCgZ0cmlhbHMYCiABKA0SGAoQdHJpYWxzX2NvbXBsZXRlZBgLIAEoDRIVCg10cmlhbHNfZmFpbGVkGAwgASgNEhAKCHByb2dyZXNzGA0gASgBEhAKCHNlYXJjaGVyGA4gASgJEg4KBm1ldHJpYxgPIAEoCRIZChFzbWFsbGVyX2lzX2JldHRlchgQIAEoCBIXCgpiZXN0X3RyaWFsGBEgASgJSAGIAQESFwoKYmVzdF92YWx1ZRgSIAEoAUgCiAEBEicKBmNvbmZpZxgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgUIAEoDRIRCgl3b3Jrc3BhY2UYFSABKAkSDwoHcHJvamVjdBgWIAEoCRIRCgl3YWl0c19mb3IYFyABKAkSDQoFbm90ZXMYGCABKAkSDAoEZXRhZxgZIAEoCRIQCghhcmNoaXZlZBgaIAEoCBIOCgZwYXJlbnQYGyABKAlCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkixQYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBEkAKFGxvZ19wb2xpY2llc19tYXRjaGVkGBcgAygLMiIudHJhaW55YXJkLmFwaS52MS5NYXRjaGVkTG9nUG9saWN5GjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIpMCCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIEicKBm90aGVycxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaLgoMTWV0cmljc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byJVChRRdWVyeU1ldHJpY3NSZXNwb25zZRIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoCSJyChtMaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJImcKHExpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2USLgoFaXRlbXMYASADKAsyHy50cmFpbnlhcmQuY29tbW9uLnYxLk1ldHJpY05hbWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIu0CChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEhEKBHJhbmsYByABKA1IAogBARIOCgZzb3VyY2UYCCABKAkSDQoFbGV2ZWwYCSABKAkSFAoHZnJvbV9tcxgKIAEoAUgDiAEBEhUKCHVudGlsX21zGAsgASgBSASIAQESEAoIY29udGFpbnMYDCABKAkSDwoHbWF0Y2hlcxgNIAEoCRIOCgZzZWFyY2gYDiABKAkSDQoFYWZ0ZXIYDyABKAkSDgoGYmVmb3JlGBAgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi9wIKGUxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEhEKBHJhbmsYByABKA1IAogBARIOCgZzb3VyY2UYCCABKAkSDQoFbGV2ZWwYCSABKAkSFAoHZnJvbV9tcxgKIAEoAUgDiAEBEhUKCHVudGlsX21zGAsgASgBSASIAQESEAoIY29udGFpbnMYDCABKAkSDwoHbWF0Y2hlcxgNIAEoCRIOCgZzZWFyY2gYDiABKAkSDQoFYWZ0ZXIYDyABKAkSDgoGYmVmb3JlGBAgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMixgEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRIOCgZiZWZvcmUYBCABKAkSNwoHcmVtb3ZlZBgFIAEoCzIhLnRyYWlueWFyZC5hcGkudjEuUmVtb3ZlZExvZ0xpbmVzSACIAQFCCgoIX3JlbW92ZWQiqgIKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkSEAoDcnVuGAMgASgNSACIAQESFgoJbm9kZV9yYW5rGAQgASgNSAGIAQESEQoEcmFuaxgFIAEoDUgCiAEBEg4KBnNvdXJjZRgGIAEoCRINCgVsZXZlbBgHIAEoCRIUCgdmcm9tX21zGAggASgBSAOIAQESFQoIdW50aWxfbXMYCSABKAFIBIgBARIQCghjb250YWlucxgKIAEoCRIPCgdtYXRjaGVzGAsgASgJEg4KBnNlYXJjaBgMIAEoCUIGCgRfcnVuQgwKCl9ub2RlX3JhbmtCBwoFX3JhbmtCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zIrQCChtGb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgVhZnRlchgCIAEoCRIQCgNydW4YAyABKA1IAIgBARIWCglub2RlX3JhbmsYBCABKA1IAYgBARIRCgRyYW5rGAUgASgNSAKIAQESDgoGc291cmNlGAYgASgJEg0KBWxldmVsGAcgASgJEhQKB2Zyb21fbXMYCCABKAFIA4gBARIVCgh1bnRpbF9tcxgJIAEoAUgEiAEBEhAKCGNvbnRhaW5zGAogASgJEg8KB21hdGNoZXMYCyABKAkSDgoGc2VhcmNoGAwgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi6AEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkSEQoEcmFuaxgJIAEoDUgAiAEBEg0KBWxldmVsGAogASgJEhsKDnJlY2VpdmVkX2F0X21zGAsgASgBSAGIAQFCBwoFX3JhbmtCEQoPX3JlY2VpdmVkX2F0X21zMu4XChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SjQEKEFVwZGF0ZUV4cGVyaW1lbnQSKS50cmFpbnlhcmQuYXBpLnYxLlVwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiK4LT5JMCJToBKjIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SlwEKDkZvcmtFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5Gb3JrRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9mb3JrEo0BChBBY3RPbkV4cGVyaW1lbnRzEikudHJhaW55YXJkLmFwaS52MS5BY3RPbkV4cGVyaW1lbnRzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQWN0T25FeHBlcmltZW50c1Jlc3BvbnNlIiKC0+STAhw6ASoiFy9hcGkvdjEvZXhwZXJpbWVudHM6YWN0EpcBChFBcmNoaXZlRXhwZXJpbWVudBIqLnRyYWlueWFyZC5hcGkudjEuQXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiM4LT5JMCLToBKiIoL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vYXJjaGl2ZRKdAQoTVW5hcmNoaXZlRXhwZXJpbWVudBIsLnRyYWlueWFyZC5hcGkudjEuVW5hcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSI1gtPkkwIvOgEqIiovYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS91bmFyY2hpdmUSmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxJ9CgxRdWVyeU1ldHJpY3MSJS50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1JlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlIh6C0+STAhgSFi9hcGkvdjEvbWV0cmljczpzZXJpZXMSogEKFExpc3RUcmlhbE1ldHJpY05hbWVzEi0udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QaLi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2UiK4LT5JMCJRIjL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWMtbmFtZXMShQEKDUxpc3RUcmlhbExvZ3MSJi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiI4LT5JMCHRIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzEpkBChJMaXN0RXhwZXJpbWVudExvZ3MSKy50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSItgtPkkwInEiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzEokBCg9Gb2xsb3dUcmlhbExvZ3MSKC50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIqgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3M6Zm9sbG93MAESnQEKFEZvbGxvd0V4cGVyaW1lbnRMb2dzEi0udHJhaW55YXJkLmFwaS52MS5Gb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzOmZvbGxvdzABYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_api_v1_logs, file_trainyard_common_v1_retention, file_trainyard_common_v1_series]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -269,6 +271,150 @@ export const UpdateExperimentRequestSchema: GenMessage<UpdateExperimentRequest> 
   messageDesc(file_trainyard_api_v1_experiments, 5);
 
 /**
+ * @generated from message trainyard.api.v1.ForkExperimentRequest
+ */
+export type ForkExperimentRequest = Message<"trainyard.api.v1.ForkExperimentRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * A YAML text in place of the configuration of the experiment; empty to keep it as it was recorded, with its seed.
+   *
+   * @generated from field: string config = 2;
+   */
+  config: string;
+
+  /**
+   * As in CreateExperimentRequest.
+   *
+   * @generated from field: repeated string overrides = 3;
+   */
+  overrides: string[];
+
+  /**
+   * A complete checkpoint of the experiment; empty to start as the configuration says.
+   *
+   * @generated from field: string checkpoint = 4;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: bool paused = 5;
+   */
+  paused: boolean;
+
+  /**
+   * @generated from field: bool validate_only = 6;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ForkExperimentRequest.
+ * Use `create(ForkExperimentRequestSchema)` to create a new message.
+ */
+export const ForkExperimentRequestSchema: GenMessage<ForkExperimentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 6);
+
+/**
+ * @generated from message trainyard.api.v1.ActOnExperimentsRequest
+ */
+export type ActOnExperimentsRequest = Message<"trainyard.api.v1.ActOnExperimentsRequest"> & {
+  /**
+   * Each once.
+   *
+   * @generated from field: repeated string experiments = 1;
+   */
+  experiments: string[];
+
+  /**
+   * activate, pause, cancel, kill, archive, unarchive.
+   *
+   * @generated from field: string verb = 2;
+   */
+  verb: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: bool dry_run = 4;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ActOnExperimentsRequest.
+ * Use `create(ActOnExperimentsRequestSchema)` to create a new message.
+ */
+export const ActOnExperimentsRequestSchema: GenMessage<ActOnExperimentsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 7);
+
+/**
+ * @generated from message trainyard.api.v1.ActOnExperimentsResponse
+ */
+export type ActOnExperimentsResponse = Message<"trainyard.api.v1.ActOnExperimentsResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * In the order of the request.
+   *
+   * @generated from field: repeated trainyard.api.v1.ExperimentAction items = 2;
+   */
+  items: ExperimentAction[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.ActOnExperimentsResponse.
+ * Use `create(ActOnExperimentsResponseSchema)` to create a new message.
+ */
+export const ActOnExperimentsResponseSchema: GenMessage<ActOnExperimentsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 8);
+
+/**
+ * @generated from message trainyard.api.v1.ExperimentAction
+ */
+export type ExperimentAction = Message<"trainyard.api.v1.ExperimentAction"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * changed; unchanged, if it is so already; refused.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * The reason of a refusal, as the verb alone gives it; empty for none.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ExperimentAction.
+ * Use `create(ExperimentActionSchema)` to create a new message.
+ */
+export const ExperimentActionSchema: GenMessage<ExperimentAction> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiments, 9);
+
+/**
  * @generated from message trainyard.api.v1.ArchiveExperimentRequest
  */
 export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperimentRequest"> & {
@@ -288,7 +434,7 @@ export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperime
  * Use `create(ArchiveExperimentRequestSchema)` to create a new message.
  */
 export const ArchiveExperimentRequestSchema: GenMessage<ArchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 6);
+  messageDesc(file_trainyard_api_v1_experiments, 10);
 
 /**
  * @generated from message trainyard.api.v1.UnarchiveExperimentRequest
@@ -305,7 +451,7 @@ export type UnarchiveExperimentRequest = Message<"trainyard.api.v1.UnarchiveExpe
  * Use `create(UnarchiveExperimentRequestSchema)` to create a new message.
  */
 export const UnarchiveExperimentRequestSchema: GenMessage<UnarchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 7);
+  messageDesc(file_trainyard_api_v1_experiments, 11);
 
 /**
  * @generated from message trainyard.api.v1.ActivateExperimentRequest
@@ -322,7 +468,7 @@ export type ActivateExperimentRequest = Message<"trainyard.api.v1.ActivateExperi
  * Use `create(ActivateExperimentRequestSchema)` to create a new message.
  */
 export const ActivateExperimentRequestSchema: GenMessage<ActivateExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 8);
+  messageDesc(file_trainyard_api_v1_experiments, 12);
 
 /**
  * @generated from message trainyard.api.v1.PauseExperimentRequest
@@ -339,7 +485,7 @@ export type PauseExperimentRequest = Message<"trainyard.api.v1.PauseExperimentRe
  * Use `create(PauseExperimentRequestSchema)` to create a new message.
  */
 export const PauseExperimentRequestSchema: GenMessage<PauseExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 9);
+  messageDesc(file_trainyard_api_v1_experiments, 13);
 
 /**
  * @generated from message trainyard.api.v1.CancelExperimentRequest
@@ -356,7 +502,7 @@ export type CancelExperimentRequest = Message<"trainyard.api.v1.CancelExperiment
  * Use `create(CancelExperimentRequestSchema)` to create a new message.
  */
 export const CancelExperimentRequestSchema: GenMessage<CancelExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 10);
+  messageDesc(file_trainyard_api_v1_experiments, 14);
 
 /**
  * @generated from message trainyard.api.v1.KillExperimentRequest
@@ -373,7 +519,7 @@ export type KillExperimentRequest = Message<"trainyard.api.v1.KillExperimentRequ
  * Use `create(KillExperimentRequestSchema)` to create a new message.
  */
 export const KillExperimentRequestSchema: GenMessage<KillExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 11);
+  messageDesc(file_trainyard_api_v1_experiments, 15);
 
 /**
  * @generated from message trainyard.api.v1.CommandResponse
@@ -395,7 +541,7 @@ export type CommandResponse = Message<"trainyard.api.v1.CommandResponse"> & {
  * Use `create(CommandResponseSchema)` to create a new message.
  */
 export const CommandResponseSchema: GenMessage<CommandResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 12);
+  messageDesc(file_trainyard_api_v1_experiments, 16);
 
 /**
  * @generated from message trainyard.api.v1.Experiment
@@ -538,6 +684,13 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
    * @generated from field: bool archived = 26;
    */
   archived: boolean;
+
+  /**
+   * The experiment that it was forked from; empty for none.
+   *
+   * @generated from field: string parent = 27;
+   */
+  parent: string;
 };
 
 /**
@@ -545,7 +698,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
  * Use `create(ExperimentSchema)` to create a new message.
  */
 export const ExperimentSchema: GenMessage<Experiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 13);
+  messageDesc(file_trainyard_api_v1_experiments, 17);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsRequest
@@ -577,7 +730,7 @@ export type ListTrialsRequest = Message<"trainyard.api.v1.ListTrialsRequest"> & 
  * Use `create(ListTrialsRequestSchema)` to create a new message.
  */
 export const ListTrialsRequestSchema: GenMessage<ListTrialsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 14);
+  messageDesc(file_trainyard_api_v1_experiments, 18);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsResponse
@@ -604,7 +757,7 @@ export type ListTrialsResponse = Message<"trainyard.api.v1.ListTrialsResponse"> 
  * Use `create(ListTrialsResponseSchema)` to create a new message.
  */
 export const ListTrialsResponseSchema: GenMessage<ListTrialsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 15);
+  messageDesc(file_trainyard_api_v1_experiments, 19);
 
 /**
  * @generated from message trainyard.api.v1.GetTrialRequest
@@ -626,7 +779,7 @@ export type GetTrialRequest = Message<"trainyard.api.v1.GetTrialRequest"> & {
  * Use `create(GetTrialRequestSchema)` to create a new message.
  */
 export const GetTrialRequestSchema: GenMessage<GetTrialRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 16);
+  messageDesc(file_trainyard_api_v1_experiments, 20);
 
 /**
  * @generated from message trainyard.api.v1.Trial
@@ -770,70 +923,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
  * Use `create(TrialSchema)` to create a new message.
  */
 export const TrialSchema: GenMessage<Trial> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 17);
-
-/**
- * @generated from message trainyard.api.v1.MatchedLogPolicy
- */
-export type MatchedLogPolicy = Message<"trainyard.api.v1.MatchedLogPolicy"> & {
-  /**
-   * The name of the policy, or its pattern if it has no name.
-   *
-   * @generated from field: string policy = 1;
-   */
-  policy: string;
-
-  /**
-   * cancel_retries, exclude_node, or empty.
-   *
-   * @generated from field: string action = 2;
-   */
-  action: string;
-
-  /**
-   * @generated from field: uint32 run = 3;
-   */
-  run: number;
-
-  /**
-   * @generated from field: string agent = 4;
-   */
-  agent: string;
-
-  /**
-   * @generated from field: uint32 node_rank = 5;
-   */
-  nodeRank: number;
-
-  /**
-   * @generated from field: optional uint32 rank = 6;
-   */
-  rank?: number | undefined;
-
-  /**
-   * The beginning of the line, and its cursor in the log of the trial.
-   *
-   * @generated from field: string line = 7;
-   */
-  line: string;
-
-  /**
-   * @generated from field: string cursor = 8;
-   */
-  cursor: string;
-
-  /**
-   * @generated from field: double at_ms = 9;
-   */
-  atMs: number;
-};
-
-/**
- * Describes the message trainyard.api.v1.MatchedLogPolicy.
- * Use `create(MatchedLogPolicySchema)` to create a new message.
- */
-export const MatchedLogPolicySchema: GenMessage<MatchedLogPolicy> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 18);
+  messageDesc(file_trainyard_api_v1_experiments, 21);
 
 /**
  * @generated from message trainyard.api.v1.Run
@@ -920,7 +1010,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 19);
+  messageDesc(file_trainyard_api_v1_experiments, 22);
 
 /**
  * @generated from message trainyard.api.v1.RunPlacement
@@ -961,7 +1051,7 @@ export type RunPlacement = Message<"trainyard.api.v1.RunPlacement"> & {
  * Use `create(RunPlacementSchema)` to create a new message.
  */
 export const RunPlacementSchema: GenMessage<RunPlacement> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 20);
+  messageDesc(file_trainyard_api_v1_experiments, 23);
 
 /**
  * @generated from message trainyard.api.v1.ProxyAddresses
@@ -980,7 +1070,7 @@ export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
  * Use `create(ProxyAddressesSchema)` to create a new message.
  */
 export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 21);
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsRequest
@@ -1021,7 +1111,7 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
  * Use `create(ListTrialMetricsRequestSchema)` to create a new message.
  */
 export const ListTrialMetricsRequestSchema: GenMessage<ListTrialMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 25);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsResponse
@@ -1048,7 +1138,7 @@ export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetric
  * Use `create(ListTrialMetricsResponseSchema)` to create a new message.
  */
 export const ListTrialMetricsResponseSchema: GenMessage<ListTrialMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
+  messageDesc(file_trainyard_api_v1_experiments, 26);
 
 /**
  * @generated from message trainyard.api.v1.MetricPoint
@@ -1104,7 +1194,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
  * Use `create(MetricPointSchema)` to create a new message.
  */
 export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 27);
 
 /**
  * @generated from message trainyard.api.v1.QueryMetricsRequest
@@ -1177,7 +1267,7 @@ export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"
  * Use `create(QueryMetricsRequestSchema)` to create a new message.
  */
 export const QueryMetricsRequestSchema: GenMessage<QueryMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 28);
 
 /**
  * @generated from message trainyard.api.v1.QueryMetricsResponse
@@ -1201,7 +1291,7 @@ export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsRespons
  * Use `create(QueryMetricsResponseSchema)` to create a new message.
  */
 export const QueryMetricsResponseSchema: GenMessage<QueryMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 26);
+  messageDesc(file_trainyard_api_v1_experiments, 29);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricNamesRequest
@@ -1240,7 +1330,7 @@ export type ListTrialMetricNamesRequest = Message<"trainyard.api.v1.ListTrialMet
  * Use `create(ListTrialMetricNamesRequestSchema)` to create a new message.
  */
 export const ListTrialMetricNamesRequestSchema: GenMessage<ListTrialMetricNamesRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 27);
+  messageDesc(file_trainyard_api_v1_experiments, 30);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricNamesResponse
@@ -1264,7 +1354,7 @@ export type ListTrialMetricNamesResponse = Message<"trainyard.api.v1.ListTrialMe
  * Use `create(ListTrialMetricNamesResponseSchema)` to create a new message.
  */
 export const ListTrialMetricNamesResponseSchema: GenMessage<ListTrialMetricNamesResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 28);
+  messageDesc(file_trainyard_api_v1_experiments, 31);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsRequest
@@ -1374,7 +1464,7 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  * Use `create(ListTrialLogsRequestSchema)` to create a new message.
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 29);
+  messageDesc(file_trainyard_api_v1_experiments, 32);
 
 /**
  * @generated from message trainyard.api.v1.ListExperimentLogsRequest
@@ -1480,7 +1570,7 @@ export type ListExperimentLogsRequest = Message<"trainyard.api.v1.ListExperiment
  * Use `create(ListExperimentLogsRequestSchema)` to create a new message.
  */
 export const ListExperimentLogsRequestSchema: GenMessage<ListExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 30);
+  messageDesc(file_trainyard_api_v1_experiments, 33);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -1509,6 +1599,13 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
    * @generated from field: string before = 4;
    */
   before: string;
+
+  /**
+   * What retention has removed of the lines of the experiment; absent if nothing.
+   *
+   * @generated from field: optional trainyard.api.v1.RemovedLogLines removed = 5;
+   */
+  removed?: RemovedLogLines | undefined;
 };
 
 /**
@@ -1516,7 +1613,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 31);
+  messageDesc(file_trainyard_api_v1_experiments, 34);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -1604,7 +1701,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 32);
+  messageDesc(file_trainyard_api_v1_experiments, 35);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -1690,7 +1787,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 33);
+  messageDesc(file_trainyard_api_v1_experiments, 36);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1765,7 +1862,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 34);
+  messageDesc(file_trainyard_api_v1_experiments, 37);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1805,6 +1902,28 @@ export const ExperimentService: GenService<{
     methodKind: "unary";
     input: typeof UpdateExperimentRequestSchema;
     output: typeof CommandResponseSchema;
+  },
+  /**
+   * A new experiment with the code of this one and its configuration, changed. Its trials start from the beginning, or from a
+   * checkpoint of this one, which is shared and kept until the fork has ended.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.ForkExperiment
+   */
+  forkExperiment: {
+    methodKind: "unary";
+    input: typeof ForkExperimentRequestSchema;
+    output: typeof CreateExperimentResponseSchema;
+  },
+  /**
+   * Does one thing to each of the experiments that are named, at most 10,000, and says of each what happened to it. With dry_run
+   * it says what would happen, and changes nothing. The same request again changes nothing more.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentService.ActOnExperiments
+   */
+  actOnExperiments: {
+    methodKind: "unary";
+    input: typeof ActOnExperimentsRequestSchema;
+    output: typeof ActOnExperimentsResponseSchema;
   },
   /**
    * Lists leave it out from then on, unless they are asked for it. Refused while it has not ended.

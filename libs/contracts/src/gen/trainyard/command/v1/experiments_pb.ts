@@ -5,7 +5,7 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { StopKind } from "../../event/v1/experiment_pb.ts";
+import type { ExperimentParent, StopKind } from "../../event/v1/experiment_pb.ts";
 import { file_trainyard_event_v1_experiment } from "../../event/v1/experiment_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/experiments.proto.
  */
 export const file_trainyard_command_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitQEKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIIigKEkFjdGl2YXRlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJIiUKD1BhdXNlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJIuEBChJEZXNjcmliZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBARISCgVub3RlcxgEIAEoCUgCiAEBEhIKCmFkZF9sYWJlbHMYBSADKAkSFQoNcmVtb3ZlX2xhYmVscxgGIAMoCRIYCgtpZl9yZXZpc2lvbhgHIAEoDUgDiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIICgZfbm90ZXNCDgoMX2lmX3JldmlzaW9uIkkKEUFyY2hpdmVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSEAoIYXJjaGl2ZWQYAiABKAgSDgoGcmVhc29uGAMgASgJImAKDlN0b3BFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSKgoEa2luZBgCIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5TdG9wS2luZBIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
+  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi+wEKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIEjkKBnBhcmVudBgIIAEoCzIkLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50UGFyZW50SACIAQFCCQoHX3BhcmVudCIoChJBY3RpdmF0ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCSIlCg9QYXVzZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCSLhAQoSRGVzY3JpYmVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSGAoLaWZfcmV2aXNpb24YByABKA1IA4gBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQg4KDF9pZl9yZXZpc2lvbiJJChFBcmNoaXZlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJEhAKCGFyY2hpdmVkGAIgASgIEg4KBnJlYXNvbhgDIAEoCSJWChBBY3RPbkV4cGVyaW1lbnRzEhMKC2V4cGVyaW1lbnRzGAEgAygJEgwKBHZlcmIYAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB2RyeV9ydW4YBCABKAgiXgoSRXhwZXJpbWVudHNBY3RlZE9uEhAKCHBvc2l0aW9uGAEgASgBEjYKBWl0ZW1zGAIgAygLMicudHJhaW55YXJkLmNvbW1hbmQudjEuRXhwZXJpbWVudEFjdGVkT24iVgoRRXhwZXJpbWVudEFjdGVkT24SEgoKZXhwZXJpbWVudBgBIAEoCRIPCgdjaGFuZ2VkGAIgASgIEgwKBGNvZGUYAyABKAkSDgoGZGV0YWlsGAQgASgJImAKDlN0b3BFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSKgoEa2luZBgCIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5TdG9wS2luZBIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.command.v1.CreateExperiment
@@ -55,6 +55,13 @@ export type CreateExperiment = Message<"trainyard.command.v1.CreateExperiment"> 
    * @generated from field: bool paused = 7;
    */
   paused: boolean;
+
+  /**
+   * The experiment that it is a fork of, which exists.
+   *
+   * @generated from field: optional trainyard.event.v1.ExperimentParent parent = 8;
+   */
+  parent?: ExperimentParent | undefined;
 };
 
 /**
@@ -181,6 +188,104 @@ export const ArchiveExperimentSchema: GenMessage<ArchiveExperiment> = /*@__PURE_
   messageDesc(file_trainyard_command_v1_experiments, 4);
 
 /**
+ * Does one thing to each of at most 256 experiments, in one commit. Answers ExperimentsActedOn.
+ *
+ * @generated from message trainyard.command.v1.ActOnExperiments
+ */
+export type ActOnExperiments = Message<"trainyard.command.v1.ActOnExperiments"> & {
+  /**
+   * @generated from field: repeated string experiments = 1;
+   */
+  experiments: string[];
+
+  /**
+   * activate, pause, cancel, kill, archive, unarchive.
+   *
+   * @generated from field: string verb = 2;
+   */
+  verb: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Decides and writes nothing.
+   *
+   * @generated from field: bool dry_run = 4;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ActOnExperiments.
+ * Use `create(ActOnExperimentsSchema)` to create a new message.
+ */
+export const ActOnExperimentsSchema: GenMessage<ActOnExperiments> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiments, 5);
+
+/**
+ * @generated from message trainyard.command.v1.ExperimentsActedOn
+ */
+export type ExperimentsActedOn = Message<"trainyard.command.v1.ExperimentsActedOn"> & {
+  /**
+   * 0 when nothing had to change.
+   *
+   * @generated from field: double position = 1;
+   */
+  position: number;
+
+  /**
+   * In the order of the request.
+   *
+   * @generated from field: repeated trainyard.command.v1.ExperimentActedOn items = 2;
+   */
+  items: ExperimentActedOn[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.ExperimentsActedOn.
+ * Use `create(ExperimentsActedOnSchema)` to create a new message.
+ */
+export const ExperimentsActedOnSchema: GenMessage<ExperimentsActedOn> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiments, 6);
+
+/**
+ * @generated from message trainyard.command.v1.ExperimentActedOn
+ */
+export type ExperimentActedOn = Message<"trainyard.command.v1.ExperimentActedOn"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: bool changed = 2;
+   */
+  changed: boolean;
+
+  /**
+   * The reason of a refusal; empty for none.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ExperimentActedOn.
+ * Use `create(ExperimentActedOnSchema)` to create a new message.
+ */
+export const ExperimentActedOnSchema: GenMessage<ExperimentActedOn> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiments, 7);
+
+/**
  * @generated from message trainyard.command.v1.StopExperiment
  */
 export type StopExperiment = Message<"trainyard.command.v1.StopExperiment"> & {
@@ -205,5 +310,5 @@ export type StopExperiment = Message<"trainyard.command.v1.StopExperiment"> & {
  * Use `create(StopExperimentSchema)` to create a new message.
  */
 export const StopExperimentSchema: GenMessage<StopExperiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_experiments, 5);
+  messageDesc(file_trainyard_command_v1_experiments, 8);
 

@@ -1,0 +1,45 @@
+/** A configuration as it was recorded, as a document that can be submitted again: with the same defaults it becomes the same one. */
+import { isMapping, type Json, type JsonObject, mappingAt, valueAt, without } from "./json.ts";
+
+/**
+ * Where nothing was given, some sections record an empty text, an empty list or 0, which a document may not say. Everything
+ * else comes back as it is: elsewhere an empty value may be a user's own.
+ */
+export function resubmitted(recorded: JsonObject): JsonObject {
+  const { searcher, resources, checkpoint_storage } = recorded;
+  return {
+    ...recorded,
+    ...(isMapping(searcher) ? { searcher: withoutEmpty(searcher) } : {}),
+    ...(isMapping(resources) ? { resources: resourcesAgain(resources) } : {}),
+    ...(isMapping(checkpoint_storage)
+      ? { checkpoint_storage: withoutEmpty(checkpoint_storage, ["storage_path", "prefix"]) }
+      : {}),
+  };
+}
+
+function withoutEmpty(section: JsonObject, only = Object.keys(section)): JsonObject {
+  const empty = (value: Json | undefined): boolean =>
+    value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
+  return without(
+    section,
+    only.filter((key) => empty(section[key])),
+  );
+}
+
+/** A label that a rule names without values is recorded with an empty list, and written as true. */
+function resourcesAgain(resources: JsonObject): JsonObject {
+  const constraints = valueAt(resources, "constraints");
+  if (!isMapping(constraints)) return resources;
+  const rules = ["require", "prefer", "forbid"].flatMap((rule) => {
+    const labels = Object.entries(mappingAt(constraints, rule));
+    if (labels.length === 0) return [];
+    const written = labels.map(([label, values]): [string, Json] => [label, isAny(values)]);
+    return [[rule, Object.fromEntries(written)]] as const;
+  });
+  const rest = withoutEmpty(without(constraints, ["require", "prefer", "forbid"]));
+  return { ...resources, constraints: { ...rest, ...Object.fromEntries(rules) } };
+}
+
+function isAny(values: Json): Json {
+  return Array.isArray(values) && values.length === 0 ? true : values;
+}

@@ -1,0 +1,80 @@
+/** One verb on each of several experiments, in one commit. A refusal of one does not keep the others from it. */
+import type { Plain } from "@trainyard/contracts";
+import type {
+  ActOnExperiments,
+  ExperimentActedOn,
+  ExperimentsActedOn,
+} from "@trainyard/contracts/commands";
+import { StopKind } from "@trainyard/contracts/events";
+import { isExperimentId, isRejection, limits, type Rejection, reject } from "@trainyard/kernel";
+import { type CommandContext, type Executor, foldOf, type Work } from "@trainyard/runtime";
+import type { ExperimentCommand } from "../core/experiment/commands.ts";
+import { decideExperiment } from "../core/experiment/decide.ts";
+import { experiments } from "../streams.ts";
+
+const verbs: Readonly<Record<string, (reason: string) => ExperimentCommand>> = {
+  activate: () => ({ kind: "activate" }),
+  pause: () => ({ kind: "pause" }),
+  cancel: (reason) => ({ kind: "stop", stop: StopKind.CANCEL, reason }),
+  kill: (reason) => ({ kind: "stop", stop: StopKind.KILL, reason }),
+  archive: (reason) => ({ kind: "archive", reason }),
+  unarchive: () => ({ kind: "unarchive" }),
+};
+
+export async function actOnExperiments(
+  executor: Executor,
+  { experiments: ids, verb, reason, dryRun }: Plain<ActOnExperiments>,
+  { identity }: CommandContext,
+): Promise<Plain<ExperimentsActedOn> | Rejection> {
+  const wanted = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason) : undefined;
+  if (wanted === undefined) {
+    const known = Object.keys(verbs).join(", ");
+    const shown = JSON.stringify(verb.slice(0, 80));
+    return reject("invalid_request", `the verb must be one of ${known}, not ${shown}`);
+  }
+  const most = limits.writesPerAppendMax;
+  if (ids.length > most || new Set(ids).size < ids.length) {
+    return reject("invalid_request", `name at most ${most} experiments, each once`);
+  }
+  let items: readonly Plain<ExperimentActedOn>[] = [];
+  const result = await executor.execute(identity, async (work) => {
+    const decided: Plain<ExperimentActedOn>[] = [];
+    for (const id of ids) decided.push(itemOf(id, await decide(work, id, wanted, dryRun)));
+    items = decided;
+  });
+  if (isRejection(result)) return result;
+  if (dryRun) return { position: 0, items: [...items] };
+  // The log says what was changed: of a repeat, by the first attempt.
+  const changed = new Set(result.streams.map(({ stream }) => stream));
+  const told = items.map((item) => ({
+    ...item,
+    changed: changed.has(`experiment-${item.experiment}`),
+  }));
+  return { position: result.position, items: told };
+}
+
+async function decide(
+  work: Work,
+  id: string,
+  wanted: ExperimentCommand,
+  dryRun: boolean,
+): Promise<readonly unknown[] | Rejection> {
+  if (!isExperimentId(id)) {
+    return reject(
+      "experiment_not_found",
+      `${JSON.stringify(id.slice(0, 80))} is not an experiment`,
+    );
+  }
+  if (!dryRun) return work.decide(experiments, id, wanted);
+  return decideExperiment(await work.load(foldOf(experiments), id), wanted);
+}
+
+function itemOf(
+  experiment: string,
+  decided: readonly unknown[] | Rejection,
+): Plain<ExperimentActedOn> {
+  if (!isRejection(decided)) {
+    return { experiment, changed: decided.length > 0, code: "", detail: "" };
+  }
+  return { experiment, changed: false, code: decided.rejected, detail: decided.detail };
+}

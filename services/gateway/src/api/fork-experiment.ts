@@ -1,0 +1,65 @@
+/**
+ * A fork: a new experiment with the code of another one and its configuration, changed. It begins as the configuration says,
+ * or from a checkpoint of the other one; its `source_checkpoint_uuid` is what keeps that checkpoint.
+ */
+import { decodeEvent, type EventData, type ReplyOf, type RequestOf } from "@trainyard/contracts";
+import { resubmitted } from "@trainyard/experiment-config";
+import { isCheckpointId, isExperimentId } from "@trainyard/kernel";
+import { notFound, Problem } from "../http/problem.ts";
+import type { GatewayConfig } from "../config.ts";
+import type { RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { acceptConfig, submit } from "./create-experiment.ts";
+
+type Fork = RequestOf<"forkExperiment">;
+
+export async function forkExperiment(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+  request: Fork,
+  context: RequestContext,
+): Promise<ReplyOf<"forkExperiment">> {
+  const { experiment, paused } = request;
+  const parent = { experiment, position: backend.position };
+  const created = await creationOf(backend, experiment);
+  const config = request.config || JSON.stringify(resubmitted(created.config ?? {}));
+  const overrides = [...request.overrides, ...(await sourceOf(backend, request))];
+  const accepted = await acceptConfig(backend, checkpointStorage, { config, overrides }, context);
+  if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
+  const { contextDigest: digest, contextBytes: bytes } = created;
+  const code = digest === "" ? null : { digest, bytes };
+  return submit(backend, { ...accepted, source: config, code, paused, parent }, context);
+}
+
+/** How an experiment began, from the log: the read model shows the words about it as they are now. */
+async function creationOf(
+  backend: Backend,
+  experiment: string,
+): Promise<EventData<"ExperimentCreated">> {
+  const [first] = isExperimentId(experiment)
+    ? await backend.parts.log.read(`experiment-${experiment}`, 0, 1)
+    : [];
+  const event = first === undefined ? null : decodeEvent(first);
+  if (event?.type !== "ExperimentCreated") throw notFound("experiment", experiment);
+  return event.data;
+}
+
+/** The checkpoint to start from, as overrides of the configuration. */
+async function sourceOf(
+  backend: Backend,
+  { experiment, checkpoint }: Fork,
+): Promise<readonly string[]> {
+  if (checkpoint === "") return [];
+  const found = isCheckpointId(checkpoint)
+    ? await backend.find("checkpoint", checkpoint)
+    : undefined;
+  if (found === undefined) throw notFound("checkpoint", checkpoint);
+  if (found.experiment !== experiment) {
+    const detail = `checkpoint ${checkpoint} is of experiment ${found.experiment}, not of ${experiment}`;
+    throw new Problem(409, "foreign_checkpoint", detail);
+  }
+  return [
+    `searcher.source_trial_id=${JSON.stringify(found.trial)}`,
+    `searcher.source_checkpoint_uuid=${JSON.stringify(checkpoint)}`,
+  ];
+}
