@@ -287,6 +287,55 @@ describe("yard", () => {
     expect((await world.yard("e", "kill", first)).code).toBe(0);
   });
 
+  test("the words change unless they are stale, and an ended experiment is archived", async () => {
+    const noted = await world.yard("e", "note", experiment, "good", "--if-match", '"0"');
+    expect(noted).toMatchObject({ code: 0 });
+    const stale = await world.yard("e", "label", "add", experiment, "late", "--if-match", '"0"');
+    expect([stale.code, stale.err]).toEqual([2, expect.stringContaining("was changed since")]);
+    expect((await world.yard("e", "label", "add", experiment, "best")).code).toBe(0);
+    const changed = { notes: "good", labels: ["best"], etag: '"2"' };
+    expect(await world.json("e", "describe", experiment)).toMatchObject(changed);
+    const best = (await world.json("e", "ls", "--label", "best")) as Page<State>;
+    expect(best.items.map(({ id }) => id)).toEqual([experiment]);
+    expect((await world.yard("e", "archive", experiment)).code).toBe(0);
+    const listed = (await world.json("e", "ls", "--state", "completed")) as Page<State>;
+    expect(listed.items.map(({ id }) => id)).not.toContain(experiment);
+  });
+
+  test("a fork trains with the changed learning rate, from a checkpoint of its parent", async () => {
+    const { items } = (await world.json("checkpoint", "list", experiment)) as Page<{
+      readonly uuid: string;
+      readonly state: string;
+    }>;
+    const kept = items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
+    const changes = ["--set", "hyperparameters.lr=0.4", "--checkpoint", kept];
+    const forked = await world.yard("e", "fork", experiment, ...changes);
+    const id = /created experiment (\d+)/.exec(forked.out)?.[1] ?? "";
+    expect(forked).toMatchObject({ code: 0, err: "" });
+    expect((await world.yard("e", "wait", id)).code).toBe(0);
+    const { seed } = (await world.json("e", "describe", experiment)) as { readonly seed: number };
+    expect(await world.json("e", "describe", id)).toMatchObject({ parent: experiment, seed });
+    expect(await world.json("trial", "describe", `${id}.1`)).toMatchObject({
+      state: "COMPLETED",
+      hyperparameters: { lr: 0.4 },
+    });
+  });
+
+  test("one verb on several experiments: a preview changes nothing", async () => {
+    const ids = [];
+    for (let n = 0; n < 2; n += 1) {
+      ids.push(await world.submit(configOf(), world.code("steps"), "--paused"));
+    }
+    const stateOf = async (id: string) => ((await world.json("e", "describe", id)) as State).state;
+    expect((await world.yard("e", "kill", ...ids, "--dry-run")).code).toBe(0);
+    expect(await Promise.all(ids.map(stateOf))).toEqual(["PAUSED", "PAUSED"]);
+    const killed = await world.yard("e", "kill", ...ids, "999999");
+    expect(killed).toMatchObject({ code: 1, out: expect.stringContaining(": kill, done") });
+    expect(killed.err).toContain("1 of 3 experiments were refused");
+    for (const id of ids) await world.yard("e", "wait", id);
+    expect(await Promise.all(ids.map(stateOf))).toEqual(["CANCELED", "CANCELED"]);
+  });
+
   test("cluster status names every process, and its file is the owner's alone", async () => {
     const status = (await world.json("cluster", "status")) as {
       readonly processes: readonly { readonly name: string; readonly kind: string }[];
