@@ -105,7 +105,6 @@ export {
   ProblemSchema,
 } from "./gen/trainyard/api/v1/common_pb.ts";
 export {
-  ActOnExperimentsResponseSchema,
   type ActivateExperimentRequest,
   ActivateExperimentRequestSchema,
   type CancelExperimentRequest,
@@ -117,11 +116,8 @@ export {
   type CreateExperimentResponse,
   CreateExperimentResponseSchema,
   type Experiment,
-  type ExperimentAction,
   ExperimentSchema,
   ExperimentService,
-  type FollowExperimentLogsRequest,
-  FollowExperimentLogsRequestSchema,
   type FollowTrialLogsRequest,
   FollowTrialLogsRequestSchema,
   type GetExperimentRequest,
@@ -138,9 +134,6 @@ export {
   ListTrialLogsRequestSchema,
   type ListTrialLogsResponse,
   ListTrialLogsResponseSchema,
-  type ListTrialMetricNamesRequest,
-  type ListTrialMetricNamesResponse,
-  ListTrialMetricNamesResponseSchema,
   type ListTrialMetricsRequest,
   ListTrialMetricsRequestSchema,
   type ListTrialMetricsResponse,
@@ -151,9 +144,6 @@ export {
   ListTrialsResponseSchema,
   type MetricPoint,
   MetricPointSchema,
-  type QueryMetricsRequest,
-  type QueryMetricsResponse,
-  QueryMetricsResponseSchema,
   type PauseExperimentRequest,
   PauseExperimentRequestSchema,
   type Run,
@@ -254,3 +244,17 @@ export {
   type View,
   ViewService,
 } from "./gen/trainyard/api/v1/views_pb.ts";
+
+export {
+  ActOnExperimentsResponseSchema,
+  type ExperimentAction,
+} from "./gen/trainyard/api/v1/experiment_changes_pb.ts";
+
+export {
+  type ListTrialMetricNamesRequest,
+  type ListTrialMetricNamesResponse,
+  ListTrialMetricNamesResponseSchema,
+  type QueryMetricsRequest,
+  type QueryMetricsResponse,
+  QueryMetricsResponseSchema,
+} from "./gen/trainyard/api/v1/metrics_pb.ts";

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import random
 import tempfile
-import threading
 import time
 import unittest
 from email.utils import formatdate
@@ -352,58 +350,6 @@ class Trouble(SenderCase):
         self.assertFalse(sender.flush(0.5))
         self.platform.faults = lambda request: None
         self.assertTrue(sender.flush(10))
-
-
-class Randomised(SenderCase):
-    def test_any_schedule_of_faults_delivers_exactly_what_was_written(self):
-        for seed in range(12):
-            with self.subTest(seed=seed):
-                self.run_schedule(random.Random(seed))
-
-    def run_schedule(self, draw):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.spool = _spool.Spool(Path(folder.name), 0)
-        self.platform.reports.clear()
-        self.platform.deliveries.clear()
-        kinds = [RESET, LOSE_ANSWER, Answer(500), Answer(503), Answer(502), Answer(404), None, None]
-        kinds += [problem(429, "slow", "x", Retry_After="0"), problem(413, "too_large", "x")]
-        first = len(self.platform.requests)
-        quiet_after = draw.randrange(3, 10)
-
-        def faults(request):
-            return draw.choice(kinds) if request.number - first < quiet_after else None
-
-        self.platform.faults = faults
-        sender = _sender.Sender(self.spool, self.platform.url, RUN, TOKEN)
-        # Waits of the real length would only make the test slow.
-        sender._backoff._first_s = sender._backoff._max_s = sender._backoff._bound_s = 0.01
-        sender.start()
-        writers = [
-            threading.Thread(target=self.write, args=(sender, random.Random(draw.random())))
-            for _ in range(3)
-        ]
-        for writer in writers:
-            writer.start()
-        for writer in writers:
-            writer.join()
-        delivered = sender.flush(20)
-        sender.stop(5)
-        expected = self.expected()
-        self.spool.close()
-        lost_alone = len(expected) - len(self.platform.reports)
-        self.assertTrue(delivered)
-        # A lone report answered by 413 is dropped with a warning; nothing else may be missing.
-        dropped = sum("refuses report" in line for line in self.log)
-        self.log.clear()
-        self.assertEqual(lost_alone, dropped)
-        for key, report in self.platform.reports.items():
-            self.assertEqual(report, expected[key])
-
-    def write(self, sender, draw):
-        for n in range(draw.randrange(1, 120)):
-            self.spool.append(draw.choice(["training", "validation"]), n, {"v": draw.random()})
-            sender.notify()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import { registryLimits } from "../limits.ts";
 import { trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 import { storeOf } from "./declare.ts";
-import { digestsOf, firstParts, inLanes, messageOf, problemOf } from "./upload.ts";
+import { inLanes } from "./in-lanes.ts";
+import { digestsOf, firstParts, messageOf, problemOf } from "./upload.ts";
 
 export async function planTensorBoard(
   deps: CommandDeps,
@@ -28,13 +29,15 @@ export async function planTensorBoard(
     return reject("storage_unsupported", `experiment ${parts.experiment} stores in a directory`);
   }
   const below = `tensorboard/experiment/${parts.experiment}/trial/${trial}`;
-  const files = await inLanes(asked, registryLimits.objectsAtOnce, async (entry) => {
+  const plan = async (entry: Plain<ManifestEntry>) => {
     const planned = await missing(store, `${below}/${entry.path}`, entry);
     const left = planned.map(({ offset, bytes, request }) => {
       return { offset, bytes, request: messageOf(request, deps.clock) };
     });
     return { path: entry.path, parts: left };
-  });
+  };
+  const lanes = () => inLanes(asked, registryLimits.objectsAtOnce, plan);
+  const files = await deps.brake.ask(store, lanes);
   return { files: firstParts(files, registryLimits.partsPlannedMax) };
 }
 

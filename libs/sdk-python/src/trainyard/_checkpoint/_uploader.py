@@ -2,9 +2,9 @@
 
 A process of its own, so that training shares neither its interpreter nor its memory with the upload, and so that
 the agent can do the rest by the same program after the training process has ended. It reads one JSON object from
-stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, and ``store`` where it is known; without
-``checkpoint`` the files of the folder are the trial's TensorBoard files, as they are now. Each round it asks the
-platform what the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
+stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, and ``store`` where it is known;
+without ``checkpoint`` the files of the folder are the trial's TensorBoard files, as they are now. Each round it asks
+the platform what the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
 
 When all is sent it writes the manifest, with the digests that the store compares, to stdout, and ends with 0. It ends
 with LATER when a later attempt may send the rest, and with REFUSED when it never will; the

@@ -6,19 +6,21 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { MatchedLogPolicy, RemovedLogLines } from "./logs_pb.ts";
+import type { ActOnExperimentsRequestSchema, ActOnExperimentsResponseSchema, ArchiveExperimentRequestSchema, ForkExperimentRequestSchema, UnarchiveExperimentRequestSchema, UpdateExperimentRequestSchema } from "./experiment_changes_pb.ts";
+import { file_trainyard_api_v1_experiment_changes } from "./experiment_changes_pb.ts";
+import type { ListExperimentLogsRequestSchema, MatchedLogPolicy, RemovedLogLines } from "./logs_pb.ts";
 import { file_trainyard_api_v1_logs } from "./logs_pb.ts";
-import type { RetentionSettings } from "../../common/v1/retention_pb.ts";
-import { file_trainyard_common_v1_retention } from "../../common/v1/retention_pb.ts";
-import type { MetricName, Series } from "../../common/v1/series_pb.ts";
-import { file_trainyard_common_v1_series } from "../../common/v1/series_pb.ts";
+import type { ListTrialMetricNamesRequestSchema, ListTrialMetricNamesResponseSchema, QueryMetricsRequestSchema, QueryMetricsResponseSchema } from "./metrics_pb.ts";
+import { file_trainyard_api_v1_metrics } from "./metrics_pb.ts";
+import type { ProxyAddresses } from "./runs_pb.ts";
+import { file_trainyard_api_v1_runs } from "./runs_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/experiments.proto.
  */
 export const file_trainyard_api_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAki8QIKF1VwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSFQoIcHJpb3JpdHkYByABKA1IA4gBARITCgZ3ZWlnaHQYCCABKAFIBIgBARIWCgltYXhfc2xvdHMYCSABKA1IBYgBARI5CglnY19wb2xpY3kYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzEg4KBnJlYXNvbhgLIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiiQEKFUZvcmtFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg4KBmNvbmZpZxgCIAEoCRIRCglvdmVycmlkZXMYAyADKAkSEgoKY2hlY2twb2ludBgEIAEoCRIOCgZwYXVzZWQYBSABKAgSFQoNdmFsaWRhdGVfb25seRgGIAEoCCJdChdBY3RPbkV4cGVyaW1lbnRzUmVxdWVzdBITCgtleHBlcmltZW50cxgBIAMoCRIMCgR2ZXJiGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdkcnlfcnVuGAQgASgIIl8KGEFjdE9uRXhwZXJpbWVudHNSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIxCgVpdGVtcxgCIAMoCzIiLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudEFjdGlvbiJVChBFeHBlcmltZW50QWN0aW9uEhIKCmV4cGVyaW1lbnQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIMCgRjb2RlGAMgASgJEg4KBmRldGFpbBgEIAEoCSI+ChhBcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiMAoaVW5hcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSIvChlBY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiLAoWUGF1c2VFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIi0KF0NhbmNlbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiKwoVS2lsbEV4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkiVQoPQ29tbWFuZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEjAKCmV4cGVyaW1lbnQYAiABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQixwQKCkV4cGVyaW1lbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZsYWJlbHMYBCADKAkSDQoFc3RhdGUYBSABKAkSDgoGcmVhc29uGAYgASgJEg0KBW93bmVyGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESGAoLZW5kZWRfYXRfbXMYCSABKAFIAIgBARIOCgZ0cmlhbHMYCiABKA0SGAoQdHJpYWxzX2NvbXBsZXRlZBgLIAEoDRIVCg10cmlhbHNfZmFpbGVkGAwgASgNEhAKCHByb2dyZXNzGA0gASgBEhAKCHNlYXJjaGVyGA4gASgJEg4KBm1ldHJpYxgPIAEoCRIZChFzbWFsbGVyX2lzX2JldHRlchgQIAEoCBIXCgpiZXN0X3RyaWFsGBEgASgJSAGIAQESFwoKYmVzdF92YWx1ZRgSIAEoAUgCiAEBEicKBmNvbmZpZxgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgUIAEoDRIRCgl3b3Jrc3BhY2UYFSABKAkSDwoHcHJvamVjdBgWIAEoCRIRCgl3YWl0c19mb3IYFyABKAkSDQoFbm90ZXMYGCABKAkSDAoEZXRhZxgZIAEoCRIQCghhcmNoaXZlZBgaIAEoCBIOCgZwYXJlbnQYGyABKAlCDgoMX2VuZGVkX2F0X21zQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlImQKEUxpc3RUcmlhbHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJImcKEkxpc3RUcmlhbHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIjYKD0dldFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkixQYKBVRyaWFsEgoKAmlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGbnVtYmVyGAMgASgNEg0KBXN0YXRlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIwCg9oeXBlcnBhcmFtZXRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYByABKA0SEAoIcmVzdGFydHMYCCABKA0SIwoEcnVucxgJIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuUnVuEhcKD3N0ZXBzX2NvbXBsZXRlZBgKIAEoARJIChFsYXRlc3RfdmFsaWRhdGlvbhgLIAMoCzItLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuTGF0ZXN0VmFsaWRhdGlvbkVudHJ5EkQKD2Jlc3RfdmFsaWRhdGlvbhgMIAMoCzIrLnRyYWlueWFyZC5hcGkudjEuVHJpYWwuQmVzdFZhbGlkYXRpb25FbnRyeRIXCgpiZXN0X3ZhbHVlGA0gASgBSACIAQESGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIYCgtlbmRlZF9hdF9tcxgQIAEoAUgBiAEBEhYKDmxhc3RfbG9nX2xpbmVzGBEgAygJEhAKCHByb2dyZXNzGBIgASgBEg4KBm9yaWdpbhgTIAEoCRIyChFwcm9wb3NhbF9ldmlkZW5jZRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFAoMc291cmNlX3RyaWFsGBUgASgJEhMKC3NvdXJjZV9zdGVwGBYgASgBEkAKFGxvZ19wb2xpY2llc19tYXRjaGVkGBcgAygLMiIudHJhaW55YXJkLmFwaS52MS5NYXRjaGVkTG9nUG9saWN5GjcKFUxhdGVzdFZhbGlkYXRpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0Jlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUINCgtfYmVzdF92YWx1ZUIOCgxfZW5kZWRfYXRfbXMi8wIKA1J1bhIKCgJpZBgBIAEoCRIOCgZudW1iZXIYAiABKA0SDQoFc3RhdGUYAyABKAkSEQoJd2h5X2VuZGVkGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSMgoKcGxhY2VtZW50cxgGIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuUnVuUGxhY2VtZW50EhcKD3JlcXVlc3RlZF9hdF9tcxgHIAEoARIaCg1zdGFydGVkX2F0X21zGAggASgBSACIAQESGAoLZW5kZWRfYXRfbXMYCSABKAFIAYgBARIRCgl3YWl0c19mb3IYCiABKAkSFwoPZnJvbV9jaGVja3BvaW50GAsgASgJEhYKCXdhaXRfY29kZRgMIAEoCUgCiAEBEhcKCndhaXRfbGltaXQYDSABKAlIA4gBAUIQCg5fc3RhcnRlZF9hdF9tc0IOCgxfZW5kZWRfYXRfbXNCDAoKX3dhaXRfY29kZUINCgtfd2FpdF9saW1pdCKhAQoMUnVuUGxhY2VtZW50Eg0KBWFnZW50GAEgASgJEg0KBXNsb3RzGAIgAygJEhEKCW5vZGVfcmFuaxgDIAEoDRIUCgdhZGRyZXNzGAQgASgJSACIAQESNAoFcHJveHkYBSABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlByb3h5QWRkcmVzc2VzSAGIAQFCCgoIX2FkZHJlc3NCCAoGX3Byb3h5IiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIpMCCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIEicKBm90aGVycxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaLgoMTWV0cmljc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byJVChRRdWVyeU1ldHJpY3NSZXNwb25zZRIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoCSJyChtMaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJImcKHExpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2USLgoFaXRlbXMYASADKAsyHy50cmFpbnlhcmQuY29tbW9uLnYxLk1ldHJpY05hbWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIu0CChRMaXN0VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEhEKBHJhbmsYByABKA1IAogBARIOCgZzb3VyY2UYCCABKAkSDQoFbGV2ZWwYCSABKAkSFAoHZnJvbV9tcxgKIAEoAUgDiAEBEhUKCHVudGlsX21zGAsgASgBSASIAQESEAoIY29udGFpbnMYDCABKAkSDwoHbWF0Y2hlcxgNIAEoCRIOCgZzZWFyY2gYDiABKAkSDQoFYWZ0ZXIYDyABKAkSDgoGYmVmb3JlGBAgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi9wIKGUxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEhEKBHJhbmsYByABKA1IAogBARIOCgZzb3VyY2UYCCABKAkSDQoFbGV2ZWwYCSABKAkSFAoHZnJvbV9tcxgKIAEoAUgDiAEBEhUKCHVudGlsX21zGAsgASgBSASIAQESEAoIY29udGFpbnMYDCABKAkSDwoHbWF0Y2hlcxgNIAEoCRIOCgZzZWFyY2gYDiABKAkSDQoFYWZ0ZXIYDyABKAkSDgoGYmVmb3JlGBAgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMixgEKFUxpc3RUcmlhbExvZ3NSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRIOCgZiZWZvcmUYBCABKAkSNwoHcmVtb3ZlZBgFIAEoCzIhLnRyYWlueWFyZC5hcGkudjEuUmVtb3ZlZExvZ0xpbmVzSACIAQFCCgoIX3JlbW92ZWQiqgIKFkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkSEAoDcnVuGAMgASgNSACIAQESFgoJbm9kZV9yYW5rGAQgASgNSAGIAQESEQoEcmFuaxgFIAEoDUgCiAEBEg4KBnNvdXJjZRgGIAEoCRINCgVsZXZlbBgHIAEoCRIUCgdmcm9tX21zGAggASgBSAOIAQESFQoIdW50aWxfbXMYCSABKAFIBIgBARIQCghjb250YWlucxgKIAEoCRIPCgdtYXRjaGVzGAsgASgJEg4KBnNlYXJjaBgMIAEoCUIGCgRfcnVuQgwKCl9ub2RlX3JhbmtCBwoFX3JhbmtCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zIrQCChtGb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgVhZnRlchgCIAEoCRIQCgNydW4YAyABKA1IAIgBARIWCglub2RlX3JhbmsYBCABKA1IAYgBARIRCgRyYW5rGAUgASgNSAKIAQESDgoGc291cmNlGAYgASgJEg0KBWxldmVsGAcgASgJEhQKB2Zyb21fbXMYCCABKAFIA4gBARIVCgh1bnRpbF9tcxgJIAEoAUgEiAEBEhAKCGNvbnRhaW5zGAogASgJEg8KB21hdGNoZXMYCyABKAkSDgoGc2VhcmNoGAwgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi6AEKDFRyaWFsTG9nTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJbm9kZV9yYW5rGAMgASgNEg0KBWF0X21zGAQgASgBEg4KBnNvdXJjZRgFIAEoCRIMCgR0ZXh0GAYgASgJEhEKCWNvbnRpbnVlZBgHIAEoCBIOCgZjdXJzb3IYCCABKAkSEQoEcmFuaxgJIAEoDUgAiAEBEg0KBWxldmVsGAogASgJEhsKDnJlY2VpdmVkX2F0X21zGAsgASgBSAGIAQFCBwoFX3JhbmtCEQoPX3JlY2VpdmVkX2F0X21zMu4XChFFeHBlcmltZW50U2VydmljZRKJAQoQQ3JlYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2V4cGVyaW1lbnRzEoMBCg9MaXN0RXhwZXJpbWVudHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXhwZXJpbWVudHMSfwoNR2V0RXhwZXJpbWVudBImLnRyYWlueWFyZC5hcGkudjEuR2V0RXhwZXJpbWVudFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnQiKILT5JMCIhIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SjQEKEFVwZGF0ZUV4cGVyaW1lbnQSKS50cmFpbnlhcmQuYXBpLnYxLlVwZGF0ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiK4LT5JMCJToBKjIgL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0SlwEKDkZvcmtFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5Gb3JrRXhwZXJpbWVudFJlcXVlc3QaKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZUV4cGVyaW1lbnRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9mb3JrEo0BChBBY3RPbkV4cGVyaW1lbnRzEikudHJhaW55YXJkLmFwaS52MS5BY3RPbkV4cGVyaW1lbnRzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQWN0T25FeHBlcmltZW50c1Jlc3BvbnNlIiKC0+STAhw6ASoiFy9hcGkvdjEvZXhwZXJpbWVudHM6YWN0EpcBChFBcmNoaXZlRXhwZXJpbWVudBIqLnRyYWlueWFyZC5hcGkudjEuQXJjaGl2ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiM4LT5JMCLToBKiIoL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vYXJjaGl2ZRKdAQoTVW5hcmNoaXZlRXhwZXJpbWVudBIsLnRyYWlueWFyZC5hcGkudjEuVW5hcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSI1gtPkkwIvOgEqIiovYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS91bmFyY2hpdmUSmgEKEkFjdGl2YXRlRXhwZXJpbWVudBIrLnRyYWlueWFyZC5hcGkudjEuQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjSC0+STAi46ASoiKS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2FjdGl2YXRlEpEBCg9QYXVzZUV4cGVyaW1lbnQSKC50cmFpbnlhcmQuYXBpLnYxLlBhdXNlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9wYXVzZRKUAQoQQ2FuY2VsRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuQ2FuY2VsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9jYW5jZWwSjgEKDktpbGxFeHBlcmltZW50EicudHJhaW55YXJkLmFwaS52MS5LaWxsRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9raWxsEogBCgpMaXN0VHJpYWxzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsc1Jlc3BvbnNlIi+C0+STAikSJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3RyaWFscxJmCghHZXRUcmlhbBIhLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5UcmlhbCIegtPkkwIYEhYvYXBpL3YxL3RyaWFscy97dHJpYWx9EpEBChBMaXN0VHJpYWxNZXRyaWNzEikudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljc1Jlc3BvbnNlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbWV0cmljcxJ9CgxRdWVyeU1ldHJpY3MSJS50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1JlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlIh6C0+STAhgSFi9hcGkvdjEvbWV0cmljczpzZXJpZXMSogEKFExpc3RUcmlhbE1ldHJpY05hbWVzEi0udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QaLi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2UiK4LT5JMCJRIjL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWMtbmFtZXMShQEKDUxpc3RUcmlhbExvZ3MSJi50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXF1ZXN0GicudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxMb2dzUmVzcG9uc2UiI4LT5JMCHRIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9sb2dzEpkBChJMaXN0RXhwZXJpbWVudExvZ3MSKy50cmFpbnlhcmQuYXBpLnYxLkxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSItgtPkkwInEiUvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzEokBCg9Gb2xsb3dUcmlhbExvZ3MSKC50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd1RyaWFsTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIqgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3M6Zm9sbG93MAESnQEKFEZvbGxvd0V4cGVyaW1lbnRMb2dzEi0udHJhaW55YXJkLmFwaS52MS5Gb2xsb3dFeHBlcmltZW50TG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9sb2dzOmZvbGxvdzABYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_api_v1_logs, file_trainyard_common_v1_retention, file_trainyard_common_v1_series]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxInQKF0NyZWF0ZUV4cGVyaW1lbnRSZXF1ZXN0Eg4KBmNvbmZpZxgBIAEoCRIPCgdjb250ZXh0GAIgASgMEg4KBnBhdXNlZBgDIAEoCBIRCglvdmVycmlkZXMYBCADKAkSFQoNdmFsaWRhdGVfb25seRgFIAEoCCJwChhDcmVhdGVFeHBlcmltZW50UmVzcG9uc2USMAoKZXhwZXJpbWVudBgBIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIQCgh3YXJuaW5ncxgCIAMoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoWTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg4KBnN0YXRlcxgFIAMoCRIQCghhcmNoaXZlZBgGIAEoCCJxChdMaXN0RXhwZXJpbWVudHNSZXNwb25zZRIrCgVpdGVtcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiQAoUR2V0RXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoZQWN0aXZhdGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIiwKFlBhdXNlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSItChdDYW5jZWxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIisKFUtpbGxFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlUKD0NvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIwCgpleHBlcmltZW50GAIgASgLMhwudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50IscECgpFeHBlcmltZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDgoGbGFiZWxzGAQgAygJEg0KBXN0YXRlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRINCgVvd25lchgHIAEoCRIVCg1jcmVhdGVkX2F0X21zGAggASgBEhgKC2VuZGVkX2F0X21zGAkgASgBSACIAQESDgoGdHJpYWxzGAogASgNEhgKEHRyaWFsc19jb21wbGV0ZWQYCyABKA0SFQoNdHJpYWxzX2ZhaWxlZBgMIAEoDRIQCghwcm9ncmVzcxgNIAEoARIQCghzZWFyY2hlchgOIAEoCRIOCgZtZXRyaWMYDyABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYECABKAgSFwoKYmVzdF90cmlhbBgRIAEoCUgBiAEBEhcKCmJlc3RfdmFsdWUYEiABKAFIAogBARInCgZjb25maWcYEyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYFCABKA0SEQoJd29ya3NwYWNlGBUgASgJEg8KB3Byb2plY3QYFiABKAkSEQoJd2FpdHNfZm9yGBcgASgJEg0KBW5vdGVzGBggASgJEgwKBGV0YWcYGSABKAkSEAoIYXJjaGl2ZWQYGiABKAgSDgoGcGFyZW50GBsgASgJQg4KDF9lbmRlZF9hdF9tc0INCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSJkChFMaXN0VHJpYWxzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCSJnChJMaXN0VHJpYWxzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSI2Cg9HZXRUcmlhbFJlcXVlc3QSDQoFdHJpYWwYASABKAkSFAoMbWluX3Bvc2l0aW9uGAIgASgJIsUGCgVUcmlhbBIKCgJpZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBm51bWJlchgDIAEoDRINCgVzdGF0ZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSMAoPaHlwZXJwYXJhbWV0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAcgASgNEhAKCHJlc3RhcnRzGAggASgNEiMKBHJ1bnMYCSADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIXCg9zdGVwc19jb21wbGV0ZWQYCiABKAESSAoRbGF0ZXN0X3ZhbGlkYXRpb24YCyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkxhdGVzdFZhbGlkYXRpb25FbnRyeRJECg9iZXN0X3ZhbGlkYXRpb24YDCADKAsyKy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsLkJlc3RWYWxpZGF0aW9uRW50cnkSFwoKYmVzdF92YWx1ZRgNIAEoAUgAiAEBEhkKEWxhdGVzdF9jaGVja3BvaW50GA4gASgJEhUKDWNyZWF0ZWRfYXRfbXMYDyABKAESGAoLZW5kZWRfYXRfbXMYECABKAFIAYgBARIWCg5sYXN0X2xvZ19saW5lcxgRIAMoCRIQCghwcm9ncmVzcxgSIAEoARIOCgZvcmlnaW4YEyABKAkSMgoRcHJvcG9zYWxfZXZpZGVuY2UYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhQKDHNvdXJjZV90cmlhbBgVIAEoCRITCgtzb3VyY2Vfc3RlcBgWIAEoARJAChRsb2dfcG9saWNpZXNfbWF0Y2hlZBgXIAMoCzIiLnRyYWlueWFyZC5hcGkudjEuTWF0Y2hlZExvZ1BvbGljeRo3ChVMYXRlc3RWYWxpZGF0aW9uRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNCZXN0VmFsaWRhdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDQoLX2Jlc3RfdmFsdWVCDgoMX2VuZGVkX2F0X21zIvMCCgNSdW4SCgoCaWQYASABKAkSDgoGbnVtYmVyGAIgASgNEg0KBXN0YXRlGAMgASgJEhEKCXdoeV9lbmRlZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJEjIKCnBsYWNlbWVudHMYBiADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlJ1blBsYWNlbWVudBIXCg9yZXF1ZXN0ZWRfYXRfbXMYByABKAESGgoNc3RhcnRlZF9hdF9tcxgIIAEoAUgAiAEBEhgKC2VuZGVkX2F0X21zGAkgASgBSAGIAQESEQoJd2FpdHNfZm9yGAogASgJEhcKD2Zyb21fY2hlY2twb2ludBgLIAEoCRIWCgl3YWl0X2NvZGUYDCABKAlIAogBARIXCgp3YWl0X2xpbWl0GA0gASgJSAOIAQFCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zQgwKCl93YWl0X2NvZGVCDQoLX3dhaXRfbGltaXQioQEKDFJ1blBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SFAoHYWRkcmVzcxgEIAEoCUgAiAEBEjQKBXByb3h5GAUgASgLMiAudHJhaW55YXJkLmFwaS52MS5Qcm94eUFkZHJlc3Nlc0gBiAEBQgoKCF9hZGRyZXNzQggKBl9wcm94eSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJInMKGExpc3RUcmlhbE1ldHJpY3NSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIpMCCgtNZXRyaWNQb2ludBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFZ3JvdXAYAyABKAkSFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEhYKDnJlcG9ydGVkX2F0X21zGAUgASgBEjsKB21ldHJpY3MYBiADKAsyKi50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50Lk1ldHJpY3NFbnRyeRISCgpzdXBlcnNlZGVkGAcgASgIEicKBm90aGVycxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaLgoMTWV0cmljc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEi7QIKFExpc3RUcmlhbExvZ3NSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHRhaWwYBCABKA0SEAoDcnVuGAUgASgNSACIAQESFgoJbm9kZV9yYW5rGAYgASgNSAGIAQESEQoEcmFuaxgHIAEoDUgCiAEBEg4KBnNvdXJjZRgIIAEoCRINCgVsZXZlbBgJIAEoCRIUCgdmcm9tX21zGAogASgBSAOIAQESFQoIdW50aWxfbXMYCyABKAFIBIgBARIQCghjb250YWlucxgMIAEoCRIPCgdtYXRjaGVzGA0gASgJEg4KBnNlYXJjaBgOIAEoCRINCgVhZnRlchgPIAEoCRIOCgZiZWZvcmUYECABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyLGAQoVTGlzdFRyaWFsTG9nc1Jlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEg4KBmJlZm9yZRgEIAEoCRI3CgdyZW1vdmVkGAUgASgLMiEudHJhaW55YXJkLmFwaS52MS5SZW1vdmVkTG9nTGluZXNIAIgBAUIKCghfcmVtb3ZlZCKqAgoWRm9sbG93VHJpYWxMb2dzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVhZnRlchgCIAEoCRIQCgNydW4YAyABKA1IAIgBARIWCglub2RlX3JhbmsYBCABKA1IAYgBARIRCgRyYW5rGAUgASgNSAKIAQESDgoGc291cmNlGAYgASgJEg0KBWxldmVsGAcgASgJEhQKB2Zyb21fbXMYCCABKAFIA4gBARIVCgh1bnRpbF9tcxgJIAEoAUgEiAEBEhAKCGNvbnRhaW5zGAogASgJEg8KB21hdGNoZXMYCyABKAkSDgoGc2VhcmNoGAwgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXMitAIKG0ZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg0KBWFmdGVyGAIgASgJEhAKA3J1bhgDIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgEIAEoDUgBiAEBEhEKBHJhbmsYBSABKA1IAogBARIOCgZzb3VyY2UYBiABKAkSDQoFbGV2ZWwYByABKAkSFAoHZnJvbV9tcxgIIAEoAUgDiAEBEhUKCHVudGlsX21zGAkgASgBSASIAQESEAoIY29udGFpbnMYCiABKAkSDwoHbWF0Y2hlcxgLIAEoCRIOCgZzZWFyY2gYDCABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyLoAQoMVHJpYWxMb2dMaW5lEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIRCglub2RlX3JhbmsYAyABKA0SDQoFYXRfbXMYBCABKAESDgoGc291cmNlGAUgASgJEgwKBHRleHQYBiABKAkSEQoJY29udGludWVkGAcgASgIEg4KBmN1cnNvchgIIAEoCRIRCgRyYW5rGAkgASgNSACIAQESDQoFbGV2ZWwYCiABKAkSGwoOcmVjZWl2ZWRfYXRfbXMYCyABKAFIAYgBAUIHCgVfcmFua0IRCg9fcmVjZWl2ZWRfYXRfbXMy7hcKEUV4cGVyaW1lbnRTZXJ2aWNlEokBChBDcmVhdGVFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DcmVhdGVFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvZXhwZXJpbWVudHMSgwEKD0xpc3RFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRzUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9leHBlcmltZW50cxJ/Cg1HZXRFeHBlcmltZW50EiYudHJhaW55YXJkLmFwaS52MS5HZXRFeHBlcmltZW50UmVxdWVzdBocLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudCIogtPkkwIiEiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKNAQoQVXBkYXRlRXhwZXJpbWVudBIpLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIrgtPkkwIlOgEqMiAvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fRKXAQoORm9ya0V4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLkZvcmtFeHBlcmltZW50UmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlRXhwZXJpbWVudFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2ZvcmsSjQEKEEFjdE9uRXhwZXJpbWVudHMSKS50cmFpbnlhcmQuYXBpLnYxLkFjdE9uRXhwZXJpbWVudHNSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5BY3RPbkV4cGVyaW1lbnRzUmVzcG9uc2UiIoLT5JMCHDoBKiIXL2FwaS92MS9leHBlcmltZW50czphY3QSlwEKEUFyY2hpdmVFeHBlcmltZW50EioudHJhaW55YXJkLmFwaS52MS5BcmNoaXZlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSIzgtPkkwItOgEqIigvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9hcmNoaXZlEp0BChNVbmFyY2hpdmVFeHBlcmltZW50EiwudHJhaW55YXJkLmFwaS52MS5VbmFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjWC0+STAi86ASoiKi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3VuYXJjaGl2ZRKaAQoSQWN0aXZhdGVFeHBlcmltZW50EisudHJhaW55YXJkLmFwaS52MS5BY3RpdmF0ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNILT5JMCLjoBKiIpL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vYWN0aXZhdGUSkQEKD1BhdXNlRXhwZXJpbWVudBIoLnRyYWlueWFyZC5hcGkudjEuUGF1c2VFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3BhdXNlEpQBChBDYW5jZWxFeHBlcmltZW50EikudHJhaW55YXJkLmFwaS52MS5DYW5jZWxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjKC0+STAiw6ASoiJy9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2NhbmNlbBKOAQoOS2lsbEV4cGVyaW1lbnQSJy50cmFpbnlhcmQuYXBpLnYxLktpbGxFeHBlcmltZW50UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuQ29tbWFuZFJlc3BvbnNlIjCC0+STAio6ASoiJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2tpbGwSiAEKCkxpc3RUcmlhbHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxzUmVzcG9uc2UiL4LT5JMCKRInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vdHJpYWxzEmYKCEdldFRyaWFsEiEudHJhaW55YXJkLmFwaS52MS5HZXRUcmlhbFJlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLlRyaWFsIh6C0+STAhgSFi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0SkQEKEExpc3RUcmlhbE1ldHJpY3MSKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY3NSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2UiJoLT5JMCIBIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9tZXRyaWNzEn0KDFF1ZXJ5TWV0cmljcxIlLnRyYWlueWFyZC5hcGkudjEuUXVlcnlNZXRyaWNzUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuUXVlcnlNZXRyaWNzUmVzcG9uc2UiHoLT5JMCGBIWL2FwaS92MS9tZXRyaWNzOnNlcmllcxKiAQoUTGlzdFRyaWFsTWV0cmljTmFtZXMSLS50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbE1ldHJpY05hbWVzUmVxdWVzdBouLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTWV0cmljTmFtZXNSZXNwb25zZSIrgtPkkwIlEiMvYXBpL3YxL3RyaWFscy97dHJpYWx9L21ldHJpYy1uYW1lcxKFAQoNTGlzdFRyaWFsTG9ncxImLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSIjgtPkkwIdEhsvYXBpL3YxL3RyaWFscy97dHJpYWx9L2xvZ3MSmQEKEkxpc3RFeHBlcmltZW50TG9ncxIrLnRyYWlueWFyZC5hcGkudjEuTGlzdEV4cGVyaW1lbnRMb2dzUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1Jlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2xvZ3MSiQEKD0ZvbGxvd1RyaWFsTG9ncxIoLnRyYWlueWFyZC5hcGkudjEuRm9sbG93VHJpYWxMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIiqC0+STAiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vbG9nczpmb2xsb3cwARKdAQoURm9sbG93RXhwZXJpbWVudExvZ3MSLS50cmFpbnlhcmQuYXBpLnYxLkZvbGxvd0V4cGVyaW1lbnRMb2dzUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lIjSC0+STAi4SLC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2xvZ3M6Zm9sbG93MAFiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_api_v1_experiment_changes, file_trainyard_api_v1_logs, file_trainyard_api_v1_metrics, file_trainyard_api_v1_runs]);
 
 /**
  * @generated from message trainyard.api.v1.CreateExperimentRequest
@@ -198,262 +200,6 @@ export const GetExperimentRequestSchema: GenMessage<GetExperimentRequest> = /*@_
   messageDesc(file_trainyard_api_v1_experiments, 4);
 
 /**
- * @generated from message trainyard.api.v1.UpdateExperimentRequest
- */
-export type UpdateExperimentRequest = Message<"trainyard.api.v1.UpdateExperimentRequest"> & {
-  /**
-   * @generated from field: string experiment = 1;
-   */
-  experiment: string;
-
-  /**
-   * @generated from field: optional string name = 2;
-   */
-  name?: string | undefined;
-
-  /**
-   * @generated from field: optional string description = 3;
-   */
-  description?: string | undefined;
-
-  /**
-   * @generated from field: optional string notes = 4;
-   */
-  notes?: string | undefined;
-
-  /**
-   * @generated from field: repeated string add_labels = 5;
-   */
-  addLabels: string[];
-
-  /**
-   * @generated from field: repeated string remove_labels = 6;
-   */
-  removeLabels: string[];
-
-  /**
-   * As in UpdateJobRequest.
-   *
-   * @generated from field: optional uint32 priority = 7;
-   */
-  priority?: number | undefined;
-
-  /**
-   * @generated from field: optional double weight = 8;
-   */
-  weight?: number | undefined;
-
-  /**
-   * @generated from field: optional uint32 max_slots = 9;
-   */
-  maxSlots?: number | undefined;
-
-  /**
-   * As in SetRetentionPolicyRequest.
-   *
-   * @generated from field: trainyard.common.v1.RetentionSettings gc_policy = 10;
-   */
-  gcPolicy?: RetentionSettings | undefined;
-
-  /**
-   * Of the change of gc_policy.
-   *
-   * @generated from field: string reason = 11;
-   */
-  reason: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.UpdateExperimentRequest.
- * Use `create(UpdateExperimentRequestSchema)` to create a new message.
- */
-export const UpdateExperimentRequestSchema: GenMessage<UpdateExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 5);
-
-/**
- * @generated from message trainyard.api.v1.ForkExperimentRequest
- */
-export type ForkExperimentRequest = Message<"trainyard.api.v1.ForkExperimentRequest"> & {
-  /**
-   * @generated from field: string experiment = 1;
-   */
-  experiment: string;
-
-  /**
-   * A YAML text in place of the configuration of the experiment; empty to keep it as it was recorded, with its seed.
-   *
-   * @generated from field: string config = 2;
-   */
-  config: string;
-
-  /**
-   * As in CreateExperimentRequest.
-   *
-   * @generated from field: repeated string overrides = 3;
-   */
-  overrides: string[];
-
-  /**
-   * A complete checkpoint of the experiment; empty to start as the configuration says.
-   *
-   * @generated from field: string checkpoint = 4;
-   */
-  checkpoint: string;
-
-  /**
-   * @generated from field: bool paused = 5;
-   */
-  paused: boolean;
-
-  /**
-   * @generated from field: bool validate_only = 6;
-   */
-  validateOnly: boolean;
-};
-
-/**
- * Describes the message trainyard.api.v1.ForkExperimentRequest.
- * Use `create(ForkExperimentRequestSchema)` to create a new message.
- */
-export const ForkExperimentRequestSchema: GenMessage<ForkExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 6);
-
-/**
- * @generated from message trainyard.api.v1.ActOnExperimentsRequest
- */
-export type ActOnExperimentsRequest = Message<"trainyard.api.v1.ActOnExperimentsRequest"> & {
-  /**
-   * Each once.
-   *
-   * @generated from field: repeated string experiments = 1;
-   */
-  experiments: string[];
-
-  /**
-   * activate, pause, cancel, kill, archive, unarchive.
-   *
-   * @generated from field: string verb = 2;
-   */
-  verb: string;
-
-  /**
-   * @generated from field: string reason = 3;
-   */
-  reason: string;
-
-  /**
-   * @generated from field: bool dry_run = 4;
-   */
-  dryRun: boolean;
-};
-
-/**
- * Describes the message trainyard.api.v1.ActOnExperimentsRequest.
- * Use `create(ActOnExperimentsRequestSchema)` to create a new message.
- */
-export const ActOnExperimentsRequestSchema: GenMessage<ActOnExperimentsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 7);
-
-/**
- * @generated from message trainyard.api.v1.ActOnExperimentsResponse
- */
-export type ActOnExperimentsResponse = Message<"trainyard.api.v1.ActOnExperimentsResponse"> & {
-  /**
-   * @generated from field: string position = 1;
-   */
-  position: string;
-
-  /**
-   * In the order of the request.
-   *
-   * @generated from field: repeated trainyard.api.v1.ExperimentAction items = 2;
-   */
-  items: ExperimentAction[];
-};
-
-/**
- * Describes the message trainyard.api.v1.ActOnExperimentsResponse.
- * Use `create(ActOnExperimentsResponseSchema)` to create a new message.
- */
-export const ActOnExperimentsResponseSchema: GenMessage<ActOnExperimentsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 8);
-
-/**
- * @generated from message trainyard.api.v1.ExperimentAction
- */
-export type ExperimentAction = Message<"trainyard.api.v1.ExperimentAction"> & {
-  /**
-   * @generated from field: string experiment = 1;
-   */
-  experiment: string;
-
-  /**
-   * changed; unchanged, if it is so already; refused.
-   *
-   * @generated from field: string outcome = 2;
-   */
-  outcome: string;
-
-  /**
-   * The reason of a refusal, as the verb alone gives it; empty for none.
-   *
-   * @generated from field: string code = 3;
-   */
-  code: string;
-
-  /**
-   * @generated from field: string detail = 4;
-   */
-  detail: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.ExperimentAction.
- * Use `create(ExperimentActionSchema)` to create a new message.
- */
-export const ExperimentActionSchema: GenMessage<ExperimentAction> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 9);
-
-/**
- * @generated from message trainyard.api.v1.ArchiveExperimentRequest
- */
-export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperimentRequest"> & {
-  /**
-   * @generated from field: string experiment = 1;
-   */
-  experiment: string;
-
-  /**
-   * @generated from field: string reason = 2;
-   */
-  reason: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.ArchiveExperimentRequest.
- * Use `create(ArchiveExperimentRequestSchema)` to create a new message.
- */
-export const ArchiveExperimentRequestSchema: GenMessage<ArchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 10);
-
-/**
- * @generated from message trainyard.api.v1.UnarchiveExperimentRequest
- */
-export type UnarchiveExperimentRequest = Message<"trainyard.api.v1.UnarchiveExperimentRequest"> & {
-  /**
-   * @generated from field: string experiment = 1;
-   */
-  experiment: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.UnarchiveExperimentRequest.
- * Use `create(UnarchiveExperimentRequestSchema)` to create a new message.
- */
-export const UnarchiveExperimentRequestSchema: GenMessage<UnarchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 11);
-
-/**
  * @generated from message trainyard.api.v1.ActivateExperimentRequest
  */
 export type ActivateExperimentRequest = Message<"trainyard.api.v1.ActivateExperimentRequest"> & {
@@ -468,7 +214,7 @@ export type ActivateExperimentRequest = Message<"trainyard.api.v1.ActivateExperi
  * Use `create(ActivateExperimentRequestSchema)` to create a new message.
  */
 export const ActivateExperimentRequestSchema: GenMessage<ActivateExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 12);
+  messageDesc(file_trainyard_api_v1_experiments, 5);
 
 /**
  * @generated from message trainyard.api.v1.PauseExperimentRequest
@@ -485,7 +231,7 @@ export type PauseExperimentRequest = Message<"trainyard.api.v1.PauseExperimentRe
  * Use `create(PauseExperimentRequestSchema)` to create a new message.
  */
 export const PauseExperimentRequestSchema: GenMessage<PauseExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 13);
+  messageDesc(file_trainyard_api_v1_experiments, 6);
 
 /**
  * @generated from message trainyard.api.v1.CancelExperimentRequest
@@ -502,7 +248,7 @@ export type CancelExperimentRequest = Message<"trainyard.api.v1.CancelExperiment
  * Use `create(CancelExperimentRequestSchema)` to create a new message.
  */
 export const CancelExperimentRequestSchema: GenMessage<CancelExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 14);
+  messageDesc(file_trainyard_api_v1_experiments, 7);
 
 /**
  * @generated from message trainyard.api.v1.KillExperimentRequest
@@ -519,7 +265,7 @@ export type KillExperimentRequest = Message<"trainyard.api.v1.KillExperimentRequ
  * Use `create(KillExperimentRequestSchema)` to create a new message.
  */
 export const KillExperimentRequestSchema: GenMessage<KillExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 15);
+  messageDesc(file_trainyard_api_v1_experiments, 8);
 
 /**
  * @generated from message trainyard.api.v1.CommandResponse
@@ -541,7 +287,7 @@ export type CommandResponse = Message<"trainyard.api.v1.CommandResponse"> & {
  * Use `create(CommandResponseSchema)` to create a new message.
  */
 export const CommandResponseSchema: GenMessage<CommandResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 16);
+  messageDesc(file_trainyard_api_v1_experiments, 9);
 
 /**
  * @generated from message trainyard.api.v1.Experiment
@@ -698,7 +444,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
  * Use `create(ExperimentSchema)` to create a new message.
  */
 export const ExperimentSchema: GenMessage<Experiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 17);
+  messageDesc(file_trainyard_api_v1_experiments, 10);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsRequest
@@ -730,7 +476,7 @@ export type ListTrialsRequest = Message<"trainyard.api.v1.ListTrialsRequest"> & 
  * Use `create(ListTrialsRequestSchema)` to create a new message.
  */
 export const ListTrialsRequestSchema: GenMessage<ListTrialsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 18);
+  messageDesc(file_trainyard_api_v1_experiments, 11);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialsResponse
@@ -757,7 +503,7 @@ export type ListTrialsResponse = Message<"trainyard.api.v1.ListTrialsResponse"> 
  * Use `create(ListTrialsResponseSchema)` to create a new message.
  */
 export const ListTrialsResponseSchema: GenMessage<ListTrialsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 19);
+  messageDesc(file_trainyard_api_v1_experiments, 12);
 
 /**
  * @generated from message trainyard.api.v1.GetTrialRequest
@@ -779,7 +525,7 @@ export type GetTrialRequest = Message<"trainyard.api.v1.GetTrialRequest"> & {
  * Use `create(GetTrialRequestSchema)` to create a new message.
  */
 export const GetTrialRequestSchema: GenMessage<GetTrialRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 20);
+  messageDesc(file_trainyard_api_v1_experiments, 13);
 
 /**
  * @generated from message trainyard.api.v1.Trial
@@ -923,7 +669,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
  * Use `create(TrialSchema)` to create a new message.
  */
 export const TrialSchema: GenMessage<Trial> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 21);
+  messageDesc(file_trainyard_api_v1_experiments, 14);
 
 /**
  * @generated from message trainyard.api.v1.Run
@@ -1010,7 +756,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 22);
+  messageDesc(file_trainyard_api_v1_experiments, 15);
 
 /**
  * @generated from message trainyard.api.v1.RunPlacement
@@ -1051,26 +797,7 @@ export type RunPlacement = Message<"trainyard.api.v1.RunPlacement"> & {
  * Use `create(RunPlacementSchema)` to create a new message.
  */
 export const RunPlacementSchema: GenMessage<RunPlacement> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 23);
-
-/**
- * @generated from message trainyard.api.v1.ProxyAddresses
- */
-export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
-  /**
-   * http://10.0.0.7:6006 for example, or tcp:// with proxy_tcp, in the order of the configuration.
-   *
-   * @generated from field: repeated string addresses = 1;
-   */
-  addresses: string[];
-};
-
-/**
- * Describes the message trainyard.api.v1.ProxyAddresses.
- * Use `create(ProxyAddressesSchema)` to create a new message.
- */
-export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 24);
+  messageDesc(file_trainyard_api_v1_experiments, 16);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsRequest
@@ -1111,7 +838,7 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
  * Use `create(ListTrialMetricsRequestSchema)` to create a new message.
  */
 export const ListTrialMetricsRequestSchema: GenMessage<ListTrialMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 25);
+  messageDesc(file_trainyard_api_v1_experiments, 17);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialMetricsResponse
@@ -1138,7 +865,7 @@ export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetric
  * Use `create(ListTrialMetricsResponseSchema)` to create a new message.
  */
 export const ListTrialMetricsResponseSchema: GenMessage<ListTrialMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 26);
+  messageDesc(file_trainyard_api_v1_experiments, 18);
 
 /**
  * @generated from message trainyard.api.v1.MetricPoint
@@ -1194,167 +921,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
  * Use `create(MetricPointSchema)` to create a new message.
  */
 export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 27);
-
-/**
- * @generated from message trainyard.api.v1.QueryMetricsRequest
- */
-export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"> & {
-  /**
-   * At most 200.
-   *
-   * @generated from field: repeated string trials = 1;
-   */
-  trials: string[];
-
-  /**
-   * Default: training.
-   *
-   * @generated from field: string group = 2;
-   */
-  group: string;
-
-  /**
-   * At most 50.
-   *
-   * @generated from field: repeated string names = 3;
-   */
-  names: string[];
-
-  /**
-   * step (default), time (milliseconds since 1970), or the name of a metric of the same reports, such as epoch.
-   *
-   * @generated from field: string x = 4;
-   */
-  x: string;
-
-  /**
-   * Both included. Default: the first and the last x of each series.
-   *
-   * @generated from field: optional double from = 5;
-   */
-  from?: number | undefined;
-
-  /**
-   * @generated from field: optional double to = 6;
-   */
-  to?: number | undefined;
-
-  /**
-   * Default: 1,000; at most 4,000.
-   *
-   * @generated from field: uint32 buckets = 7;
-   */
-  buckets: number;
-
-  /**
-   * Use the points that a later run superseded, too.
-   *
-   * @generated from field: bool superseded = 8;
-   */
-  superseded: boolean;
-
-  /**
-   * One series for each name, of all points of all trials: mean and deviation of the group.
-   *
-   * @generated from field: bool combined = 9;
-   */
-  combined: boolean;
-};
-
-/**
- * Describes the message trainyard.api.v1.QueryMetricsRequest.
- * Use `create(QueryMetricsRequestSchema)` to create a new message.
- */
-export const QueryMetricsRequestSchema: GenMessage<QueryMetricsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 28);
-
-/**
- * @generated from message trainyard.api.v1.QueryMetricsResponse
- */
-export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsResponse"> & {
-  /**
-   * Trial by trial, in it name by name, in the order in which they were given.
-   *
-   * @generated from field: repeated trainyard.common.v1.Series series = 1;
-   */
-  series: Series[];
-
-  /**
-   * @generated from field: string position = 2;
-   */
-  position: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.QueryMetricsResponse.
- * Use `create(QueryMetricsResponseSchema)` to create a new message.
- */
-export const QueryMetricsResponseSchema: GenMessage<QueryMetricsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 29);
-
-/**
- * @generated from message trainyard.api.v1.ListTrialMetricNamesRequest
- */
-export type ListTrialMetricNamesRequest = Message<"trainyard.api.v1.ListTrialMetricNamesRequest"> & {
-  /**
-   * @generated from field: string trial = 1;
-   */
-  trial: string;
-
-  /**
-   * Empty for all groups.
-   *
-   * @generated from field: string group = 2;
-   */
-  group: string;
-
-  /**
-   * @generated from field: string prefix = 3;
-   */
-  prefix: string;
-
-  /**
-   * @generated from field: uint32 page_size = 4;
-   */
-  pageSize: number;
-
-  /**
-   * @generated from field: string page_token = 5;
-   */
-  pageToken: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.ListTrialMetricNamesRequest.
- * Use `create(ListTrialMetricNamesRequestSchema)` to create a new message.
- */
-export const ListTrialMetricNamesRequestSchema: GenMessage<ListTrialMetricNamesRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 30);
-
-/**
- * @generated from message trainyard.api.v1.ListTrialMetricNamesResponse
- */
-export type ListTrialMetricNamesResponse = Message<"trainyard.api.v1.ListTrialMetricNamesResponse"> & {
-  /**
-   * In the order of group, name and kind.
-   *
-   * @generated from field: repeated trainyard.common.v1.MetricName items = 1;
-   */
-  items: MetricName[];
-
-  /**
-   * @generated from field: string next_page_token = 2;
-   */
-  nextPageToken: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.ListTrialMetricNamesResponse.
- * Use `create(ListTrialMetricNamesResponseSchema)` to create a new message.
- */
-export const ListTrialMetricNamesResponseSchema: GenMessage<ListTrialMetricNamesResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 31);
+  messageDesc(file_trainyard_api_v1_experiments, 19);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsRequest
@@ -1464,113 +1031,7 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
  * Use `create(ListTrialLogsRequestSchema)` to create a new message.
  */
 export const ListTrialLogsRequestSchema: GenMessage<ListTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 32);
-
-/**
- * @generated from message trainyard.api.v1.ListExperimentLogsRequest
- */
-export type ListExperimentLogsRequest = Message<"trainyard.api.v1.ListExperimentLogsRequest"> & {
-  /**
-   * @generated from field: string experiment = 1;
-   */
-  experiment: string;
-
-  /**
-   * @generated from field: uint32 page_size = 2;
-   */
-  pageSize: number;
-
-  /**
-   * @generated from field: string page_token = 3;
-   */
-  pageToken: string;
-
-  /**
-   * @generated from field: uint32 tail = 4;
-   */
-  tail: number;
-
-  /**
-   * Only lines of this run, of this node, of the process with this rank.
-   *
-   * @generated from field: optional uint32 run = 5;
-   */
-  run?: number | undefined;
-
-  /**
-   * @generated from field: optional uint32 node_rank = 6;
-   */
-  nodeRank?: number | undefined;
-
-  /**
-   * @generated from field: optional uint32 rank = 7;
-   */
-  rank?: number | undefined;
-
-  /**
-   * stdout, stderr or agent.
-   *
-   * @generated from field: string source = 8;
-   */
-  source: string;
-
-  /**
-   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
-   *
-   * @generated from field: string level = 9;
-   */
-  level: string;
-
-  /**
-   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
-   *
-   * @generated from field: optional double from_ms = 10;
-   */
-  fromMs?: number | undefined;
-
-  /**
-   * @generated from field: optional double until_ms = 11;
-   */
-  untilMs?: number | undefined;
-
-  /**
-   * Lines with this text in them.
-   *
-   * @generated from field: string contains = 12;
-   */
-  contains: string;
-
-  /**
-   * Lines in which this regular expression is found, in RE2's syntax.
-   *
-   * @generated from field: string matches = 13;
-   */
-  matches: string;
-
-  /**
-   * Lines that have all these words, in either case.
-   *
-   * @generated from field: string search = 14;
-   */
-  search: string;
-
-  /**
-   * @generated from field: string after = 15;
-   */
-  after: string;
-
-  /**
-   * @generated from field: string before = 16;
-   */
-  before: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.ListExperimentLogsRequest.
- * Use `create(ListExperimentLogsRequestSchema)` to create a new message.
- */
-export const ListExperimentLogsRequestSchema: GenMessage<ListExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 33);
+  messageDesc(file_trainyard_api_v1_experiments, 20);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialLogsResponse
@@ -1613,7 +1074,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
  * Use `create(ListTrialLogsResponseSchema)` to create a new message.
  */
 export const ListTrialLogsResponseSchema: GenMessage<ListTrialLogsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 34);
+  messageDesc(file_trainyard_api_v1_experiments, 21);
 
 /**
  * @generated from message trainyard.api.v1.FollowTrialLogsRequest
@@ -1701,7 +1162,7 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
  * Use `create(FollowTrialLogsRequestSchema)` to create a new message.
  */
 export const FollowTrialLogsRequestSchema: GenMessage<FollowTrialLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 35);
+  messageDesc(file_trainyard_api_v1_experiments, 22);
 
 /**
  * @generated from message trainyard.api.v1.FollowExperimentLogsRequest
@@ -1787,7 +1248,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
  * Use `create(FollowExperimentLogsRequestSchema)` to create a new message.
  */
 export const FollowExperimentLogsRequestSchema: GenMessage<FollowExperimentLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 36);
+  messageDesc(file_trainyard_api_v1_experiments, 23);
 
 /**
  * @generated from message trainyard.api.v1.TrialLogLine
@@ -1862,7 +1323,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
  * Use `create(TrialLogLineSchema)` to create a new message.
  */
 export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiments, 37);
+  messageDesc(file_trainyard_api_v1_experiments, 24);
 
 /**
  * @generated from service trainyard.api.v1.ExperimentService
@@ -1893,8 +1354,7 @@ export const ExperimentService: GenService<{
     output: typeof ExperimentSchema;
   },
   /**
-   * Changes what is given of name, description, notes and labels, or of the queue, or gc_policy: one of the three in a request.
-   * With If-Match the words change only if the experiment has that ETag; otherwise the answer is 412, stale_revision.
+   * Changes name, description, notes and labels (412, stale_revision, if its ETag is not If-Match's), or the queue, or gc_policy.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.UpdateExperiment
    */
@@ -1915,8 +1375,7 @@ export const ExperimentService: GenService<{
     output: typeof CreateExperimentResponseSchema;
   },
   /**
-   * Does one thing to each of the experiments that are named, at most 10,000, and says of each what happened to it. With dry_run
-   * it says what would happen, and changes nothing. The same request again changes nothing more.
+   * Does one thing to each named experiment, at most 10,000. The answer says what happened to each, or with dry_run what would.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ActOnExperiments
    */

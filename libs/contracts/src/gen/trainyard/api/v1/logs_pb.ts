@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/logs.proto.
  */
 export const file_trainyard_api_v1_logs: GenFile = /*@__PURE__*/
-  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL2xvZ3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiqgEKEE1hdGNoZWRMb2dQb2xpY3kSDgoGcG9saWN5GAEgASgJEg4KBmFjdGlvbhgCIAEoCRILCgNydW4YAyABKA0SDQoFYWdlbnQYBCABKAkSEQoJbm9kZV9yYW5rGAUgASgNEhEKBHJhbmsYBiABKA1IAIgBARIMCgRsaW5lGAcgASgJEg4KBmN1cnNvchgIIAEoCRINCgVhdF9tcxgJIAEoAUIHCgVfcmFuayIyCg9SZW1vdmVkTG9nTGluZXMSDQoFbGluZXMYASABKAESEAoIdW50aWxfbXMYAiABKAFiBnByb3RvMw");
+  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL2xvZ3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiqgEKEE1hdGNoZWRMb2dQb2xpY3kSDgoGcG9saWN5GAEgASgJEg4KBmFjdGlvbhgCIAEoCRILCgNydW4YAyABKA0SDQoFYWdlbnQYBCABKAkSEQoJbm9kZV9yYW5rGAUgASgNEhEKBHJhbmsYBiABKA1IAIgBARIMCgRsaW5lGAcgASgJEg4KBmN1cnNvchgIIAEoCRINCgVhdF9tcxgJIAEoAUIHCgVfcmFuayIyCg9SZW1vdmVkTG9nTGluZXMSDQoFbGluZXMYASABKAESEAoIdW50aWxfbXMYAiABKAEi9wIKGUxpc3RFeHBlcmltZW50TG9nc1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEhEKBHJhbmsYByABKA1IAogBARIOCgZzb3VyY2UYCCABKAkSDQoFbGV2ZWwYCSABKAkSFAoHZnJvbV9tcxgKIAEoAUgDiAEBEhUKCHVudGlsX21zGAsgASgBSASIAQESEAoIY29udGFpbnMYDCABKAkSDwoHbWF0Y2hlcxgNIAEoCRIOCgZzZWFyY2gYDiABKAkSDQoFYWZ0ZXIYDyABKAkSDgoGYmVmb3JlGBAgASgJQgYKBF9ydW5CDAoKX25vZGVfcmFua0IHCgVfcmFua0IKCghfZnJvbV9tc0ILCglfdW50aWxfbXNiBnByb3RvMw");
 
 /**
  * @generated from message trainyard.api.v1.MatchedLogPolicy
@@ -98,4 +98,110 @@ export type RemovedLogLines = Message<"trainyard.api.v1.RemovedLogLines"> & {
  */
 export const RemovedLogLinesSchema: GenMessage<RemovedLogLines> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_logs, 1);
+
+/**
+ * @generated from message trainyard.api.v1.ListExperimentLogsRequest
+ */
+export type ListExperimentLogsRequest = Message<"trainyard.api.v1.ListExperimentLogsRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * @generated from field: uint32 tail = 4;
+   */
+  tail: number;
+
+  /**
+   * Only lines of this run, of this node, of the process with this rank.
+   *
+   * @generated from field: optional uint32 run = 5;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 6;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 7;
+   */
+  rank?: number | undefined;
+
+  /**
+   * stdout, stderr or agent.
+   *
+   * @generated from field: string source = 8;
+   */
+  source: string;
+
+  /**
+   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   *
+   * @generated from field: string level = 9;
+   */
+  level: string;
+
+  /**
+   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 10;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 11;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * Lines with this text in them.
+   *
+   * @generated from field: string contains = 12;
+   */
+  contains: string;
+
+  /**
+   * Lines in which this regular expression is found, in RE2's syntax.
+   *
+   * @generated from field: string matches = 13;
+   */
+  matches: string;
+
+  /**
+   * Lines that have all these words, in either case.
+   *
+   * @generated from field: string search = 14;
+   */
+  search: string;
+
+  /**
+   * @generated from field: string after = 15;
+   */
+  after: string;
+
+  /**
+   * @generated from field: string before = 16;
+   */
+  before: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListExperimentLogsRequest.
+ * Use `create(ListExperimentLogsRequestSchema)` to create a new message.
+ */
+export const ListExperimentLogsRequestSchema: GenMessage<ListExperimentLogsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_logs, 2);
 

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/runs.proto.
  */
 export const file_trainyard_api_v1_runs: GenFile = /*@__PURE__*/
-  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL3J1bnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiMQoRR2V0U2lnbmFsc1JlcXVlc3QSCwoDcnVuGAEgASgJEg8KB3dhaXRfbXMYAiABKA0iLwoSR2V0U2lnbmFsc1Jlc3BvbnNlEgwKBHN0b3AYASABKAgSCwoDd2h5GAIgASgJMokBCgpSdW5TZXJ2aWNlEnsKCkdldFNpZ25hbHMSIy50cmFpbnlhcmQuYXBpLnYxLkdldFNpZ25hbHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5HZXRTaWduYWxzUmVzcG9uc2UiIoLT5JMCHBIaL2FwaS92MS9ydW5zL3tydW59L3NpZ25hbHNiBnByb3RvMw", [file_google_api_annotations]);
+  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL3J1bnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiMQoRR2V0U2lnbmFsc1JlcXVlc3QSCwoDcnVuGAEgASgJEg8KB3dhaXRfbXMYAiABKA0iLwoSR2V0U2lnbmFsc1Jlc3BvbnNlEgwKBHN0b3AYASABKAgSCwoDd2h5GAIgASgJIiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCTKJAQoKUnVuU2VydmljZRJ7CgpHZXRTaWduYWxzEiMudHJhaW55YXJkLmFwaS52MS5HZXRTaWduYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0U2lnbmFsc1Jlc3BvbnNlIiKC0+STAhwSGi9hcGkvdjEvcnVucy97cnVufS9zaWduYWxzYgZwcm90bzM", [file_google_api_annotations]);
 
 /**
  * @generated from message trainyard.api.v1.GetSignalsRequest
@@ -60,6 +60,25 @@ export type GetSignalsResponse = Message<"trainyard.api.v1.GetSignalsResponse"> 
  */
 export const GetSignalsResponseSchema: GenMessage<GetSignalsResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_runs, 1);
+
+/**
+ * @generated from message trainyard.api.v1.ProxyAddresses
+ */
+export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
+  /**
+   * http://10.0.0.7:6006 for example, or tcp:// with proxy_tcp, in the order of the configuration.
+   *
+   * @generated from field: repeated string addresses = 1;
+   */
+  addresses: string[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.ProxyAddresses.
+ * Use `create(ProxyAddressesSchema)` to create a new message.
+ */
+export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_runs, 2);
 
 /**
  * The calls of a training process, with its run's token. It sends metric reports to the metrics
