@@ -67,10 +67,10 @@ async function ingested(logs: TestLogs, context: BenchContext): Promise<BenchRes
     let experiment = 1_000;
     const ours = async (): Promise<number> => {
       experiment += 1;
-      const each = Array.from({ length: writers }, (_, writer) =>
-        fill(logs, `${experiment}.${writer + 1}#1`, lines / writers),
+      const write = (writer: number) => fill(logs, `${experiment}.${writer}#1`, lines / writers);
+      return await perSecond(lines, () =>
+        Promise.all(Array.from({ length: writers }, (_, n) => write(n + 1))),
       );
-      return await perSecond(lines, () => Promise.all(each));
     };
     const copied = (): Promise<number> =>
       perSecond(lines, () => logs.stage.sql(`copy bare from '${file}'`));

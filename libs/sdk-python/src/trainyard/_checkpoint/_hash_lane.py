@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import queue
 import threading
 from types import TracebackType
@@ -17,6 +16,9 @@ class HashLane:
     """
 
     def __init__(self, expected_bytes: int) -> None:
+        # Loaded here, as in _storage.
+        import hashlib
+
         self._sha256 = hashlib.sha256()
         # As many pieces as are in memory at one time; None ends the thread.
         self._pieces: queue.Queue[bytes | None] = queue.Queue(HASH_LANE_PIECES)
