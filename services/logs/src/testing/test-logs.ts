@@ -1,4 +1,5 @@
 /** The service over a real PostgreSQL, as agents and the gateway meet it. */
+import { inspect } from "node:util";
 import type { Plain } from "@trainyard/contracts";
 import {
   AcceptedSchema,
@@ -9,7 +10,7 @@ import {
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
 import { assert, type Rejection } from "@trainyard/kernel";
-import { runToken, type Service, type TableOverrides } from "@trainyard/runtime";
+import { createLogger, runToken, type Service, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
@@ -24,6 +25,8 @@ function tokensOf(lines: readonly Plain<LogLine>[]): readonly string[] {
 export class TestLogs implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly #replicas = new AsyncDisposableStack();
+  /** What the replicas have logged as errors, for a test that fails. */
+  readonly #errors: unknown[] = [];
 
   private constructor(stage: DatabaseStage) {
     this.stage = stage;
@@ -41,7 +44,9 @@ export class TestLogs implements AsyncDisposable {
       TRAINYARD_RUN_TOKEN_KEY: tokenKey.secret.toString("hex"),
       TRAINYARD_RUN_TOKEN_KEY_ID: tokenKey.id,
     });
-    const service = this.#replicas.use(await createService(config, { bus, ...overrides }));
+    const logger = createLogger("logs", "silent");
+    logger.error = (fields: unknown) => void this.#errors.push(fields);
+    const service = this.#replicas.use(await createService(config, { bus, logger, ...overrides }));
     await service.start();
     return service;
   }
@@ -53,7 +58,8 @@ export class TestLogs implements AsyncDisposable {
 
   async written(lines: readonly Plain<LogLine>[]): Promise<void> {
     const answer = await this.write(lines);
-    assert(answer.kind === "ok", `lines are taken: ${JSON.stringify(answer)}`);
+    const told = answer.kind === "ok" ? "" : `: ${inspect([answer, ...this.#errors])}`;
+    assert(answer.kind === "ok", `lines are taken${told}`);
   }
 
   async #ask(query: Partial<Plain<QueryLines>>) {
