@@ -17,6 +17,8 @@ export const runtimeLimits = {
   /** A cursor that caused nothing is written at the latest after this long, or this many events. */
   lazyCursorMs: 200,
   lazyCursorEvents: 1_000,
+  /** While no event concerns a view, its cursor's row is looked at this often. */
+  rowSeenMs: 500,
   /** Attempts at one decision whose streams keep moving, before it counts as a fault of the world. */
   conflictRetriesMax: 20,
   /** Waiting between attempts after a fault of the world. */

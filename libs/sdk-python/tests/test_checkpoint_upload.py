@@ -309,6 +309,24 @@ class Digesting(UploadCase):
         self.assertNotIn("md5", whole.message())
 
 
+class OwnFiles(UploadCase):
+    def test_a_link_that_leads_out_of_the_folder_is_not_followed(self):
+        own, other = self.folder / "own", self.folder / "other"
+        (own / "inside").mkdir(parents=True)
+        other.mkdir()
+        for folder in (own / "inside", other):
+            (folder / "file").write_text("x")
+        (own / "to_file").symlink_to(other / "file")
+        (own / "to_folder").symlink_to(other)
+        (own / "to_inside").symlink_to(own / "inside" / "file")
+        self.assertEqual(_uploader._own_files(own), ["inside/file", "to_inside"])
+
+    def test_a_host_that_starts_no_process_is_asked_again(self):
+        with mock.patch("subprocess.Popen", side_effect=OSError(11, "try again")):
+            sent = _upload_process.UploadProcess().run({})
+        self.assertEqual((sent.manifest, sent.refused), (None, False))
+
+
 class HashLane(unittest.TestCase):
     def test_it_hashes_all_pieces_and_its_thread_ends(self):
         import hashlib

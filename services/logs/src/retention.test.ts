@@ -82,6 +82,10 @@ describe("lines of an experiment are removed", () => {
     for (const experiment of [brief, other]) {
       await write(experiment, 5);
       await ends(experiment);
+      await logs.stage.tell(`experiment-${experiment}`, {
+        type: "ExperimentArchived",
+        data: { reason: "" },
+      });
     }
     aheadMs = 2.9 * dayMs;
     await sweep();

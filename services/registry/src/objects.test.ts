@@ -258,6 +258,12 @@ describe("an audit of a bucket", () => {
         [young, "unknown"],
       ].sort(),
     );
+    // Declared under another root, which may be another name of the same place.
+    const { registry } = audited;
+    const { checkpoint: elsewhere } = await registry.declare(await registry.newTrial());
+    await audited.store.put(`${elsewhere}/x`, Buffer.from("x"));
+    audited.age(elsewhere, 20 * dayMs);
+    expect(findingsOf(await audit()).map(({ name }) => name)).not.toContain(elsewhere);
     const keys = audited.keys();
     expect(await audit(dayMs - 1)).toMatchObject(rejectedAs("invalid_request"));
     expect(audited.keys()).toEqual(keys);

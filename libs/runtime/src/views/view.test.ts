@@ -114,6 +114,20 @@ describe("events that do not concern a view", () => {
     expect(await stage.counts()).toEqual({ "1": 2, "2": 1 });
   });
 
+  test("show that another replica has emptied the tables", async () => {
+    await stage.tell("1");
+    await using one = await stage.fold({ concerns });
+    await one.reach();
+    await stage.sql("truncate tested.counts, tested.notes, tested.work");
+    await stage.sql("update tested.view_cursor set position = 0, event = ''");
+    const told = async (): Promise<void> => {
+      await stage.tell("2");
+      await one.reach();
+      expect(await stage.counts()).toEqual({ "1": 1 });
+    };
+    await until(told);
+  });
+
   test("that are lost with the log, while their rows are not, cost no rows", async () => {
     await stage.tell("1");
     const restore = await stage.backup();

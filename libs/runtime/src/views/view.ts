@@ -30,6 +30,7 @@ import {
   beginningOf,
   cursorAt,
   isOfTheLog,
+  isSame,
   liveSlot,
   prepareTables,
   readCursor,
@@ -59,6 +60,7 @@ export class View {
   #cursor: ViewCursor | null = null;
   /** The cursor's row: behind `#cursor` by events that do not concern the view. */
   #row: ViewCursor | null = null;
+  #rowSeenMs = Number.NEGATIVE_INFINITY;
   #position = 0;
   /** What the log held when the rows were begun with; null until that was asked. */
   #goal: number | null = null;
@@ -244,7 +246,9 @@ export class View {
     const concerned = events.filter((event) => concerns(spec, event));
     const behind = last.position - row.position;
     if (concerned.length === 0 && behind < runtimeLimits.lazyCursorEvents) {
-      this.#reached(cursorAt(last, spec.version));
+      const isThere = await this.#isRowThere(row);
+      this.#cursor = null;
+      if (isThere) this.#reached(cursorAt(last, spec.version));
       return;
     }
     const start = { row, passed: from.position };
@@ -256,6 +260,19 @@ export class View {
     }
     this.#written(cursorAt(last, spec.version));
     if (concerned.length > 0) spec.after?.(concerned);
+  }
+
+  /** Looked at now and then: another replica may have emptied the tables, or begun them anew. */
+  async #isRowThere(row: ViewCursor): Promise<boolean> {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#rowSeenMs < runtimeLimits.rowSeenMs) return true;
+    const found = await readCursor(this.pool, this.spec, liveSlot(this.spec), "");
+    const isThere =
+      found !== null &&
+      found.version === row.version &&
+      (found.position > row.position || (found.position === row.position && isSame(found, row)));
+    if (isThere) this.#rowSeenMs = nowMs;
+    return isThere;
   }
 
   /** For an operator: one line an occurrence, which is rare. */
@@ -299,6 +316,7 @@ export class View {
 
   #written(row: ViewCursor): void {
     this.#row = row;
+    this.#rowSeenMs = this.#clock.monotonicMs();
     this.#reached(row);
   }
 

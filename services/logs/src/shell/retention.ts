@@ -76,7 +76,8 @@ export class Retention {
         const { log_retention_days } = recordedConfig(event.data.config).retention_policy;
         days = log_retention_days ?? days;
       }
-      endedMs = event.type === "ExperimentEnded" ? stored.timeMs : null;
+      // It may be archived and described afterwards.
+      if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
     }
     return days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
   }

@@ -12,6 +12,7 @@ import { newEventId } from "@trainyard/event-log";
 import { registryLimits } from "../limits.ts";
 import { type AuditedPlace, auditedPlace } from "./audited-places.ts";
 import type { CommandDeps } from "./commands.ts";
+import { placedRoot } from "./placed.ts";
 import { listStorages } from "./storages.ts";
 import { checkpoints, storages } from "../streams.ts";
 
@@ -92,12 +93,17 @@ async function sectionOf({ executor, placed }: CommandDeps, root: string) {
   return declared.storage ?? {};
 }
 
+/**
+ * A checkpoint that was declared under another root is none of this one's findings: the two may name the same place, by a
+ * link, another spelling or another address of the same server.
+ */
 async function compare({ executor, placed }: CommandDeps, root: string, place: AuditedPlace) {
   const names = await place.names();
   const known = await placed.statesAt(root);
   const found: Finding[] = [];
   for (const name of names.filter((one) => !known.has(one))) {
     const { declared } = (await executor.cache.load(foldOf(checkpoints), name)).state;
+    if (declared !== null && placedRoot(declared.storage ?? {}) !== root) continue;
     const kind = declared === null ? "unknown" : "left_over";
     found.push({ root, name, kind, deleted: false, changedAtMs: await place.changedAtMs(name) });
   }

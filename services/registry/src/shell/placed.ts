@@ -2,7 +2,7 @@
  * Which storages checkpoints were declared in, by root: a fold of the log, for people, for what they adopt and for audits. The
  * root of an object store is its address.
  */
-import { checkpointRoot, storeAddress } from "@trainyard/blob";
+import { type CheckpointStorageSection, checkpointRoot, storeAddress } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { type Clock, Fault, idOf } from "@trainyard/kernel";
 import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
@@ -101,6 +101,11 @@ function databaseAway(cause: unknown): Fault {
   return new Fault("database_away", told, { retry: "later", cause });
 }
 
+/** The root under which a checkpoint is known that was declared in this storage; null for none. */
+export function placedRoot(storage: CheckpointStorageSection): string | null {
+  return checkpointRoot(storage) ?? storeAddress(storage);
+}
+
 type Change = { readonly text: string; readonly values: unknown[] };
 
 /** Applied again in the same order, the events end in the same rows. */
@@ -108,7 +113,7 @@ function changeOf(event: AnyEvent, id: string, table: string): Change | null {
   switch (event.type) {
     case "CheckpointDeclared": {
       const { storage, storageId } = event.data;
-      const root = checkpointRoot(storage ?? {}) ?? storeAddress(storage ?? {});
+      const root = placedRoot(storage ?? {});
       if (root === null) return null;
       return {
         text: `insert into ${table} (checkpoint, root, storage_id, state)

@@ -167,6 +167,24 @@ describe("gcs alone", () => {
     expect(await readAll(at.store, "a")).toEqual(content);
   });
 
+  test("a session at an address that is not the store's is none", async () => {
+    await using at = await opened();
+    const file = digestsOf(contentOf(2 * partBytes), partBytes);
+    await at.store.planUpload("a", file);
+    const objects = at.server.buckets.get("bucket")?.objects;
+    const name =
+      [...(objects?.keys() ?? [])].find((one) => one.endsWith(".trainyard-uploads/a")) ?? "";
+    const kept = objects?.get(name);
+    if (kept === undefined) throw new Error("no session is kept");
+    // Nothing listens there: a request would fail.
+    const address = "http://127.0.0.1:9/upload/storage/v1/b/bucket/o?x=1";
+    const forged = Buffer.from(JSON.stringify({ ...file, address }));
+    const pieces = [{ file: null, bytes: forged.length, kept: forged }];
+    objects?.set(name, { ...kept, pieces, bytes: forged.length });
+    const [part] = (await at.store.planUpload("a", file)).parts;
+    expect(part?.request.url).toContain(at.server.url);
+  });
+
   test("a session that the store has forgotten is begun anew", async () => {
     await using at = await opened();
     const content = contentOf(2 * partBytes);

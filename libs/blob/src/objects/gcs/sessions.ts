@@ -91,7 +91,7 @@ export class GcsSessions {
     });
     if (reply.status === 404) return null;
     const generation = reply.headers.get("x-goog-generation") ?? "0";
-    return { ...readSession(reply.text), generation };
+    return { ...readSession(reply.text, this.#connection), generation };
   }
 
   /** Begins a session and keeps it in place of the one before; null where another planner was faster. */
@@ -164,15 +164,31 @@ export class GcsSessions {
   }
 }
 
-/** Anything else than was kept is a session that is over. */
-function readSession(text: string): Omit<Session, "generation"> {
+/**
+ * Anything else than was kept is a session that is over: whoever may write into the bucket must not choose the address to
+ * which the platform sends requests.
+ */
+function readSession(text: string, connection: GcsConnection): Omit<Session, "generation"> {
   const over = { address: "", bytes: -1, sha256: "" };
   try {
     const { address, bytes, sha256 } = JSON.parse(text) as Record<string, unknown>;
     const isOne =
-      typeof address === "string" && typeof bytes === "number" && typeof sha256 === "string";
+      typeof address === "string" &&
+      typeof bytes === "number" &&
+      typeof sha256 === "string" &&
+      isOfStore(address, connection.uploadUrl({}));
     return isOne ? { address, bytes, sha256 } : over;
   } catch {
     return over;
   }
+}
+
+/** Google answers with other names of its own than the one that was asked. */
+const googles = /^https:\/\/(?:[a-z0-9-]+\.)*googleapis\.com$/;
+
+function isOfStore(address: string, uploadUrl: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const [found, own] = [new URL(address), new URL(uploadUrl)];
+  const isGoogles = googles.test(found.origin) && googles.test(own.origin);
+  return (found.origin === own.origin || isGoogles) && found.pathname === own.pathname;
 }

@@ -230,6 +230,14 @@ class S3Store implements ObjectStore {
 
   async finishUpload(key: string, file: FileDigests): Promise<ObjectHead> {
     this.#check(key, file);
+    if (file.parts.length > 1) {
+      const there = await this.head(key);
+      // An upload that was begun before the object came another way, by a copy, is never completed.
+      if (there !== null && compareWithFile(there, file) === "same") {
+        await this.#uploads.abortAllOf(key);
+        return there;
+      }
+    }
     const completed = file.parts.length > 1 && (await this.#uploads.finish(key, file));
     const head = await this.head(key);
     if (head === null) throw uploadIncomplete(key, "nothing of it is there");

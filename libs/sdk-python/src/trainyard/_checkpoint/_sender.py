@@ -109,7 +109,13 @@ class CheckpointSender:
         self.check_open()
         notice_at = time.monotonic()
         with self._changed:
-            while self._pending and self._room.is_short(self._spool.folder):
+            # A thread that has ended frees nothing: the agent delivers.
+            while (
+                self._pending
+                and self._thread is not None
+                and self._thread.is_alive()
+                and self._room.is_short(self._spool.folder)
+            ):
                 if time.monotonic() >= notice_at:
                     message = (
                         "checkpoint %s waits for earlier uploads: %.0f MB of sealed checkpoints and "

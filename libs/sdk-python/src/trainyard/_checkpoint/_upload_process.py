@@ -42,14 +42,18 @@ class UploadProcess:
             if self._ended:
                 return Sent(None, False, "the run ends")
             # From / so that no module in the script's folder hides one of Python's.
-            self._process = subprocess.Popen(
-                command,
-                cwd="/",
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    cwd="/",
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+            except OSError as error:
+                # A host that is short of memory or processes has them again later.
+                return Sent(None, False, f"the upload could not be started: {error}")
         process = self._process
         lines = _Lines(process)
         output = _exchange(process, json.dumps(order).encode("utf-8"))

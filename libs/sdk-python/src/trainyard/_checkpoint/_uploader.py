@@ -107,7 +107,7 @@ class Uploader:
     def _read(self) -> list[Digested]:
         order, moved = self._order, self._progress.moved
         if not order.checkpoint:
-            paths = files_of(order.folder)
+            paths = _own_files(order.folder)
             self._progress.begin("read", sum((order.folder / p).stat().st_size for p in paths))
             return [snapshot(order.folder, path, moved) for path in paths]
         entries = [entry_of(order.checkpoint, entry) for entry in order.manifest]
@@ -178,6 +178,12 @@ class Uploader:
             return error
         sent.add((part.path, part.offset))
         return None
+
+
+def _own_files(folder: Path) -> list[str]:
+    """The files of a folder that no link leads out of: a container may have left one to a file of its host."""
+    own = folder.resolve()
+    return [path for path in files_of(folder) if own in (folder / path).resolve().parents]
 
 
 class _Progress:
