@@ -1,4 +1,5 @@
 /** Everything of a one-process cluster is killed at once, supervisor and agent included; "up" makes it whole again. */
+import { inspect } from "node:util";
 import { World } from "../world/world.ts";
 import {
   submitSearch,
@@ -13,7 +14,7 @@ export async function killAll(options: {
   readonly seed: number;
   readonly stepSeconds: number;
   readonly trials?: number;
-}): Promise<{ readonly violations: readonly string[]; readonly runs: readonly number[] }> {
+}): Promise<{ readonly violations: readonly string[]; readonly again: readonly string[] }> {
   await using world = await World.start({ slots: 3 });
   const search = await submitSearch(world, options);
   await untilMoreValidations(world.client, search.id);
@@ -24,6 +25,9 @@ export async function killAll(options: {
   const { items } = await world.client.call("listTrials", { experiment: search.id, pageSize: 100 });
   return {
     violations: await violationsOf(world, search),
-    runs: items.map((trial) => trial.runs.length),
+    // How the runs of trials ended that needed more than one.
+    again: items
+      .filter(({ runs }) => runs.length > 1)
+      .map(({ id, runs }) => `${id}: ${inspect(runs)}`),
   };
 }

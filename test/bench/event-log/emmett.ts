@@ -7,6 +7,7 @@ import { body, eventType, meta, Streams } from "../support/payload.ts";
 export type EmmettStore = AsyncDisposable & { appendOne(caller: number): Promise<void> };
 
 export async function openEmmett(url: string, connections: number): Promise<EmmettStore> {
+  const { INT8, JSON: json, JSONB } = pg.types.builtins;
   const pool = new pg.Pool({ connectionString: url, max: connections });
   const store = getPostgreSQLEventStore(url, { connectionOptions: { pooled: true, pool } });
   await store.schema.migrate();
@@ -23,6 +24,10 @@ export async function openEmmett(url: string, connections: number): Promise<Emme
     async [Symbol.asyncDispose]() {
       await store.close();
       if (!pool.ended) await pool.end();
+      // It has set how the whole process reads these types; other benchmarks read them as our services do.
+      pg.types.setTypeParser(INT8, (text) => text);
+      for (const type of [json, JSONB])
+        pg.types.setTypeParser(type, (text) => JSON.parse(text) as unknown);
     },
   };
 }
