@@ -251,6 +251,14 @@ class Uploading(UploadCase):
         self.assertIn("weights", " ".join(self.log))
         self.assertEqual(self.folders(), [uuid])
 
+    def test_a_sealed_file_that_is_missing_is_refused_by_name(self):
+        self.platform.stop()
+        uuid = self.store(weights="good")
+        (self.storage / uuid / "weights").unlink()
+        self.platform.start()
+        self.wait_for_log(f"the sealed file {self.storage / uuid / 'weights'} is missing")
+        self.assertEqual((self.completed(), self.left()), ([], []))
+
     def wait_for_log(self, text):
         deadline = time.monotonic() + 120
         while not any(text in line for line in self.log):

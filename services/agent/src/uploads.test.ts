@@ -1,6 +1,6 @@
 /** What the agent does with checkpoints of an object store that a process left, on each of several hosts. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
@@ -113,6 +113,22 @@ test("a checkpoint that waits for another host's files holds up no other, and is
   );
   expect(platform.uploads).toEqual([first, second]);
   platform.unsent.clear();
+  await vi.waitFor(
+    () => expect([...platform.checkpoints.keys()]).toEqual([second, first]),
+    patient,
+  );
+});
+
+test("a checkpoint whose files cannot be read now holds up no other, and is delivered once they can", async () => {
+  const launch = launchOf(
+    `${sealing(first, 1)}; rm "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"; mkdir "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"; ${sealing(second, 2)}`,
+    storing,
+  );
+  platform.run(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([second]), patient);
+  const file = join(runDirOf(launch), "checkpoints", first, "shards/0");
+  rmdirSync(file);
+  writeFileSync(file, content);
   await vi.waitFor(
     () => expect([...platform.checkpoints.keys()]).toEqual([second, first]),
     patient,

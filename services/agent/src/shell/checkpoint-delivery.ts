@@ -218,7 +218,8 @@ async function send(
     case "refused":
       return { kind: "refused", why: end.why } as const;
     case "later":
-      return { kind: "later", alone: false, retryAfterMs: 0, why: end.why } as const;
+      // It may be this folder alone that cannot be read: the store is asked for the next one too.
+      return { kind: "later", alone: true, retryAfterMs: 0, why: end.why } as const;
   }
 }
 

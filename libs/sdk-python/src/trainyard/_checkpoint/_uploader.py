@@ -236,6 +236,13 @@ def main() -> int:
     except (RefusedError, WrongContentError, ChangedFileError, ValueError) as error:
         say(str(error))
         return REFUSED
+    except FileNotFoundError as error:
+        if order.checkpoint:
+            say(f"the sealed file {error.filename} is missing")
+            return REFUSED
+        # The program that writes TensorBoard files may remove them, too.
+        say(f"a file was removed meanwhile: {error.filename}")
+        return LATER
     except OSError as error:
         # A folder that cannot be read now may be read later, by the agent too.
         say(f"the sealed checkpoint cannot be read: {error}")
