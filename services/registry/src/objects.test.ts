@@ -12,6 +12,7 @@ import {
 import type { AnyEvent } from "@trainyard/contracts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { BucketStage, type Stored } from "./testing/bucket-stage.ts";
+import { entry } from "./testing/test-registry.ts";
 
 const files = { weights: "the weights", "deep/optimizer é": "momentum" };
 const dayMs = 24 * 60 * 60 * 1000;
@@ -61,6 +62,24 @@ describe("an upload", () => {
     expect((await partsOf(stored)).map(({ parts }) => parts.length)).toEqual([1, 1]);
     expect(await bucket.sendAll(await partsOf(stored), files)).toEqual([200, 200]);
     expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
+  });
+
+  test("of a complete checkpoint is planned no more, and one of a failed checkpoint is refused with the reason", async () => {
+    const stored = await bucket.completed(files);
+    const others = { ...stored, manifest: [entry("weights", "other"), entry("more", "x")] };
+    const answer = await bucket.planUpload(others);
+    const wanted = ["weights", "more"].map((path) => ({ path, parts: [] }));
+    expect(answer).toMatchObject({ kind: "ok", reply: { files: wanted } });
+    const failed = await bucket.sent(files);
+    await bucket.store.put(`${failed.checkpoint}/weights`, Buffer.from("the_weights"));
+    await bucket.decided(failed);
+    const refused = await bucket.planUpload(failed);
+    expect(refused).toMatchObject(rejectedAs("checkpoint_failed"));
+    expect(refused).toMatchObject({
+      rejection: {
+        detail: 'the file "weights" has another content than the manifest says',
+      },
+    });
   });
 
   test("takes the bytes of the manifest only", async () => {
