@@ -79,6 +79,16 @@ class Uploading(UploadCase):
             with self.checkpoint.restore_path(uuid) as path:
                 self.assertEqual((path / "weights").read_text(), "1" * 3_000_000)
 
+    def test_digests_of_parts_that_no_message_holds_are_refused_when_it_is_sealed(self):
+        with mock.patch.object(_storage, "UPLOAD_PART_BYTES", 10):
+            # A part has 67 bytes.
+            with mock.patch.object(_storage, "UPLOAD_MANIFEST_BYTES_MAX", 1_000):
+                self.wait_until_complete(self.store(weights="1" * 60))
+                with self.assertRaisesRegex(ValueError, "at most 1,000 can be stored, about 850"):
+                    self.store(weights="1" * 900)
+        self.assertEqual(self.folders(), [])
+        self.assertEqual(self.left(), [])
+
     def test_more_files_than_one_plan_has(self):
         uuid = self.store(**{f"f{number}": str(number) for number in range(230)})
         self.wait_until_complete(uuid)

@@ -69,6 +69,8 @@ CHECKPOINT_NOTICE_S = 60.0
 # A manifest travels in one message of the bus, of 1 MiB, with other things around it.
 CHECKPOINT_FILES_MAX = 5_000
 MANIFEST_BYTES_MAX = 950_000
+# The same for an object store, where it has the digests of all parts: about 850 GiB of files. The registry's limit.
+UPLOAD_MANIFEST_BYTES_MAX = 896 * 1024
 # Read and hash in pieces of this size.
 COPY_BYTES = 1 << 20
 
