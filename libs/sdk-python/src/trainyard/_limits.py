@@ -55,6 +55,8 @@ CHECKPOINT_WAIT_S = 2.0
 CHECKPOINT_TIMEOUT_S = 120.0
 CHECKPOINT_BACKOFF_FIRST_S = 0.2
 CHECKPOINT_BACKOFF_MAX_S = 5.0
+# One that is undecided for this long, for a reason that may be its own, lets the checkpoints behind it pass.
+CHECKPOINT_TURN_S = 60.0
 # An internal error that lasts this long is a defect that waiting does not mend.
 CHECKPOINT_DEFECT_S = 600.0
 # A call that waits for the platform (a restore; storing where only the platform knows the folder) gives up
