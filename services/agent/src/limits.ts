@@ -36,6 +36,8 @@ export const limits = {
   checkpointsBeforeEndMs: 2_000,
   /** … and for its last TensorBoard files: once the trial's next run has begun, they replace none of those in the store. */
   tensorBoardBeforeEndMs: 5_000,
+  /** The registry's limit for the reason why a checkpoint can never be sent. */
+  failReasonCharactersMax: 1_000,
   /** Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them. */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,

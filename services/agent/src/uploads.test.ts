@@ -134,3 +134,14 @@ test("a checkpoint whose files cannot be read now holds up no other, and is deli
     patient,
   );
 });
+
+test("a file that can never be sent fails its checkpoint with the reason, so that no other host waits", async () => {
+  const script = `${sealing(first, 1, { isPart: true })}; echo other > "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"`;
+  const launch = launchOf(script, storing);
+  platform.run(launch);
+  await platform.ended(launch);
+  const spool = join(runDirOf(launch), "spool/checkpoints");
+  await vi.waitFor(() => expect(readdirSync(spool)).toEqual([]), patient);
+  expect([...platform.failed.keys()]).toEqual([first]);
+  expect(platform.failed.get(first)).toContain("has changed since the checkpoint was stored");
+});

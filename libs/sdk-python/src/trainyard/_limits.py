@@ -132,6 +132,8 @@ SEAL_LANES = 4
 TENSORBOARD_SYNC_S = 60.0
 # Files are sent to an object store in parts of this size.
 UPLOAD_PART_BYTES = 64 << 20
+# The registry takes a reason of 1,000 characters, and counts in UTF-16.
+FAIL_REASON_CHARACTERS = 500
 # Files that the platform plans in one request.
 UPLOAD_FILES_PER_PLAN = 100
 # Parts that are sent, or files that are read, at one time.

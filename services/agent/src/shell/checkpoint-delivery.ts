@@ -197,11 +197,8 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
 }
 
 /** Has the files in the object store. The manifest then tells what it compares. */
-async function send(
-  { folder, apiUrl, python, clock, known }: Delivery,
-  { checkpoint, manifest }: Sealed,
-  signal: AbortSignal,
-) {
+async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: AbortSignal) {
+  const { folder, apiUrl, python, clock, known } = deps;
   const before = known.get(checkpoint);
   // Other hosts may still send theirs: meanwhile nobody looks whether these files are still there.
   if (before !== undefined && clock.monotonicMs() - before.sentAtMs < limits.sentRememberedMs) {
@@ -217,8 +214,13 @@ async function send(
     case "sent":
       known.set(checkpoint, { manifest: end.manifest, sentAtMs: clock.monotonicMs() });
       return { kind: "taken", store: "", manifest: end.manifest } as const;
-    case "refused":
-      return { kind: "refused", why: end.why } as const;
+    case "refused": {
+      // Other hosts may wait for these files.
+      const path = `/api/v1/runs/${encodeURIComponent(order.run)}/checkpoints/${checkpoint}/fail`;
+      const reason = { reason: end.why.slice(0, limits.failReasonCharactersMax) };
+      const told = await call(deps, signal, path, reason);
+      return told.kind === "later" ? told : ({ kind: "refused", why: end.why } as const);
+    }
     case "later":
       if (end.manifest !== undefined) {
         known.set(checkpoint, { manifest: end.manifest, sentAtMs: Number.NEGATIVE_INFINITY });

@@ -29,6 +29,7 @@ from .._limits import (
     CHECKPOINT_TURN_S,
     CHECKPOINT_WAIT_S,
     DISK_LOOK_S,
+    FAIL_REASON_CHARACTERS,
     SEND_TIMEOUT_S,
 )
 from ..errors import CheckpointError
@@ -195,7 +196,7 @@ class CheckpointSender:
             self._thread.join(1.0)
         if self.uploads:
             for uuid in self._read - self._pending.keys():
-                _remove(self.root / uuid)
+                self._uploads.remove(uuid)
 
     def _is_away(self) -> bool:
         return self._until_away_s() <= 0
@@ -279,8 +280,7 @@ class CheckpointSender:
         return self._undone(record, failing, reply, own=False)
 
     def _complete(self, record: Record, completion: dict[str, Any]) -> Answer:
-        path = f"{self._run_path}/{quote(record.uuid, safe='')}/complete"
-        reply = self._post(path, completion)
+        reply = self._post(self._path(record, "complete"), completion)
         if 200 <= reply.status < 300:
             return None
         failing = f"checkpoint {record.uuid} could not be completed"
@@ -298,11 +298,14 @@ class CheckpointSender:
             return None
         if sent.is_sent:
             return self._complete(record, {"manifest": [*(sent.manifest or []), *record.of_others]})
-        if sent.refused:
-            return self._refused(
-                record, CheckpointError(f"checkpoint {record.uuid} could not be sent: {sent.why}")
-            )
-        return Undecided(None, sent.why, own=True)
+        if not sent.refused:
+            return Undecided(None, sent.why, own=True)
+        # Other hosts may wait for these files.
+        told = self._post(self._path(record, "fail"), {"reason": sent.why[:FAIL_REASON_CHARACTERS]})
+        if told.status >= 300 and not is_final(told.status):
+            return Undecided(told, told.problem(), own=True)
+        why = f"checkpoint {record.uuid} could not be sent: {sent.why}"
+        return self._refused(record, CheckpointError(why))
 
     def _refused(self, record: Record, refusal: CheckpointError) -> Answer:
         """An earlier attempt whose answer was lost may have completed it, before the run was over."""
@@ -319,6 +322,9 @@ class CheckpointSender:
                 f"{refusal}; its files stay in {folder} until the platform removes them"
             )
         return refusal
+
+    def _path(self, record: Record, action: str) -> str:
+        return f"{self._run_path}/{quote(record.uuid, safe='')}/{action}"
 
     def _post(self, path: str, message: object) -> Reply:
         return self._connection.request("POST", path, _values.encode(message))
@@ -342,7 +348,7 @@ class CheckpointSender:
                 self._refusals[record.uuid] = refusal
             self._changed.notify_all()
         if self.uploads and refusal is None and not is_read:
-            _remove(self.root / record.uuid)
+            self._uploads.remove(record.uuid)
             with self._changed:
                 self._room.remove(record.uuid)
                 self._changed.notify_all()
@@ -390,9 +396,3 @@ class CheckpointSender:
                 if left_s <= 0:
                     break
                 self._changed.wait(left_s)
-
-
-def _remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

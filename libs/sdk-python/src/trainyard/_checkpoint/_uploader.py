@@ -8,8 +8,8 @@ without ``checkpoint`` the files of the folder are the trial's TensorBoard files
 the platform what the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
 
 Once all files are read it writes the manifest, with the digests that the store compares, to stdout when it ends: with 0
-when all is sent, with LATER when a later attempt may send the rest, and with REFUSED when it never will. The reason is the
-last line of stderr.
+when all is sent, with LATER when a later attempt may send the rest, and with REFUSED when it never will. The reason is
+the last line of stderr.
 """
 
 from __future__ import annotations

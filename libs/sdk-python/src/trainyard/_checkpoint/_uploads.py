@@ -48,6 +48,12 @@ class Uploads:
         """The checkpoint is pending no more."""
         self._known.pop(uuid, None)
 
+    def remove(self, uuid: str) -> None:
+        """Removes the files of a checkpoint that is in the store."""
+        import shutil
+
+        shutil.rmtree(self._root / uuid, ignore_errors=True)
+
     def end(self) -> None:
         """Ends a running upload, and starts no other."""
         self._process.end()
