@@ -87,6 +87,8 @@ export {
   ContextPlanSchema,
   type DeclareCheckpoint,
   DeclareCheckpointSchema,
+  type FailCheckpoint,
+  FailCheckpointSchema,
   type DownloadPlan,
   DownloadPlanSchema,
   type FileDownload,

@@ -79,6 +79,16 @@ class Uploading(UploadCase):
             with self.checkpoint.restore_path(uuid) as path:
                 self.assertEqual((path / "weights").read_text(), "1" * 3_000_000)
 
+    def test_digests_of_parts_that_no_message_holds_are_refused_when_it_is_sealed(self):
+        with mock.patch.object(_storage, "UPLOAD_PART_BYTES", 10):
+            # A part has 67 bytes.
+            with mock.patch.object(_storage, "UPLOAD_MANIFEST_BYTES_MAX", 1_000):
+                self.wait_until_complete(self.store(weights="1" * 60))
+                with self.assertRaisesRegex(ValueError, "at most 1,000 can be stored, about 850"):
+                    self.store(weights="1" * 900)
+        self.assertEqual(self.folders(), [])
+        self.assertEqual(self.left(), [])
+
     def test_more_files_than_one_plan_has(self):
         uuid = self.store(**{f"f{number}": str(number) for number in range(230)})
         self.wait_until_complete(uuid)
@@ -145,7 +155,7 @@ class Uploading(UploadCase):
         manifest = [entry.message() for entry in _storage.seal(folder)]
         order = _uploader.Order(self.platform.url, TOKEN, RUN, uuid, folder, manifest)
         with mock.patch.object(_uploader, "UPLOAD_PLAN_S", 0.15):
-            self.assertEqual(len(_uploader.Uploader(order).upload()), 40)
+            _uploader.Uploader(order).upload()
         # 8 at a time: five rounds of 0.1 s are more than one plan is for.
         self.assertGreater(len(self.platform.requests), 2)
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
@@ -168,6 +178,53 @@ class Uploading(UploadCase):
             time.sleep(0.01)
         self.sender.close(0.0)
         self.assertEqual(self.folders(), [])
+
+    def test_a_folder_that_cannot_be_read_lets_later_checkpoints_pass(self):
+        self.platform.faults = lambda request: problem(503, "away", "it restarts")
+        first = self.store(a="1")
+        file = self.storage / first / "a"
+        file.unlink()
+        file.mkdir()
+        with mock.patch.object(_sender, "CHECKPOINT_TURN_S", 0.2):
+            self.platform.faults = lambda request: None
+            second, third = self.store(a="2"), self.store(a="3")
+            self.platform.wait_for(lambda: self.completed() == [second, third], 30)
+            file.rmdir()
+            file.write_text("1")
+            self.wait_until_complete(first, second, third)
+        # Each was declared in its turn.
+        self.assertEqual(list(self.platform.checkpoints), [first, second, third])
+
+    def test_files_of_a_pending_checkpoint_are_read_once(self):
+        self.platform.store_faults = lambda method, key: 503 if key.endswith("/b") else None
+        uuid = self.store(a="1", b="2")
+        self.platform.wait_for(lambda: len(self.platform.sent) == 2)
+        attempts = [0]
+
+        def fault(request):
+            attempts[0] += request.path.endswith("/checkpoints")
+
+        self.platform.faults = fault
+        self.platform.wait_for(lambda: attempts[0] > 0)
+        # It was sent: nobody reads it any more.
+        (self.storage / uuid / "a").write_text("x")
+        self.platform.store_faults = lambda method, key: None
+        self.wait_until_complete(uuid)
+
+    def test_a_file_that_became_shorter_after_it_was_read_is_refused_by_name(self):
+        self.platform.store_faults = lambda method, key: 503
+        uuid = self.store(weights="0123456789")
+        attempts = [0]
+
+        def fault(request):
+            attempts[0] += request.path.endswith("/checkpoints")
+
+        self.platform.faults = fault
+        self.platform.wait_for(lambda: attempts[0] > 1)
+        (self.storage / uuid / "weights").write_text("0123")
+        self.platform.store_faults = lambda method, key: None
+        self.wait_for_log(f"{uuid}/weights is shorter than when it was read")
+        self.assertEqual(self.completed(), [])
 
     def test_a_slow_upload_is_no_outage(self):
         taken = threading.Event()
@@ -251,6 +308,14 @@ class Uploading(UploadCase):
         self.assertIn("weights", " ".join(self.log))
         self.assertEqual(self.folders(), [uuid])
 
+    def test_a_sealed_file_that_is_missing_is_refused_by_name(self):
+        self.platform.stop()
+        uuid = self.store(weights="good")
+        (self.storage / uuid / "weights").unlink()
+        self.platform.start()
+        self.wait_for_log(f"the sealed file {self.storage / uuid / 'weights'} is missing")
+        self.assertEqual((self.completed(), self.left()), ([], []))
+
     def wait_for_log(self, text):
         deadline = time.monotonic() + 120
         while not any(text in line for line in self.log):
@@ -324,7 +389,7 @@ class OwnFiles(UploadCase):
     def test_a_host_that_starts_no_process_is_asked_again(self):
         with mock.patch("subprocess.Popen", side_effect=OSError(11, "try again")):
             sent = _upload_process.UploadProcess().run({})
-        self.assertEqual((sent.manifest, sent.refused), (None, False))
+        self.assertEqual((sent.manifest, sent.is_sent, sent.refused), (None, False, False))
 
 
 class HashLane(unittest.TestCase):

@@ -94,6 +94,9 @@ class LocalStore:
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder / uuid
 
+    def check(self, folder: Path, manifest: list[FileEntry]) -> None:
+        """A folder takes what could be sealed."""
+
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Adds the checkpoint's line."""
         line = {"uuid": uuid, "manifest": [entry.message() for entry in manifest]}

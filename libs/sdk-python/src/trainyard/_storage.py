@@ -19,7 +19,14 @@ from typing import Any, BinaryIO, Callable, NamedTuple
 
 from . import _storage_marker
 from ._files import copy_sparse, is_sparse, sync_folder
-from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES, MANIFEST_BYTES_MAX, SEAL_LANES
+from ._limits import (
+    CHECKPOINT_FILES_MAX,
+    COPY_BYTES,
+    MANIFEST_BYTES_MAX,
+    SEAL_LANES,
+    UPLOAD_MANIFEST_BYTES_MAX,
+    UPLOAD_PART_BYTES,
+)
 from .errors import CheckpointError
 
 METADATA = "metadata.json"
@@ -190,6 +197,25 @@ def check_manifest(folder: Path, manifest: list[FileEntry]) -> None:
             f"the manifest of {folder} has {size:,} bytes; "
             f"at most {MANIFEST_BYTES_MAX:,} can be stored: pack the files, or shorten their paths"
         )
+
+
+def check_uploaded(folder: Path, manifest: list[FileEntry]) -> None:
+    """Raises ValueError for a manifest that no message holds with the digests that an object store compares."""
+    size = sum(_uploaded_bytes(entry) for entry in manifest)
+    if size > UPLOAD_MANIFEST_BYTES_MAX:
+        raise ValueError(
+            f"the manifest of {folder} has {size:,} bytes with the digests of all parts of "
+            f"{UPLOAD_PART_BYTES >> 20} MiB; at most {UPLOAD_MANIFEST_BYTES_MAX:,} can be stored, "
+            "about 850 GiB of files: pack small files, and store less in one checkpoint"
+        )
+
+
+def _uploaded_bytes(entry: FileEntry) -> int:
+    # With an MD5, and quotes and commas, as the registry counts it.
+    fields = {**entry.message(), "partSha256": [], "md5": "=" * 24}
+    whole = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    parts = -(-entry.bytes // UPLOAD_PART_BYTES)
+    return len(whole) + 1 + (67 * parts if parts > 1 else 0)
 
 
 def seal_file(folder: Path, path: str) -> FileEntry:

@@ -13,6 +13,7 @@ import {
   CompleteCheckpointSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  FailCheckpointSchema,
   FileDownloadsSchema,
   FileUploadsSchema,
   PlanCheckpointDownloadSchema,
@@ -37,6 +38,7 @@ export function checkpointHandlers(backend: Backend) {
       getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
       declareCheckpoint: (request, context) => declare(backend, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
+      failCheckpoint: (request, context) => fail(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
       planUpload: (request, context) => planUpload(backend, request, context),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
@@ -163,6 +165,22 @@ async function complete(
     context,
   );
   return { position: String(accepted.position) };
+}
+
+async function fail(
+  backend: Backend,
+  { run: ownId, checkpoint, reason }: RequestOf<"failCheckpoint">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, reason };
+  const { position } = await backend.command(
+    "registry",
+    FailCheckpointSchema,
+    message,
+    AcceptedSchema,
+    context,
+  );
+  return { position: String(position) };
 }
 
 function ownRun(run: string, context: RequestContext) {

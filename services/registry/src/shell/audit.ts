@@ -95,10 +95,11 @@ async function sectionOf({ executor, placed }: CommandDeps, root: string) {
 
 /**
  * A checkpoint that was declared under another root is none of this one's findings: the two may name the same place, by a
- * link, another spelling or another address of the same server.
+ * link, another spelling or another address of the same server. Neither is a name below which another root is.
  */
 async function compare({ executor, placed }: CommandDeps, root: string, place: AuditedPlace) {
-  const names = await place.names();
+  const roots = namesOfRoots(root, await placed.roots());
+  const names = (await place.names()).filter((name) => !roots.has(name));
   const known = await placed.statesAt(root);
   const found: Finding[] = [];
   for (const name of names.filter((one) => !known.has(one))) {
@@ -113,6 +114,18 @@ async function compare({ executor, placed }: CommandDeps, root: string, place: A
     found.push({ root, name, kind: "missing", deleted: false });
   }
   return { checkpoints: known.size, found };
+}
+
+/** The names right below a root that lead to other roots. */
+export function namesOfRoots(root: string, roots: readonly string[]): ReadonlySet<string> {
+  const below = `${placeOf(root).replace(/\/$/, "")}/`;
+  const inside = roots.map(placeOf).filter((one) => one !== below && one.startsWith(below));
+  return new Set(inside.map((one) => one.slice(below.length).split("/")[0] ?? ""));
+}
+
+/** One bucket may have several endpoints. */
+function placeOf(root: string): string {
+  return root.replace(/^((?:s3|gs):.*) at https?:\S+$/, "$1");
 }
 
 function olderThan({ clock }: CommandDeps, found: readonly Finding[], ageMs: number) {

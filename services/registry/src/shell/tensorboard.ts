@@ -1,6 +1,7 @@
 /**
  * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
- * prefix, as on a directory; no checkpoint has such a name. A file that has grown takes the place of the shorter one.
+ * prefix, as on a directory; no checkpoint has such a name. A file that has grown takes the place of the shorter one; that of
+ * an earlier run takes the place of none, since it may be a newer run's.
  */
 import type { ObjectStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -21,7 +22,7 @@ export async function planTensorBoard(
   const problem = problemOf(asked);
   if (problem !== null) return problem;
   const { newest } = (await deps.executor.cache.load(trialRuns, trial)).state;
-  // An earlier run's last files may come after the next run has begun: they have names of their own.
+  // An earlier run's last files may come after the next run has begun.
   if (parts === null || run > newest)
     return reject("run_not_found", `there is no run ${trial}#${run}`);
   const store = await storeOf(deps, parts.experiment);
@@ -30,7 +31,9 @@ export async function planTensorBoard(
   }
   const below = `tensorboard/experiment/${parts.experiment}/trial/${trial}`;
   const plan = async (entry: Plain<ManifestEntry>) => {
-    const planned = await missing(store, `${below}/${entry.path}`, entry);
+    const key = `${below}/${entry.path}`;
+    const stays = run < newest && (await store.head(key)) !== null;
+    const planned = stays ? [] : await missing(store, key, entry);
     const left = planned.map(({ offset, bytes, request }) => {
       return { offset, bytes, request: messageOf(request, deps.clock) };
     });

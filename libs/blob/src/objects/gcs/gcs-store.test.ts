@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   type GcsAccount,
@@ -264,6 +267,29 @@ describe("gcs that fails", () => {
     for (const call of [() => quiet.head("a"), () => quiet.open("a")]) {
       await expect(call()).rejects.toMatchObject({ code: "storage_away" });
       await expect(call()).rejects.toThrow("it does not answer");
+    }
+  });
+
+  test("a session that the store begins without its address is a Fault, and nothing is kept of it", async () => {
+    const kept: string[] = [];
+    const server = createServer((request, response) => {
+      const asked = new URL(request.url ?? "", "http://x").searchParams.get("uploadType");
+      if (asked === "media") kept.push(request.url ?? "");
+      response.writeHead(request.method === "POST" ? 200 : 404).end('{"generation":"1"}');
+      request.resume();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    try {
+      await using store = openAt({ url: `http://127.0.0.1:${port}` });
+      const file = digestsOf(contentOf(2 * partBytes), partBytes);
+      const planned = store.planUpload("a", file, { absent: true });
+      await expect(planned).rejects.toMatchObject({ code: "storage_away", retry: "later" });
+      await expect(planned).rejects.toThrow("cannot begin an upload of a now: its answer has no");
+      expect(kept).toEqual([]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
     }
   });
 

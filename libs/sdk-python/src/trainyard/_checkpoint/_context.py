@@ -221,6 +221,7 @@ class CheckpointContext:
             _storage.replace_links(path)
             _storage.write_metadata(path, metadata)
             manifest = _storage.seal(path)
+            self._store.check(path, manifest)
         except BaseException:
             if ours:
                 import shutil

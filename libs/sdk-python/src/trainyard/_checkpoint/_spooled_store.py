@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import _log as log
 from .. import _storage_marker
-from .._storage import FileEntry, Plan
+from .._storage import FileEntry, Plan, check_uploaded
 from ._sender import CheckpointSender
 from ._spool import CheckpointSpool, Record
 from ._store import RemoteStore
@@ -38,6 +38,11 @@ class SpooledStore:
         self._begun[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid
+
+    def check(self, folder: Path, manifest: list[FileEntry]) -> None:
+        """Raises ValueError where an object store's manifest would be too long."""
+        if self._sender.uploads:
+            check_uploaded(folder, manifest)
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Puts the checkpoint into the spool, and waits a short time for the platform, unless it is uploaded."""

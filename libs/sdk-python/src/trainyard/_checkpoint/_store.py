@@ -38,6 +38,9 @@ class CheckpointStore(Protocol):
         """Announces a checkpoint and returns the folder to write it to."""
         raise NotImplementedError
 
+    def check(self, folder: Path, manifest: list[FileEntry]) -> None:
+        """Raises ValueError for sealed files that are too many, or too large, for where they go."""
+
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Says that all files are there. Only then can the checkpoint be restored from."""
 
@@ -102,6 +105,9 @@ class RemoteStore:
     def _declare(self, uuid: str, message: dict[str, Any]) -> Path:
         failing = f"checkpoint {uuid} could not be declared"
         return folder_of(uuid, self._call(failing, "POST", self._run_path, message))
+
+    def check(self, folder: Path, manifest: list[FileEntry]) -> None:
+        """A folder takes what could be sealed."""
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Says that all files are there."""
