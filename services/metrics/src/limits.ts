@@ -18,6 +18,8 @@ export const metricsLimits = {
   nameCharactersMax: 255,
   /** Of a metric's name: part of an index entry, too. */
   metricNameBytesMax: 1_024,
+  /** Names of one report: each new one is a row. What a script logs has under a hundred, and one value a layer some thousands. */
+  namesPerReportMax: 4_096,
   /** How long a request waits until this replica knows of the run's grant, before 503. */
   grantWaitMs: 2_000,
   retryAfterSeconds: 1,
@@ -50,7 +52,7 @@ export const metricsLimits = {
   /** Runs looked at in one step, and the pause when nothing is due. */
   compactionRunsMax: 20,
   compactionPauseMs: 1_000,
-  /** A run whose reports cannot be read is looked at again after this long. */
+  /** A run that cannot be compacted is looked at again after this long. */
   compactionPostponedMs: 600_000,
   /** Rows of earlier versions that one step moves, and the pause when there are none. */
   oldRowsPerStep: 500,

@@ -154,6 +154,35 @@ describe("compaction", () => {
     expect((await blocksOf(trial)).length).toBe(1);
   });
 
+  test("of a run that the database does not store keeps no other waiting", async () => {
+    const [bad, good] = [await newTrial(), await newTrial()];
+    await metrics.stage.sql(
+      `create function metrics.too_slow() returns trigger language plpgsql as
+       $$ begin raise 'canceling statement due to statement timeout' using errcode = '57014'; end $$`,
+    );
+    await metrics.stage.sql(
+      `create trigger too_slow before insert on metrics.blocks
+       for each row when (new.trial = '${bad}') execute function metrics.too_slow()`,
+    );
+    try {
+      for (const trial of [bad, good]) {
+        await send(trial, [report(1, "training", 1)]);
+        await metrics.stage.sql(
+          "update metrics.runs set due_at = now() - interval '1 h' where trial = $1",
+          [trial],
+        );
+      }
+      await vi.waitFor(async () => expect(await blocksOf(good)).toHaveLength(1), {
+        timeout: 30_000,
+      });
+    } finally {
+      await metrics.stage.sql("drop function metrics.too_slow() cascade");
+    }
+    expect(await blocksOf(bad)).toEqual([]);
+    await metrics.compact();
+    expect(await blocksOf(bad)).toHaveLength(1);
+  });
+
   test("of large values keeps blocks small", async () => {
     const trial = await newTrial();
     const text = "x".repeat(180_000);

@@ -26,6 +26,7 @@ export type ReportLimits = {
   readonly metricsBytesMax: number;
   readonly nameCharactersMax: number;
   readonly metricNameBytesMax: number;
+  readonly namesPerReportMax: number;
   readonly systemValuesMax: number;
   readonly systemValueMax: number;
 };
@@ -174,8 +175,14 @@ function problemsOf(
     "aggregation",
     `is one of ${aggregations.join(", ")}`,
   );
+  const metricNames = Object.keys(metrics ?? {});
   claim(
-    Object.keys(metrics ?? {}).every((name) => hasBytes(name, limits.metricNameBytesMax)),
+    metricNames.length <= limits.namesPerReportMax,
+    "metrics",
+    `has more than ${limits.namesPerReportMax} names`,
+  );
+  claim(
+    metricNames.every((name) => hasBytes(name, limits.metricNameBytesMax)),
     "metrics",
     `has a name of more than ${limits.metricNameBytesMax} bytes`,
   );

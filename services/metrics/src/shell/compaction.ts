@@ -16,7 +16,7 @@ import {
 } from "../core/columns/block.ts";
 import { readTail } from "../core/columns/tail.ts";
 import { metricsLimits } from "../limits.ts";
-import { blocksById, isUnreadable } from "./parts.ts";
+import { blocksById } from "./parts.ts";
 import type { RunName } from "./run-heads.ts";
 
 type TailRow = { readonly id: string; readonly group: string; readonly body: Buffer };
@@ -63,20 +63,32 @@ where trial = $1 and run = $2`;
 const postpone = `
 update metrics.runs set due_at = now() + $3::integer * interval '1 ms' where trial = $1 and run = $2`;
 
-/** One step for each of some runs that are due; gives how many there were. */
+/**
+ * One step for each of some runs that are due; gives how many there were. A run that cannot be compacted (its bytes cannot
+ * be read, a statement takes too long) stays as it is, and keeps no other waiting.
+ */
 export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
   const { rows } = await pool.query<RunName>(due, [metricsLimits.compactionRunsMax]);
   for (const run of rows) {
     try {
       await compactRun(pool, run);
     } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      // What cannot be read stays as it is, and keeps no other run waiting.
+      if (isLostConnection(error)) throw error;
       logger.error({ err: error, ...run }, "run_not_compacted");
       await pool.query(postpone, [run.trial, run.run, metricsLimits.compactionPostponedMs]);
     }
   }
   return rows.length;
+}
+
+/** The database's own word that it goes or is not there, or the network's: it is the same for every run. */
+function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { readonly code?: unknown };
+  return (
+    (typeof code === "string" && /^(08...|57P..|53300|E[A-Z]+)$/.test(code)) ||
+    error.message.startsWith("Connection terminated")
+  );
 }
 
 async function compactRun(pool: Pool, name: RunName): Promise<void> {

@@ -46,8 +46,9 @@ type MachineReport = Report & { readonly system: NonNullable<Report["system"]> }
 const isOfMachine = (report: Report): report is MachineReport => report.system !== null;
 const isValidation = (report: Report): boolean => report.group === validationGroup;
 
-/** Roughly what a row weighs on its way: its values, and a little for its names. */
-const pointBytes = ({ metricsText }: PointRow): number => 256 + Buffer.byteLength(metricsText);
+/** Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a row. */
+const pointBytes = ({ metrics, metricsText }: PointRow): number =>
+  256 + Buffer.byteLength(metricsText) + 64 * Object.keys(metrics).length;
 const systemBytes = ({ system }: SystemRow): number => 256 + 160 * system.values.length;
 
 export class Ingest {
