@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { storageVariables } from "./default-storage.ts";
 
-test("without a storage the services are told nothing of one", () => {
+test("without a storage the services get no setting of one", () => {
   expect(storageVariables(undefined, {})).toEqual({});
 });
 

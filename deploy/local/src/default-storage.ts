@@ -1,4 +1,4 @@
-/** The storage of experiments that name none, as the services are told of it. */
+/** The storage of experiments that name none, as settings of the services. */
 export type DefaultStorage = {
   /** `s3://bucket/prefix` or `gs://bucket/prefix`. */
   readonly address: string;

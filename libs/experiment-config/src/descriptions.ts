@@ -42,7 +42,7 @@ const searcher: Readonly<Record<string, string>> = {
   source_trial_id: 'Trials start from the latest checkpoint of this trial, such as "12.3".',
   source_checkpoint_uuid: "Trials start from this checkpoint.",
   max_trials: "How many trials the search has.",
-  divisor: "One in so many trials of a rung goes on to the next.",
+  divisor: "One in this many trials of a rung continues to the next rung.",
   max_time: "Where the longest trials end, in units of time_metric.",
   min_time: "The first rung, in units of time_metric. Default max_time / divisor³.",
   time_metric: "The name of the reported value that counts as time. Default: the training step.",

@@ -77,7 +77,7 @@ describe("a space", () => {
     expect(refusal).not.toContain("whole space");
   });
 
-  it("is told that a model has nothing to choose from where all hyperparameters are constants", () => {
+  it("says that a model has nothing to choose from if all hyperparameters are constants", () => {
     const constants = (searcher: string): readonly string[] => {
       const document = `
 entrypoint: "true"

@@ -6,10 +6,10 @@
  * It does not have versions, access lists, buckets' own settings, compose, batches, or sessions that expire.
  */
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Bodies } from "../http/bodies.ts";
 import { breakOff, CommandedFailures, slow } from "../http/commanded.ts";
+import { Port } from "../http/port.ts";
 import { sendAnswer } from "../http/send.ts";
 import {
   type GcsAccount,
@@ -64,8 +64,7 @@ export class GcsServer implements AsyncDisposable {
   readonly #options: GcsServerOptions;
   readonly #users: readonly GcsUser[];
   readonly #denied = new Set<string>();
-  #http: Server | null = null;
-  #port: number;
+  readonly #port: Port;
 
   private constructor(options: GcsServerOptions, bodies: Bodies) {
     this.#options = options;
@@ -73,7 +72,7 @@ export class GcsServer implements AsyncDisposable {
     const [first = newAccount("tester"), ...others] = options.accounts ?? [];
     this.account = first;
     this.#users = [first, ...others].map(userOf);
-    this.#port = options.port ?? 0;
+    this.#port = new Port((request, response) => void this.#serve(request, response), options.port);
     this.buckets = new Map(options.buckets.map((name) => [name, new GcsBucket(name)]));
   }
 
@@ -85,27 +84,17 @@ export class GcsServer implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return this.#port.url;
   }
 
   /** Again after `away`, on the same port and with the same objects. */
-  async listen(): Promise<void> {
-    const http = createServer((request, response) => void this.#serve(request, response));
-    await new Promise<void>((resolve, reject) => {
-      http.once("error", reject);
-      http.listen(this.#port, "127.0.0.1", resolve);
-    });
-    this.#port = (http.address() as AddressInfo).port;
-    this.#http = http;
+  listen(): Promise<void> {
+    return this.#port.listen();
   }
 
   /** Breaks every connection off and refuses new ones. */
-  async away(): Promise<void> {
-    const http = this.#http;
-    this.#http = null;
-    if (http === null) return;
-    http.closeAllConnections();
-    await new Promise((resolve) => http.close(resolve));
+  away(): Promise<void> {
+    return this.#port.leave();
   }
 
   /** Takes a right from an account until `allow` gives it back. */

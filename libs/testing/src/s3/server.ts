@@ -6,10 +6,10 @@
  * version 1.
  */
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Bodies } from "../http/bodies.ts";
 import { breakOff, CommandedFailures, slow } from "../http/commanded.ts";
+import { Port } from "../http/port.ts";
 import { sendAnswer } from "../http/send.ts";
 import { authenticate, type Caller, type S3Action, type S3User } from "./authorise.ts";
 import { denied, S3Error } from "./errors.ts";
@@ -71,14 +71,13 @@ export class S3Server implements AsyncDisposable {
   readonly #options: S3ServerOptions;
   readonly #users: readonly S3User[];
   readonly #denied = new Set<string>();
-  #http: Server | null = null;
-  #port: number;
+  readonly #port: Port;
 
   private constructor(options: S3ServerOptions, bodies: Bodies) {
     this.#options = options;
     this.#bodies = bodies;
     this.#users = options.users ?? [testUser];
-    this.#port = options.port ?? 0;
+    this.#port = new Port((request, response) => void this.#serve(request, response), options.port);
     this.region = options.region ?? "us-east-1";
     this.buckets = new Map(options.buckets.map((name) => [name, new S3Bucket(name)]));
   }
@@ -91,27 +90,17 @@ export class S3Server implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return this.#port.url;
   }
 
   /** Again after `away`, on the same port and with the same objects. */
-  async listen(): Promise<void> {
-    const http = createServer((request, response) => void this.#serve(request, response));
-    await new Promise<void>((resolve, reject) => {
-      http.once("error", reject);
-      http.listen(this.#port, "127.0.0.1", resolve);
-    });
-    this.#port = (http.address() as AddressInfo).port;
-    this.#http = http;
+  listen(): Promise<void> {
+    return this.#port.listen();
   }
 
   /** Breaks every connection off and refuses new ones. */
-  async away(): Promise<void> {
-    const http = this.#http;
-    this.#http = null;
-    if (http === null) return;
-    http.closeAllConnections();
-    await new Promise((resolve) => http.close(resolve));
+  away(): Promise<void> {
+    return this.#port.leave();
   }
 
   /** Takes a right from a user until `allow` gives it back. */
