@@ -30,8 +30,8 @@ export const metricsLimits = {
   /** The same in bytes, for reports with large values: one full request is one insert, and sixteen of them wait. */
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
-  /** Runs whose stored keys this process remembers: a few hundred bytes each, some 40 KiB at worst. */
-  runsKnownMax: 10_000,
+  /** Of the runs whose stored keys this process remembers: half a KiB each, 64 KiB for one whose keys have many gaps. */
+  runsKnownBytesMax: 16 * 1024 * 1024,
   /** Trials whose metric names are remembered, and the names of each group: beyond it they are recorded again with each report. */
   trialsKnownMax: 2_000,
   namesKnownPerGroupMax: 20_000,

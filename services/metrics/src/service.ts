@@ -45,7 +45,7 @@ export async function createService(
   const executor = new Executor(log, cache);
   const store = new PointStore(pool);
   const system = new SystemTable(pool);
-  const ingest = new Ingest({ executor, bus, store, system, events: createTelemetry(registry) });
+  const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
   const face = { ingest, follower, runTokenKeys, logger, registry };
   return serviceOf(parts, {

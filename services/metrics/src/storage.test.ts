@@ -2,8 +2,10 @@ import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/comman
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import pg from "pg";
+import { decodeLedger } from "./core/columns/key-ledger.ts";
+import { RunHeads } from "./shell/run-heads.ts";
 import { inSnapshot, partsOf, reportsOf } from "./shell/parts.ts";
-import { report, TestMetrics } from "./testing/test-metrics.ts";
+import { report, systemReport, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
 let service: ListeningService;
@@ -32,6 +34,72 @@ beforeAll(async () => {
 });
 
 afterAll(() => metrics[Symbol.asyncDispose]());
+
+const keysOf = async (trial: string) => {
+  const text = "select keys from metrics.runs where trial = $1";
+  const [row] = await metrics.stage.sql<{ keys: Buffer }>(text, [trial]);
+  return decodeLedger(row?.keys ?? Buffer.alloc(0));
+};
+
+describe("the keys of a run", () => {
+  test("are one range for a node, also where system samples come between its reports", async () => {
+    const trial = await newTrial();
+    const all = Array.from({ length: 40 }, (_, n) =>
+      n % 2 === 0 ? report(n, "training", n) : systemReport(n, n, 50),
+    );
+    await send(trial, all.slice(0, 21));
+    await send(trial, all);
+    expect([...(await keysOf(trial))]).toEqual([[0, [0, 39]]]);
+    expect((await metrics.page({ trial })).points).toHaveLength(20);
+    expect((await metrics.systemPage(trial)).points).toHaveLength(20);
+    const [total] = (await metrics.profile(trial)).totals;
+    expect(total?.samples).toBe(200);
+  });
+
+  test("are known where a sample was stored by an earlier version", async () => {
+    const trial = await newTrial();
+    await send(trial, [systemReport(1, 1, 50)]);
+    await metrics.stage.sql("delete from metrics.runs where trial = $1", [trial]);
+    const fresh = await metrics.replica();
+    expect((await send(trial, [systemReport(1, 1, 50)], fresh)).status).toBe(200);
+    expect((await metrics.profile(trial)).totals[0]?.samples).toBe(10);
+    await fresh[Symbol.asyncDispose]();
+  });
+
+  test("are all known in a run whose ranges were too many once, and are not any more", async () => {
+    const trial = await newTrial();
+    // Every second one: more ranges than are kept, so that the last keys are loose.
+    const torn = Array.from({ length: 4_200 }, (_, n) => report(2 * n + 1, "training", 2 * n));
+    for (let start = 0; start < torn.length; start += 1_000) {
+      await send(trial, torn.slice(start, start + 1_000));
+    }
+    const between = Array.from({ length: 500 }, (_, n) => report(2 * n + 2, "training", 2 * n + 1));
+    await send(trial, between);
+    const stored = async () => {
+      const text = "select sum(reports)::integer as reports from metrics.tails where trial = $1";
+      return (await metrics.stage.sql<{ reports: number }>(text, [trial]))[0]?.reports;
+    };
+    expect(await stored()).toBe(4_700);
+    const fresh = await metrics.replica();
+    for (const to of [service, fresh]) await send(trial, torn.slice(-100), to);
+    expect(await stored()).toBe(4_700);
+    await fresh[Symbol.asyncDispose]();
+  });
+});
+
+test("all runs of one write are known, however few are remembered", async () => {
+  const runs = [
+    { trial: await newTrial(), run: 1 },
+    { trial: await newTrial(), run: 1 },
+  ];
+  const connectionString = metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+  const pool = new pg.Pool({ connectionString, max: 1 });
+  const heads = new RunHeads(pool, 1_000);
+  for (const asked of [runs.slice(0, 1), runs, runs.toReversed()]) {
+    expect(await heads.of(asked)).toMatchObject(asked);
+  }
+  await pool.end();
+});
 
 describe("compaction", () => {
   test("changes nothing that is read", async () => {

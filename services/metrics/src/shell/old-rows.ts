@@ -145,4 +145,5 @@ const pointOf = (row: Row): PointRow => ({
   run: row.run,
   group: row.group_name,
   metricsText: row.metrics,
+  system: null,
 });
