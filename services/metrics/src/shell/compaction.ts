@@ -4,8 +4,8 @@
  * times that grows with the logarithm of the block's size. The tails and blocks that a step read go in the commit that
  * brings the new ones; a step that finds one of them gone changes nothing. So two compactors at once do no harm.
  */
-import { Fault } from "@trainyard/kernel";
-import { inTransaction, type Logger } from "@trainyard/runtime";
+import { Fault, isFault } from "@trainyard/kernel";
+import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import {
   type Block,
@@ -73,22 +73,14 @@ export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
     try {
       await compactRun(pool, run);
     } catch (error) {
-      if (isLostConnection(error)) throw error;
+      if (isDatabaseAway(error)) throw error;
+      // It is due again as the other one left it.
+      if (isFault(error)) continue;
       logger.error({ err: error, ...run }, "run_not_compacted");
       await pool.query(postpone, [run.trial, run.run, metricsLimits.compactionPostponedMs]);
     }
   }
   return rows.length;
-}
-
-/** The database's own word that it goes or is not there, or the network's: it is the same for every run. */
-function isLostConnection(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { readonly code?: unknown };
-  return (
-    (typeof code === "string" && /^(08...|57P..|53300|E[A-Z]+)$/.test(code)) ||
-    error.message.startsWith("Connection terminated")
-  );
 }
 
 async function compactRun(pool: Pool, name: RunName): Promise<void> {
