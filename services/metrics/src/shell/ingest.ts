@@ -15,7 +15,7 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Point, PointSchema } from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { isRejection, type RunParts, reject, runId, streamName } from "@trainyard/kernel";
-import { Batches, type Executor, newTraceparent, serviceMeta } from "@trainyard/runtime";
+import { Batches, type Executor, Lanes, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { isScalar, valuesOf } from "../core/values.ts";
@@ -23,7 +23,6 @@ import type { NewReport } from "../core/writes.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
 import { measurements, runHistoryFold } from "../streams.ts";
-import { Lanes } from "./lanes.ts";
 import { type PointStore, pointName } from "./point-store.ts";
 import type { PointRow } from "./write-points.ts";
 
