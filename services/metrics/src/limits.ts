@@ -57,6 +57,8 @@ export const metricsLimits = {
   /** Rows of earlier versions that one step moves, and the pause when there are none. */
   oldRowsPerStep: 500,
   oldRowsPauseMs: 5_000,
+  /** Before those that could not be moved are tried again. */
+  oldRowsLeftPauseMs: 600_000,
   /** Points that one answer is made of, for each trial: some 60 bytes each while they are put in order. */
   seriesPointsMax: 5_000_000,
   /** Blocks read at once: some MiB of one metric. */
