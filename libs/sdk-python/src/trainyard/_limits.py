@@ -7,6 +7,8 @@ BATCH_BYTES_MAX = 3_500_000
 # The metrics service takes 192 KiB of metrics in one report, as JavaScript writes them: numbers like 1e-06
 # are up to half as long again there, nothing else is longer. Larger values belong into a checkpoint.
 REPORT_BYTES_MAX = 131_072
+# The metrics service takes at most so many names in one report.
+METRIC_NAMES_MAX = 4_096
 # What a full disk does not take is kept in memory up to here, some thousands of reports; then the oldest go.
 HELD_REPORT_BYTES_MAX = 8 * 1024 * 1024
 # The part of the spool that was delivered is given back to the disk in pieces of this size.

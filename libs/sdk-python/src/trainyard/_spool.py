@@ -36,7 +36,7 @@ from typing import Any
 from . import _log as log
 from . import _values
 from ._files import lock, unlock
-from ._limits import HELD_REPORT_BYTES_MAX, REPORT_BYTES_MAX
+from ._limits import HELD_REPORT_BYTES_MAX, METRIC_NAMES_MAX, REPORT_BYTES_MAX
 
 REPORTS = "reports.ndjson"
 ACKED = "reports.acked"
@@ -50,7 +50,7 @@ _KEY = re.compile(rb'\{"key":"\d+-(\d+)"')
 
 
 class ReportTooLargeError(ValueError):
-    """A report has more bytes than the platform stores."""
+    """A report has more bytes or metrics than the platform stores."""
 
 
 class Spool:
@@ -83,6 +83,11 @@ class Spool:
 
         Raises ReportTooLargeError, a ValueError, when the report is larger than the limit.
         """
+        if len(metrics) > METRIC_NAMES_MAX:
+            raise ReportTooLargeError(
+                f"the report has {len(metrics):,} metrics; "
+                f"at most {METRIC_NAMES_MAX:,} can be stored"
+            )
         return self._append(group, steps_completed, "metrics", metrics)
 
     def append_system(

@@ -92,7 +92,8 @@ class TrainContext:
 
     def report_validation_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
         """Reports metrics of a validation. A search decides on the one that its configuration
-        names; the first validation that lacks it is warned of.
+        names; the first validation that lacks it is warned of. Of one that is too large, the
+        numbers are reported alone.
         """
         self.report_metrics(VALIDATION, steps_completed, metrics)
 
@@ -103,8 +104,8 @@ class TrainContext:
 
         Values are numbers (NumPy and PyTorch scalars included; not-a-number and infinities are
         kept), which are charted, or strings, booleans, None, lists and dicts, which can be read
-        back. One report takes up to 128 KiB as JSON: a larger one is left out, and the first of a
-        group is warned of.
+        back. One report takes up to 128 KiB as JSON and 4,096 names: a larger one is left out, and
+        the first of a group is warned of.
         """
         if not self._is_chief:
             # A profiler on another host goes by the steps.
@@ -114,22 +115,42 @@ class TrainContext:
             raise ValueError("the group 'progress' belongs to report_progress")
         steps = _values.steps_of(steps_completed)
         plain = _values.metrics_of(metrics)
-        try:
-            self._append(group, steps, plain)
-        except ReportTooLargeError as error:
-            self._refuse(group, error)
+        stored = self._append_what_fits(group, steps, plain)
+        if stored is None:
             return
         if group == VALIDATION:
             self._search_metric.check(steps, plain)
         if self._tensorboard is not None:
-            files_of(self._tensorboard).copy_report(group, steps, plain)
+            files_of(self._tensorboard).copy_report(group, steps, stored)
         self._latest_steps = max(self._latest_steps, steps)
 
-    def _refuse(self, group: str, error: ReportTooLargeError) -> None:
+    def _append_what_fits(
+        self, group: str, steps: float, metrics: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Gives what was reported; None when nothing was. A search waits for a validation, so of one
+        that is too large the numbers are reported, or the searcher's metric alone.
+        """
+        try:
+            self._append(group, steps, metrics)
+            return metrics
+        except ReportTooLargeError as error:
+            too_large = error
+        for some in self._search_metric.without_the_rest(metrics) if group == VALIDATION else ():
+            try:
+                self._append(group, steps, some)
+            except ReportTooLargeError:
+                continue
+            left_out = f"a validation is reported without {len(metrics) - len(some):,} of its"
+            self._warn_of_size(group, f"{left_out} {len(metrics):,} metrics", too_large)
+            return some
+        self._warn_of_size(group, f"a report of the group {group!r} is left out", too_large)
+        return None
+
+    def _warn_of_size(self, group: str, message: str, error: ReportTooLargeError) -> None:
         """One warning for each group: a training is worth more than a report that is too large."""
         if group not in self._refused_groups:
             self._refused_groups.add(group)
-            log.warning("a report of the group %r is left out: %s", group, error)
+            log.warning("%s: %s", message, error)
 
     def report_progress(self, progress: float) -> None:
         """Reports how much of the training is done, from 0 to 1."""

@@ -134,6 +134,18 @@ describe("a request that asks to refuse reports alone", () => {
   });
 });
 
+test("a report of more names than one takes is refused alone", () => {
+  const { namesPerReportMax } = metricsLimits;
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`metric ${n}`, 1]));
+  const many = { ...report, key: "0-2", metrics: named(namesPerReportMax + 1) };
+  const most = { ...report, metrics: named(namesPerReportMax) };
+  expect(parseReports({ reports: [many, most], refuseAlone: true }, metricsLimits)).toMatchObject({
+    reports: [{ key: "0-1" }],
+    refused: [{ key: "0-2", reason: `metrics has more than ${namesPerReportMax} names` }],
+  });
+});
+
 test("more reports than a request takes are refused as such", () => {
   const reports = Array.from({ length: metricsLimits.reportsPerRequestMax + 1 }, () => report);
   expect(parse({ reports })).toMatchObject({ rejected: "too_many_reports" });

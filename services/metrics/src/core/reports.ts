@@ -1,31 +1,17 @@
 /** The body of a report request: what is in it, or what is wrong where. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type RunReport, RunReportSchema } from "@trainyard/contracts/api";
-import type { SystemSample } from "@trainyard/contracts/commands";
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
 import { type Aggregation, aggregations } from "./columns/block.ts";
-import { type JsonObject, metricsText } from "./values.ts";
-
-export type Report = {
-  readonly key: string;
-  readonly group: string;
-  readonly step: number;
-  readonly atMs: number;
-  readonly metrics: JsonObject;
-  /** As it is stored. */
-  readonly metricsText: string;
-  /** The process that measured it, and how its values and those of other ranks at the same step become one. */
-  readonly rank: number;
-  readonly aggregation: Aggregation;
-  /** What a machine was doing, instead of metrics; null for reports of the training. */
-  readonly system: Plain<SystemSample> | null;
-};
+import { metricsText } from "./values.ts";
+import type { NewReport } from "./writes.ts";
 
 export type ReportLimits = {
   readonly reportsPerRequestMax: number;
   readonly metricsBytesMax: number;
   readonly nameCharactersMax: number;
   readonly metricNameBytesMax: number;
+  readonly namesPerReportMax: number;
   readonly systemValuesMax: number;
   readonly systemValueMax: number;
 };
@@ -36,7 +22,7 @@ const problemsMax = 16;
 const codec = codecOf<Plain<RunReport>>(RunReportSchema);
 
 export type ParsedReports = {
-  readonly reports: readonly Report[];
+  readonly reports: readonly NewReport[];
   /** Those that are wrong, where the request asks to refuse them alone. */
   readonly refused: readonly Refused[];
 };
@@ -55,7 +41,7 @@ export function parseReports(body: unknown, limits: ReportLimits): ParsedReports
     return reject("too_many_reports", `reports ${detail}`, [{ path: "reports", detail }]);
   }
   const problems: FieldProblem[] = [];
-  const parsed: Report[] = [];
+  const parsed: NewReport[] = [];
   const refused: Refused[] = [];
   for (const [index, json] of reports.entries()) {
     const own: FieldProblem[] = [];
@@ -107,7 +93,7 @@ function parseReport(
   path: string,
   limits: ReportLimits,
   problems: FieldProblem[],
-): Report | null {
+): NewReport | null {
   let report: Plain<RunReport>;
   let text: string;
   try {
@@ -174,8 +160,14 @@ function problemsOf(
     "aggregation",
     `is one of ${aggregations.join(", ")}`,
   );
+  const metricNames = Object.keys(metrics ?? {});
   claim(
-    Object.keys(metrics ?? {}).every((name) => hasBytes(name, limits.metricNameBytesMax)),
+    metricNames.length <= limits.namesPerReportMax,
+    "metrics",
+    `has more than ${limits.namesPerReportMax} names`,
+  );
+  claim(
+    metricNames.every((name) => hasBytes(name, limits.metricNameBytesMax)),
     "metrics",
     `has a name of more than ${limits.metricNameBytesMax} bytes`,
   );

@@ -1,4 +1,6 @@
 /** What a write makes of new reports of one run: tails by group, and what is known of the run from then on. */
+import type { Plain } from "@trainyard/contracts";
+import type { SystemSample } from "@trainyard/contracts/commands";
 import type { Aggregation } from "./columns/block.ts";
 import { tailLine } from "./columns/tail.ts";
 import { type JsonObject, valuesOf } from "./values.ts";
@@ -8,10 +10,14 @@ export type NewReport = {
   readonly group: string;
   readonly step: number;
   readonly atMs: number;
+  /** The process that measured it, and how its values and those of other ranks at the same step become one. */
   readonly rank: number;
   readonly aggregation: Aggregation;
   readonly metrics: JsonObject;
+  /** As it is stored. */
   readonly metricsText: string;
+  /** What a machine was doing, instead of metrics; null for reports of the training. */
+  readonly system: Plain<SystemSample> | null;
 };
 
 export type Tail = Extent & {

@@ -18,15 +18,16 @@ import {
 import { metricsLimits } from "../limits.ts";
 import type { MetricName } from "./known-names.ts";
 import { type RunHead, type RunName, runName } from "./run-heads.ts";
+import { isSystemRow, type SystemRow } from "./system-table.ts";
 
 export type PointRow = NewReport & RunName;
 
 const write = `
 with given as (
   select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[], $5::float8[], $6::float8[],
-    $7::float8[], $8::float8[], $9::float8[], $10::float8[], $11::integer[])
+    $7::float8[], $8::float8[], $9::float8[], $10::float8[], $11::integer[], $32::boolean[])
     as given (trial, run, version, keys, progress, progress_at_ms,
-      first_step, last_step, first_at_ms, last_at_ms, weight)
+      first_step, last_step, first_at_ms, last_at_ms, weight, has_loose_keys)
 ),
 -- In the order of their names, as two replicas that write the same runs would wait for each other.
 locked as (
@@ -38,11 +39,13 @@ locked as (
 moved as (
   update metrics.runs set
     version = runs.version + 1, keys = given.keys,
+    has_loose_keys = given.has_loose_keys,
     progress = given.progress, progress_at_ms = given.progress_at_ms,
     first_step = given.first_step, last_step = given.last_step,
     first_at_ms = given.first_at_ms, last_at_ms = given.last_at_ms,
     tail_weight = runs.tail_weight + given.weight,
     due_at = case
+      when given.weight = 0 then runs.due_at
       when runs.tail_weight + given.weight < $12::integer then coalesce(runs.due_at, now() + $13::integer * interval '1 ms')
       when runs.due_at <= now() then runs.due_at
       else now() end
@@ -79,10 +82,14 @@ export type Change = {
   readonly after: RunHead;
   readonly added: readonly PointRow[];
   readonly tails: readonly Tail[];
+  readonly samples: readonly SystemRow[];
   readonly loose: readonly string[];
 };
 
-/** Gives the names of the runs that changed; the others have moved on since they were read. */
+/**
+ * Gives the names of the runs that changed; the others have moved on since they were read. Of the changes' system samples
+ * only the keys are written here.
+ */
 export async function writeChanges(
   database: Pool | PoolClient,
   changes: readonly Change[],
@@ -92,7 +99,12 @@ export async function writeChanges(
   const { rows } = await database.query<RunName>({
     name: "write-points",
     text: write,
-    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names)],
+    values: [
+      ...headValues(changes),
+      ...tailValues(changes),
+      ...nameValues(names),
+      changes.map(({ after }) => after.hasLooseKeys),
+    ],
   });
   return new Set(rows.map(runName));
 }
@@ -125,15 +137,18 @@ export function changeOf(
     before.keys,
     added.map(({ key }) => key),
   );
-  const training = added.filter(({ group }) => group === "training");
+  const points = added.filter(({ system }) => system === null);
+  const training = points.filter(({ group }) => group === "training");
   const after = {
     ...before,
     version: before.version + 1,
     keys: ledger,
-    progress: progressAfter(before.progress, added),
+    hasLooseKeys: before.hasLooseKeys || loose.length > 0,
+    progress: progressAfter(before.progress, points),
     training: trainingAfter(before.training, training),
   };
-  return { before, after, added, tails: tailsOf(added), loose };
+  const samples = added.filter(isSystemRow);
+  return { before, after, added, tails: tailsOf(points), samples, loose };
 }
 
 function trainingAfter(before: Extent | null, reports: readonly PointRow[]): Extent | null {
