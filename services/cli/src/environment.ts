@@ -9,6 +9,12 @@ export function callerPath(path: string): string {
   return isAbsolute(path) ? path : join(callerFolder(), path);
 }
 
+/** The Python of the person, and what it runs with to find a package. */
+export function pythonFor(packages: string) {
+  const env = { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" };
+  return { python: process.env["TRAINYARD_PYTHON"] ?? "python3", env };
+}
+
 /** The cluster that the person names, as far as they do. */
 export function namedCluster(): { readonly url?: string; readonly token?: string } {
   const { TRAINYARD_URL: url, TRAINYARD_TOKEN: token } = process.env;

@@ -79,7 +79,7 @@ class ModelVersion:
     ``labels``, ``metadata``, ``state`` (REGISTERED or REMOVED); where it comes from: ``checkpoint`` (UUID),
     ``experiment``, ``trial``, ``run``, ``steps_completed`` (training steps), ``metrics`` (validation metrics at
     that step), ``hyperparameters``, ``data`` (of the configuration), ``code_digest`` (SHA-256, hex; empty for
-    none).
+    none); or, of a folder that was uploaded, ``uploaded_by`` (the person; empty for a trial's).
     """
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
@@ -103,7 +103,12 @@ class ModelVersion:
         self.hyperparameters: dict[str, Any] = dict(message.get("hyperparameters") or {})
         self.data: dict[str, Any] = dict(message.get("data") or {})
         self.code_digest = str(message.get("codeDigest") or "")
+        self.uploaded_by = str(message.get("uploadedBy") or "")
         self._message = message
+
+    def as_json(self) -> dict[str, Any]:
+        """All that the platform said of it, as ``version.json`` of a download has it."""
+        return dict(self._message)
 
     def __repr__(self) -> str:
         return f"ModelVersion({self.model!r}, {self.number})"
