@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** The folder that the person stands in; npm runs scripts in the checkout. */
 export function callerFolder(): string {
@@ -9,9 +10,14 @@ export function callerPath(path: string): string {
   return isAbsolute(path) ? path : join(callerFolder(), path);
 }
 
-/** The Python of the person, and what it runs with to find a package. */
-export function pythonFor(packages: string) {
-  const env = { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" };
+/** Where the Python package of the checkout is. */
+export const pythonPackages = fileURLToPath(
+  new URL("../../../libs/sdk-python/src", import.meta.url),
+);
+
+/** The Python of the person, and what it runs with to find that package. */
+export function pythonOfPerson() {
+  const env = { ...process.env, PYTHONPATH: pythonPackages, PYTHONDONTWRITEBYTECODE: "1" };
   return { python: process.env["TRAINYARD_PYTHON"] ?? "python3", env };
 }
 

@@ -5,17 +5,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type ModelVersion, ModelVersionSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { requireAccess } from "../connection.ts";
 import { outputOf } from "../context.ts";
-import { callerPath, pythonFor } from "../environment.ts";
+import { callerPath, pythonOfPerson } from "../environment.ts";
 import { Failure } from "../usage-error.ts";
 import { addWordOptions, newWords, type WordOptions } from "./model-words.ts";
 
-const sdk = fileURLToPath(new URL("../../../../libs/sdk-python/src", import.meta.url));
 const program = ["-m", "trainyard.client._register_folder"];
 
 type FolderOptions = WordOptions & { readonly semver?: string; readonly create?: boolean };
@@ -55,7 +53,7 @@ async function registerFolder(
 
 /** What it says of its progress goes to stderr as it comes. */
 async function runProgram(order: object): Promise<Plain<ModelVersion>> {
-  const { python, env } = pythonFor(sdk);
+  const { python, env } = pythonOfPerson();
   const child = spawn(python, program, {
     env,
     stdio: ["pipe", "pipe", "inherit"],

@@ -70,11 +70,12 @@ export function addVersionCommands(group: Command): void {
     .description("remove a version; its checkpoint may then be deleted")
     .action(withPlatform<{ readonly reason?: string }>(remove));
   group
-    .command("download")
+    .command("export")
+    .alias("download")
     .argument("<model>")
     .argument("<version>", versionHelp)
     .argument("[folder]", "where to, by default MODEL-NUMBER")
-    .description("a version as a folder: version.json, checkpoint/ and code/")
+    .description("a version as a folder: its files, the code, what is known, and how to load it")
     .action(withPlatform(download));
 }
 

@@ -115,7 +115,8 @@ class ModelVersion:
 
     def download(self, folder: PathLike | None = None) -> Path:
         """Writes the version into a new or empty folder, by default ``./MODEL-NUMBER``: ``checkpoint/``
-        with its files, ``code/`` with the code that trained it if there is any, and ``version.json``. Returns
+        with its files, ``code/`` with the code that trained it if there is any, ``version.json`` and
+        ``checkpoint.json`` with what is known of both, and ``README.md``, which says how to load it. Returns
         the folder, which exists only once every file was compared with its recorded SHA-256.
 
         Raises FileExistsError for a folder with files, DownloadError for a file that differs, and OSError
@@ -126,3 +127,7 @@ class ModelVersion:
 
         target = Path(folder) if folder is not None else Path(f"{self.model}-{self.number}")
         return download_version(self._api, self._message, target)
+
+    def export(self, path: PathLike) -> Path:
+        """``download`` to a folder that is named: all that loads the version without the platform."""
+        return self.download(path)
