@@ -176,7 +176,7 @@ def seal(folder: Path) -> list[FileEntry]:
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
         # The disk is waited for while other files, or the same, are hashed.
         synced = [lanes.submit(_sync, folder / path) for path in paths]
-        manifest = list(lanes.map(lambda path: _entry_of(folder, path), paths))
+        manifest = list(lanes.map(lambda path: entry_of_file(folder, path), paths))
         for one in synced:
             one.result()
     check_manifest(folder, manifest)
@@ -221,7 +221,7 @@ def _uploaded_bytes(entry: FileEntry) -> int:
 def seal_file(folder: Path, path: str) -> FileEntry:
     """Makes one file durable and returns its entry."""
     _sync(folder / path)
-    return _entry_of(folder, path)
+    return entry_of_file(folder, path)
 
 
 def _sync(file: Path) -> None:
@@ -229,7 +229,8 @@ def _sync(file: Path) -> None:
         os.fsync(opened.fileno())
 
 
-def _entry_of(folder: Path, path: str) -> FileEntry:
+def entry_of_file(folder: Path, path: str) -> FileEntry:
+    """Reads one file as it is now and returns its entry."""
     with open(folder / path, "rb") as file:
         digest, size = _digest(file)
     return FileEntry(path, size, digest)

@@ -71,6 +71,10 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   const { trainyard_versions: versions, ...metadata } = checkpoint.metadata ?? {};
   output.fields([
     ["checkpoint", checkpoint.uuid],
+    [
+      "uploaded",
+      checkpoint.uploadedBy === undefined ? "" : `from a folder by ${checkpoint.uploadedBy}`,
+    ],
     ["trial", checkpoint.trial],
     ["run", String(checkpoint.run)],
     ["steps", String(checkpoint.stepsCompleted)],

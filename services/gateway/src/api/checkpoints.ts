@@ -23,20 +23,26 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
+import type { GatewayConfig } from "../config.ts";
 import type { CheckpointDocument } from "../core/views/documents.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
+import { refuseStorage } from "./create-experiment.ts";
 import { listPage } from "./paging.ts";
 import { requireOwnRun } from "./runs.ts";
 
-export function checkpointHandlers(backend: Backend) {
+export function checkpointHandlers(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+) {
   return {
     unary: {
       listCheckpoints: (request) => listCheckpoints(backend, request),
       getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
-      declareCheckpoint: (request, context) => declare(backend, request, context),
+      declareCheckpoint: (request, context) =>
+        declare(backend, checkpointStorage, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
       failCheckpoint: (request, context) => fail(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
@@ -101,14 +107,16 @@ async function originOf(
 
 async function declare(
   backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
   request: RequestOf<"declareCheckpoint">,
   context: RequestContext,
 ) {
-  const run = ownRun(request.run, context);
+  const run = writer(request.run, context);
   if (!isCheckpointId(request.checkpoint)) {
     throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
   }
   const { checkpoint, stepsCompleted: step, metadata, storageId } = request;
+  if (run.trial === "") await refuseStorage(backend, checkpointStorage, context);
   const planned = await backend.command(
     "registry",
     DeclareCheckpointSchema,
@@ -120,6 +128,7 @@ async function declare(
       format: "",
       ...(metadata === undefined ? {} : { metadata }),
       ...(storageId === undefined ? {} : { storageId }),
+      ...(run.trial === "" && { storage: checkpointStorage }),
     },
     UploadPlanSchema,
     context,
@@ -132,7 +141,7 @@ async function planUpload(
   { run: ownId, checkpoint, files }: RequestOf<"planUpload">,
   context: RequestContext,
 ) {
-  const { trial, run } = ownRun(ownId, context);
+  const { trial, run } = writer(ownId, context);
   const message = { checkpoint, trial, run, files };
   return backend.command("registry", PlanUploadSchema, message, FileUploadsSchema, context);
 }
@@ -155,7 +164,7 @@ async function complete(
   request: RequestOf<"completeCheckpoint">,
   context: RequestContext,
 ) {
-  const run = ownRun(request.run, context);
+  const run = writer(request.run, context);
   const { checkpoint, manifest } = request;
   const accepted = await backend.command(
     "registry",
@@ -181,6 +190,14 @@ async function fail(
     context,
   );
   return { position: String(position) };
+}
+
+/** The run that stores a checkpoint; none for a person, who uploads a folder. */
+function writer(run: string, context: RequestContext) {
+  if (run !== "") return ownRun(run, context);
+  if (context.caller.kind === "user") return { trial: "", run: 0 };
+  const detail = "a run's token stores checkpoints of its run only: a person uploads a folder";
+  throw new Problem(403, "not_for_runs", detail);
 }
 
 function ownRun(run: string, context: RequestContext) {

@@ -28,7 +28,7 @@ export function apiHandlers(
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
   const searches = searchHandlers(backend, moved);
-  const checkpoints = checkpointHandlers(backend);
+  const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {

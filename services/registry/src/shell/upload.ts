@@ -34,7 +34,7 @@ export async function planUpload(
   const { checkpoint } = request;
   const problem = problemOf(request.files);
   if (problem !== null) return problem;
-  const own = await ownCheckpoint(deps, request);
+  const own = await ownCheckpoint(deps, request, identity.meta.authid);
   if (isRejection(own)) return own;
   if (own.state.status === "completed") {
     // Nothing may take the place of its files.
@@ -63,7 +63,8 @@ async function noteProgress(
 ): Promise<void> {
   const missing = files.reduce((sum, { parts }) => sum + parts.length, 0);
   const mark = `${files[0]?.path ?? ""} ${missing}`;
-  if (missing === 0 || !(await executor.cache.load(trialRuns, trial)).state.ended) return;
+  if (missing === 0 || trial === "") return;
+  if (!(await executor.cache.load(trialRuns, trial)).state.ended) return;
   if (!uploads.isNews(checkpoint, mark)) return;
   await executor.execute(identity, async (work) => {
     await work.decide(checkpoints, checkpoint, { kind: "note_progress" });

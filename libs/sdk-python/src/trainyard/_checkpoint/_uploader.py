@@ -49,6 +49,7 @@ class Order(NamedTuple):
 
     url: str
     token: str
+    # Empty for a folder that a person uploads.
     run: str
     # Empty for TensorBoard files, which have no manifest.
     checkpoint: str
@@ -88,7 +89,8 @@ class Uploader:
         self._platform = HttpConnection(order.url, order.token, CHECKPOINT_TIMEOUT_S)
         run, checkpoint = quote(order.run, safe=""), quote(order.checkpoint, safe="")
         what = f"checkpoints/{checkpoint}" if checkpoint else "tensorboard"
-        self._plan_path = f"/api/v1/runs/{run}/{what}/upload"
+        whose = f"/api/v1/runs/{run}" if run else "/api/v1"
+        self._plan_path = f"{whose}/{what}/upload"
         self._store = StoreConnections()
         self._progress = _Progress(order.name)
         # None until all files are read.

@@ -18,8 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .._files import PathLike
 from ._client import Client
-from ._errors import ApiError, DownloadError, NotFoundError, PlatformAwayError
+from ._errors import (
+    ApiError,
+    DownloadError,
+    NotFoundError,
+    PlatformAwayError,
+    UploadError,
+)
 from ._experiments import Experiment, ExperimentAction
 from ._models import Model, ModelVersion
 
@@ -33,11 +40,13 @@ __all__ = [
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "UploadError",
     "create_model",
     "get_experiment",
     "get_model",
     "list_experiments",
     "list_models",
+    "register_folder",
     "register_version",
 ]
 
@@ -99,4 +108,20 @@ def register_version(
         metadata,
         create_model,
         wait_s,
+    )
+
+
+def register_folder(
+    model: str,
+    folder: PathLike,
+    semantic_version: str = "",
+    description: str = "",
+    notes: str = "",
+    labels: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+    create_model: bool = False,
+) -> ModelVersion:
+    """``Client().register_folder``: uploads a local folder and makes it a version of a model."""
+    return Client().register_folder(
+        model, folder, semantic_version, description, notes, labels, metadata, create_model
     )

@@ -1,4 +1,4 @@
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { categoryOf, idOf, parseRunId, parseTrialId } from "@trainyard/kernel";
 import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
 
@@ -52,8 +52,13 @@ function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
   return [
     { kind: "model", id: model },
     ...numbers.map((number): DocumentKey => ({ kind: "version", id: versionKey(model, number) })),
-    ...(event.type === "VersionRegistered" ? trialKeys(event.data.trial) : []),
+    ...(event.type === "VersionRegistered" ? originKeys(event.data) : []),
   ];
+}
+
+/** A folder that a person uploaded has no trial: its checkpoint says the person. */
+function originKeys({ checkpoint, trial }: EventData<"VersionRegistered">): readonly DocumentKey[] {
+  return trial === "" ? [{ kind: "checkpoint", id: checkpoint }] : trialKeys(trial);
 }
 
 function trialKeys(trial: string): readonly DocumentKey[] {

@@ -50,11 +50,13 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
 
 function declare(state: CheckpointState, declared: Declared): Decision {
   if (state.declared === null) return [{ type: "CheckpointDeclared", data: declared }];
-  const { trial, run, step } = state.declared;
-  if (trial !== declared.trial || run !== declared.run || step !== declared.step) {
+  const { trial, run, step, uploadedBy } = state.declared;
+  const isSame = trial === declared.trial && run === declared.run && step === declared.step;
+  if (!isSame || uploadedBy !== declared.uploadedBy) {
+    const owner = uploadedBy ?? `run ${trial}#${run}`;
     return reject(
       "checkpoint_exists",
-      `run ${trial}#${run} declared this checkpoint at step ${step}: draw another id`,
+      `${owner} declared this checkpoint at step ${step}: draw another id`,
     );
   }
   const refusal = notUsable(state);
