@@ -42,6 +42,7 @@ export {
 } from "./container.ts";
 export type { LogAction, LogPolicy } from "./log-policies.ts";
 export { type RequestedResources, requestedResources } from "./requested-resources.ts";
+export { type Continuation, continuedConfig, recordedLength } from "./searcher/continued.ts";
 export { recordedSource, type WarmStartSource } from "./searcher/warm-start-source.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
 

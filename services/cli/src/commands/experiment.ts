@@ -20,6 +20,7 @@ import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
+import { addContinueCommand } from "./experiment-continue.ts";
 import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
@@ -71,6 +72,7 @@ export function addExperimentCommands(program: Command): void {
     .action(withPlatform(wait));
   addSteering(group);
   addForkCommand(group);
+  addContinueCommand(group);
   addSetCommands(group);
 }
 

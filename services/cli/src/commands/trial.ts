@@ -7,6 +7,7 @@ import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { addTrialVerbs } from "./experiment-continue.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
@@ -28,6 +29,7 @@ export function addTrialCommands(program: Command): void {
     .description("the output of its processes")
     .action(withPlatform<LogOptions>(logs));
   addMetricsCommand(group);
+  addTrialVerbs(group);
   group
     .command("profile")
     .argument("<trial>")

@@ -91,6 +91,7 @@ export class Retention {
       }
       // It may be archived and described afterwards.
       if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
+      if (event.type === "ExperimentContinued") endedMs = null;
     }
     return days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
   }

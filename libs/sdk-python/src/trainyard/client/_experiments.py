@@ -136,6 +136,31 @@ class Experiment:
         """Takes it back into lists."""
         return self._verb("unarchive")
 
+    def continue_(
+        self,
+        max_trials: int | None = None,
+        max_length: int | None = None,
+        unit: str = "",
+    ) -> Experiment:
+        """Takes it up after its end: trials that failed or were canceled start again from their latest
+        checkpoints, and as many more follow as ``max_trials`` says.
+
+        A single search trains its trial until ``max_length``, counted from its start in ``unit`` (batches,
+        records or epochs; that of the configuration if empty). Raises ApiError ``continue_unsupported`` for a search
+        that cannot, and ``nothing_to_continue`` if every trial completed.
+        """
+        given = {"maxTrials": max_trials, "maxLength": max_length}
+        body: dict[str, Any] = {key: number for key, number in given.items() if number is not None}
+        return self._verb("continue", {**body, "lengthUnit": unit})
+
+    def restart_trial(self, number: int) -> None:
+        """Takes up one of its trials that failed or was canceled, whether the experiment has ended or not."""
+        self._api.call("POST", f"{self._trial(number)}/restart", {})
+
+    def kill_trial(self, number: int, reason: str = "") -> None:
+        """Ends one of its trials at once. No error if it has ended."""
+        self._api.call("POST", f"{self._trial(number)}/kill", {"reason": reason})
+
     def fork(
         self,
         overrides: Mapping[str, Any] | None = None,
@@ -165,6 +190,9 @@ class Experiment:
     def _verb(self, verb: str, body: Mapping[str, Any] | None = None) -> Experiment:
         answer = self._api.call("POST", f"{self._path}/{verb}", body or {})
         return Experiment(self._api, answer["experiment"])
+
+    def _trial(self, number: int) -> str:
+        return f"/api/v1/trials/{segment(f'{self.id}.{number}')}"
 
     @property
     def _path(self) -> str:

@@ -1,5 +1,5 @@
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
 import type { Projections } from "./projections.ts";
 
@@ -19,6 +19,10 @@ export const experimentStates: readonly string[] = [
   "CANCELED",
   "ERROR",
 ];
+
+function isEnded(state: string): boolean {
+  return Object.values(outcomeStates).includes(state);
+}
 
 const unset = {
   reason: "",
@@ -87,6 +91,28 @@ export const experimentProjections: Projections = {
       endedAtMs: timeMs,
       progress: state === "COMPLETED" ? 1 : doc.progress,
     }));
+  },
+  ExperimentContinued({ id, data }, documents) {
+    documents.replace("experiment", id, ({ endedAtMs: _ended, ...doc }) => ({
+      ...doc,
+      state: isEnded(doc.state) ? "ACTIVE" : doc.state,
+      reason: isEnded(doc.state) ? "" : doc.reason,
+      config: continuedConfig(doc.config, data) as NonNullable<typeof doc.config>,
+    }));
+  },
+  SearchContinued({ id, data }, documents) {
+    documents.update("experiment", id, () => ({ trialsMax: data.trialsMax }));
+  },
+  TrialContinued({ id }, documents) {
+    const { experiment = "", state = "" } = documents.get("trial", id) ?? {};
+    documents.update("experiment", experiment, (doc) => {
+      const trialsCompleted = doc.trialsCompleted - Number(state === "COMPLETED");
+      const trialsFailed = doc.trialsFailed - Number(state === "ERROR");
+      const { trialsMax } = doc;
+      const ended = trialsCompleted + trialsFailed;
+      const progress = trialsMax > 0 ? Math.min(1, ended / trialsMax) : doc.progress;
+      return { trialsCompleted, trialsFailed, progress };
+    });
   },
   ExperimentArchived({ id }, documents) {
     documents.update("experiment", id, () => ({ archived: true }));

@@ -121,6 +121,17 @@ export const trialProjections: Projections = {
       endedAtMs: timeMs,
     }));
   },
+  TrialKillRequested({ id }, documents) {
+    documents.update("trial", id, () => ({ state: "STOPPING_KILLED" }));
+  },
+  TrialContinued({ id }, documents) {
+    documents.replace("trial", id, ({ endedAtMs: _ended, ...doc }) => ({
+      ...doc,
+      state: "ACTIVE",
+      reason: "",
+      restarts: 0,
+    }));
+  },
   AllocationGranted({ id, data }, documents) {
     const run = runOf(id);
     if (run === null) return;
