@@ -52,8 +52,14 @@ function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
   return [
     { kind: "model", id: model },
     ...numbers.map((number): DocumentKey => ({ kind: "version", id: versionKey(model, number) })),
-    ...(event.type === "VersionRegistered" ? trialKeys(event.data.trial) : []),
+    ...(event.type === "VersionRegistered" ? lineageKeys(event.data.trial) : []),
   ];
+}
+
+function lineageKeys(trial: string): readonly DocumentKey[] {
+  return trialKeys(trial).flatMap((key) =>
+    key.kind === "experiment" ? [key, { kind: "config", id: key.id }] : [key],
+  );
 }
 
 function trialKeys(trial: string): readonly DocumentKey[] {
