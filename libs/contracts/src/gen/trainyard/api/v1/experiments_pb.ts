@@ -156,7 +156,7 @@ export type ListExperimentsRequest = Message<"trainyard.api.v1.ListExperimentsRe
   orderBy: string;
 
   /**
-   * Only these fields of each item, and hparams.NAME or metrics.NAME, which come as values; empty for all.
+   * Only these fields of each item; empty for all. Names of hparams.NAME and metrics.NAME add values.
    *
    * @generated from field: repeated string fields = 42;
    */
@@ -178,8 +178,6 @@ export const ListExperimentsRequestSchema: GenMessage<ListExperimentsRequest> = 
   messageDesc(file_trainyard_api_v1_experiments, 2);
 
 /**
- * A page may have fewer items than were asked for, or none, and still a next page: read until next_page_token is empty.
- *
  * @generated from message trainyard.api.v1.ListExperimentsResponse
  */
 export type ListExperimentsResponse = Message<"trainyard.api.v1.ListExperimentsResponse"> & {
