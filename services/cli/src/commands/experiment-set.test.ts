@@ -115,6 +115,20 @@ test("notes are shown without what would move the cursor", async () => {
   expect(changes()).toEqual([]);
 });
 
+/** The columns of the table. */
+const shown = [
+  "id",
+  "name",
+  "state",
+  "trials",
+  "trials_completed",
+  "best_value",
+  "metric",
+  "created_at_ms",
+]
+  .map((field) => `&fields=${field}`)
+  .join("");
+
 test("an experiment is archived and taken back, and lists are filtered", async () => {
   expect((await gateway.yard("experiment", "archive", "7")).lines).toEqual([
     "experiment 7 is ACTIVE",
@@ -124,7 +138,7 @@ test("an experiment is archived and taken back, and lists are filtered", async (
   expect(gateway.requests.map(({ call }) => call.replace(/pageSize=\d+&/, ""))).toEqual([
     "POST /api/v1/experiments/7/archive",
     "POST /api/v1/experiments/7/unarchive",
-    "GET /api/v1/experiments?labels=a&labels=b&states=ERROR&archived=true",
+    `GET /api/v1/experiments?labels=a&labels=b&states=ERROR&archived=true${shown}`,
   ]);
 });
 

@@ -24,13 +24,15 @@ import {
 } from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
 import type { GatewayConfig } from "../config.ts";
+import { comparison } from "../core/lists/filter.ts";
+import { checkpointList } from "../core/lists/lists.ts";
 import type { CheckpointDocument } from "../core/views/documents.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
 import { refuseStorage } from "./create-experiment.ts";
-import { listPage } from "./paging.ts";
+import { rowsPage } from "./lists.ts";
 import { requireOwnRun } from "./runs.ts";
 
 export function checkpointHandlers(
@@ -60,11 +62,15 @@ async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpo
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
   const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
-  const page = await listPage(backend, "checkpoint", request, {
-    parent: experiment,
-    ...(trial === null ? {} : { field: { name: "trial", value: trial.id } }),
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, checkpointList, request, {
+    scope: experiment,
+    conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
   });
-  return { ...page, items: page.items.map(shown) };
+  return { ...page, items: items.map(shown) };
 }
 
 function shown({

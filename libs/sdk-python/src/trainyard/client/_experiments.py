@@ -30,6 +30,7 @@ class Experiment:
     ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED,
     STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``,
     ``workspace``, ``project``, ``seed``, ``config`` (with every default), ``trials`` (their number),
+    ``values`` (the hyperparameters and metrics that ``list_experiments`` was asked for),
     ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
     none), ``archived``, ``parent`` (the experiment that it was forked from; empty
     for none) and ``etag`` (of name, description, notes and labels).
@@ -48,7 +49,9 @@ class Experiment:
         self.workspace = str(message.get("workspace") or "")
         self.project = str(message.get("project") or "")
         self.seed = int(message.get("seed") or 0)
-        self.config: dict[str, Any] = dict(message.get("config") or {})
+        config = message.get("config")
+        self._config: dict[str, Any] | None = None if config is None else dict(config)
+        self.values: dict[str, Any] = dict(message.get("values") or {})
         self.trials = int(message.get("trials") or 0)
         self.progress = number_of(message.get("progress") or 0)
         self.metric = str(message.get("metric") or "")
@@ -58,6 +61,13 @@ class Experiment:
         self.archived = bool(message.get("archived"))
         self.parent = str(message.get("parent") or "")
         self.etag = str(message.get("etag") or "")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration with every default. Of an experiment from a list it is fetched when it is first read."""
+        if self._config is None:
+            self._config = dict(self._api.get(self._path).get("config") or {})
+        return self._config
 
     def __repr__(self) -> str:
         return f"Experiment({self.id!r}, {self.state})"

@@ -1,6 +1,8 @@
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
+import { hyperparameterAttributes } from "../lists/attributes.ts";
+import { constantsOf } from "./constants.ts";
 import type { Projections } from "./projections.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {
@@ -50,6 +52,15 @@ export const experimentProjections: Projections = {
   ExperimentCreated({ data, id, timeMs }, documents) {
     const { name, description, labels, owner, config, seed, workspace, project, contextDigest } =
       data;
+    const constants = hyperparameterAttributes(constantsOf(config));
+    const hasConfig = config !== undefined;
+    documents.put({
+      kind: "config",
+      id,
+      parent: "",
+      ordinal: Number(id),
+      doc: hasConfig ? { config } : {},
+    });
     documents.put({
       kind: "experiment",
       id,
@@ -69,7 +80,9 @@ export const experimentProjections: Projections = {
         parent: data.parent?.experiment ?? "",
         state: "PAUSED",
         createdAtMs: timeMs,
-        ...(config === undefined ? {} : { config, ...searchOf(config) }),
+        constants,
+        attributes: constants,
+        ...(hasConfig ? searchOf(config) : {}),
       },
     });
   },

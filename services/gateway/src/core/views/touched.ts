@@ -58,7 +58,10 @@ function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
 
 /** A folder that a person uploaded has no trial: its checkpoint says the person. */
 function originKeys({ checkpoint, trial }: EventData<"VersionRegistered">): readonly DocumentKey[] {
-  return trial === "" ? [{ kind: "checkpoint", id: checkpoint }] : trialKeys(trial);
+  if (trial === "") return [{ kind: "checkpoint", id: checkpoint }];
+  return trialKeys(trial).flatMap((key) =>
+    key.kind === "experiment" ? [key, { kind: "config", id: key.id }] : [key],
+  );
 }
 
 function trialKeys(trial: string): readonly DocumentKey[] {
