@@ -22,7 +22,8 @@ export function experimentLifeHandlers(backend: Backend) {
     await backend.reach(position);
     const doc = await backend.get("trial", trial);
     const experiment = await backend.find("experiment", doc.experiment);
-    return { position: String(position || backend.position), trial: shownTrial(doc, experiment) };
+    const shown = shownTrial(doc, experiment, await backend.configOf(doc.experiment));
+    return { position: String(position || backend.position), trial: shown };
   };
   return {
     continueExperiment: async (request, context) => {
@@ -32,7 +33,8 @@ export function experimentLifeHandlers(backend: Backend) {
       const { position } = await backend.command("experiments", ...schemas, context);
       await backend.reach(position);
       const doc = await backend.get("experiment", experiment);
-      return { position: String(position || backend.position), experiment: shownExperiment(doc) };
+      const shown = shownExperiment(doc, await backend.configOf(experiment));
+      return { position: String(position || backend.position), experiment: shown };
     },
     restartTrial: ({ trial }, context) =>
       ofTrial(trial, () =>

@@ -21,7 +21,7 @@ export async function failCheckpoint(
   if (reason === "" || reason.length > reasonCharactersMax) {
     return reject("invalid_request", `a reason has 1 to ${reasonCharactersMax} characters`);
   }
-  const own = await ownCheckpoint(deps, request);
+  const own = await ownCheckpoint(deps, request, identity.meta.authid);
   if (isRejection(own)) return own;
   const result = await deps.executor.execute(identity, async (work) => {
     await work.decide(checkpoints, checkpoint, { kind: "fail", reason });

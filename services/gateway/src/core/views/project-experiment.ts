@@ -110,7 +110,9 @@ export const experimentProjections: Projections = {
       ...doc,
       state: isEnded(doc.state) ? "ACTIVE" : doc.state,
       reason: isEnded(doc.state) ? "" : doc.reason,
-      config: continuedConfig(doc.config, data) as NonNullable<typeof doc.config>,
+    }));
+    documents.update("config", id, ({ config }) => ({
+      config: continuedConfig(config, data) as NonNullable<typeof config>,
     }));
   },
   SearchContinued({ id, data }, documents) {

@@ -7,6 +7,12 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
   const id = idOf(stream);
   switch (categoryOf(stream)) {
     case "experiment":
+      return event.type === "ExperimentContinued"
+        ? [
+            { kind: "experiment", id },
+            { kind: "config", id },
+          ]
+        : [{ kind: "experiment", id }];
     case "search":
       return [{ kind: "experiment", id }];
     case "trial":
