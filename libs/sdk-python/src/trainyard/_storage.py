@@ -169,7 +169,9 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
 
 
 def seal(folder: Path, entry_of: Callable[[Path, str], FileEntry] | None = None) -> list[FileEntry]:
-    """Makes the folder's files durable and returns their manifest. ``entry_of`` reads one, in any of several threads."""
+    """Makes the folder's files durable and returns their manifest. ``entry_of`` reads one file; it is called by several
+    threads.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     paths = files_of(folder)
