@@ -1,8 +1,16 @@
 /** The port of object stores over Google Cloud Storage. */
 import { isFault } from "@trainyard/kernel";
 import { away, uploadIncomplete } from "../faults.ts";
-import { checkFile, compareWithFile, wrongDigests } from "../files.ts";
+import {
+  checkFile,
+  claimAll,
+  compareWithFile,
+  missingOf,
+  nothingMissing,
+  wrongDigests,
+} from "../files.ts";
 import type {
+  Claim,
   FileDigests,
   ListedObject,
   ObjectChecksum,
@@ -206,15 +214,24 @@ class GcsStore implements ObjectStore {
   async planUpload(
     key: string,
     file: FileDigests,
-    { absent = false }: { readonly absent?: boolean } = {},
+    {
+      absent = false,
+      claim = claimAll,
+    }: { readonly absent?: boolean; readonly claim?: Claim } = {},
   ): Promise<UploadPlan> {
     this.#check(key, file);
     if (file.md5 === "") throw wrongDigests(key, "no MD5, which binds what may be stored");
     const kind = file.parts.length === 1 ? "single" : "resumable";
     const head = absent ? null : await this.head(key);
-    if (head !== null && compareWithFile(head, file) === "same") return { kind, parts: [] };
-    if (kind === "resumable") return { kind, parts: await this.#sessions.plan(key, file) };
-    return { kind, parts: [await this.#planSingle(key, file)] };
+    if (head !== null && compareWithFile(head, file) === "same") {
+      return { kind, missing: nothingMissing, parts: [] };
+    }
+    if (kind === "resumable") {
+      const left = await this.#sessions.plan(key, file);
+      return { kind, missing: missingOf(left), parts: left.slice(0, claim(left.length)) };
+    }
+    const parts = claim(1) < 1 ? [] : [await this.#planSingle(key, file)];
+    return { kind, missing: { parts: 1, bytes: file.bytes }, parts };
   }
 
   /** A size and an MD5 that are signed: the store takes nothing else. */
