@@ -37,8 +37,8 @@ export const metricsLimits = {
   namesKnownPerGroupMax: 20_000,
   /** Attempts at a write while other replicas write the same runs. */
   writeAttemptsMax: 20,
-  /** A tail of so many reports is compacted at once; so many bytes count as one report more. */
-  tailWeightMax: 1_000,
+  /** A tail of so many reports is compacted at once, half a block, so it is merged with no other; so many bytes count as one report more. */
+  tailWeightMax: 2_048,
   tailBytesPerReport: 4 * 1024,
   /** A smaller tail is compacted after this long. */
   tailAgeMs: 120_000,

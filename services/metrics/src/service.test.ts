@@ -123,7 +123,7 @@ describe("reports", () => {
     expect((await metrics.send(service, `${trial}#1`, body)).status).toBe(400);
   });
 
-  test("are copied to the bus once they are stored, and once", async () => {
+  test("are announced on the bus once they are stored, and once, by the last of each group", async () => {
     const trial = await newTrial();
     const heard: string[] = [];
     const bodies: unknown[] = [];
@@ -132,7 +132,7 @@ describe("reports", () => {
       heard.push(subject);
       bodies.push(codecOf<object>(PointSchema).decode(new TextDecoder().decode(body)));
     });
-    const reports = [report(1, "training", 10)];
+    const reports = [report(3, "training", 9), report(1, "training", 10)];
     await metrics.send(service, `${trial}#1`, { reports });
     await metrics.send(service, `${trial}#1`, { reports });
     reports.push(report(2, "my.group", 10, { loss: "NaN", note: "x" }));
