@@ -123,6 +123,19 @@ describe("reports", () => {
     expect((await metrics.send(service, `${trial}#1`, body)).status).toBe(400);
   });
 
+  test("of a rank other than the chief are stored, and no validation in the log", async () => {
+    const trial = await newTrial();
+    const reports = [0, 1, 2].map((rank) => ({
+      ...report(rank, "validation", 10, { loss: rank }),
+      ...{ key: `${rank}-1`, rank, aggregation: "max" },
+    }));
+    const answer = await metrics.send(service, `${trial}#1`, { reports });
+    expect(answer).toMatchObject({ status: 200, body: { accepted: 3 } });
+    const told = await metrics.stage.events(`measurement-${trial}`);
+    expect(told).toMatchObject([{ type: "ValidationReported", data: { scalars: { loss: 0 } } }]);
+    expect(await metrics.points(trial)).toHaveLength(3);
+  });
+
   test("are announced on the bus once they are stored, and once, by the last of each group", async () => {
     const trial = await newTrial();
     const heard: string[] = [];

@@ -40,8 +40,9 @@ type RunContext = RunParts & { readonly id: string };
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
 
-const isValidation = ({ group, system }: NewReport): boolean =>
-  group === validationGroup && system === null;
+/** Of those of several ranks at one step the chief's alone: a search goes by one value. */
+const isValidation = ({ group, rank, system }: NewReport): boolean =>
+  group === validationGroup && rank === 0 && system === null;
 
 /** Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a row. */
 const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
