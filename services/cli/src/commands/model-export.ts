@@ -43,7 +43,7 @@ export async function exportVersion(
     await writeJson(partial, "version.json", codecOf(ModelVersionSchema).toFullJson(version));
     await writeJson(partial, "checkpoint.json", codecOf(CheckpointSchema).toFullJson(known));
     await copyFile(
-      join(pythonPackages, "trainyard", "client", "EXPORT.md"),
+      join(pythonPackages, "trainyard", "client", "export.md"),
       join(partial, "README.md"),
     );
     // Takes the place of an empty folder, and of nothing else.
