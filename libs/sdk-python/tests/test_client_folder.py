@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -128,6 +129,20 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(len(platform.sent), 3)
         self.assertTrue(platform.sent[-1].endswith("model.bin"))
 
+    def test_a_right_that_is_lost_midway_is_said_in_a_sentence(self) -> None:
+        found, platform = self.on_store()
+        platform.store_faults = lambda method, key: 403
+        with (
+            mock.patch("trainyard._checkpoint._uploader.UPLOAD_ROUNDS_MAX", 1),
+            mock.patch.object(_folder, "_ATTEMPTS", 1),
+            self.assertRaises(client.UploadError) as raised,
+        ):
+            found.register_folder("iris", self.folder)
+        sentence = (
+            "could not be sent to s3://b/p: the object store answered 403: SlowDown; a repeat"
+        )
+        self.assertIn(sentence, str(raised.exception))
+
     def test_a_lost_answer_of_each_call_changes_nothing(self) -> None:
         found, platform = self.on_store()
         lost: set[str] = set()
@@ -209,6 +224,16 @@ class FolderTest(unittest.TestCase):
         def odd_name() -> None:
             (self.folder / os.fsdecode(b"n\xff")).write_bytes(b"")
 
+        def too_deep() -> None:
+            before = os.getcwd()
+            os.chdir(self.folder)
+            try:
+                for _ in range(30):
+                    os.mkdir("d" * 200)
+                    os.chdir("d" * 200)
+            finally:
+                os.chdir(before)
+
         def too_many() -> None:
             (self.folder / "many").mkdir()
             for number in range(5_001 - len(FILES)):
@@ -221,6 +246,7 @@ class FolderTest(unittest.TestCase):
             (loop, "is a link"),
             (pipe, "stolen is neither a file nor a folder"),
             (odd_name, r"the name 'n\\udcff' .* is not UTF-8"),
+            (too_deep, "^.{,250} has too long a path$"),
             (too_many, "more than 5,000 files"),
         ]
         for make, why in cases:
@@ -229,6 +255,7 @@ class FolderTest(unittest.TestCase):
                 found.register_folder("iris", self.folder)
             for path in ("stolen", "deep/up", os.fsdecode(b"n\xff")):
                 (self.folder / path).unlink(missing_ok=True)
+            shutil.rmtree(self.folder / ("d" * 200), ignore_errors=True)
         empty = self.scratch / "empty"
         (empty / "deep").mkdir(parents=True)
         for folder, why in (

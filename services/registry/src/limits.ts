@@ -5,6 +5,8 @@ export const registryLimits = {
   manifestCharactersMax: 896 * 1024,
   /** The longest path that Linux opens. */
   pathCharactersMax: 4_096,
+  /** Of a path in a sentence. */
+  pathCharactersShownMax: 200,
   /** Offending files that a refusal lists; the first is in its sentence. */
   problemsToldMax: 16,
   /** As encoded: the metadata is part of an event of at most 256 KiB, with the storage section of a configuration beside it. */

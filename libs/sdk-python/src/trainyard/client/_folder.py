@@ -7,6 +7,7 @@ was deleted) another is drawn.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -97,6 +98,8 @@ def _paths(folder: Path) -> Sequence[str]:
 
 
 def _raise(error: OSError) -> None:
+    if error.errno == errno.ENAMETOOLONG:
+        raise ValueError(f"{str(error.filename)[:100]!r}… has too long a path") from error
     raise error
 
 
