@@ -42,7 +42,7 @@ export const metricsLimits = {
   tailBytesPerReport: 4 * 1024,
   /** A smaller tail is compacted after this long. */
   tailAgeMs: 120_000,
-  /** Reports of one block: a chart of a million points reads 250 blocks, a page of reports one or two. */
+  /** Reports of one block: a chart of a million points reads some 400 blocks of half as many or more, a page of reports one or two. */
   blockReportsMax: 4_096,
   /** The same in bytes of JSON, for reports with very many or with large values. */
   blockBytesMax: 1024 * 1024,
