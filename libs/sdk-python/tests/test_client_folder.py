@@ -159,9 +159,10 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(version.number, 1)
         self.assertEqual(len(lost), 4)
 
-    def test_an_id_that_is_used_up_is_replaced(self) -> None:
+    def test_an_id_that_is_used_up_is_replaced_by_the_next_of_the_same_content(self) -> None:
         found, platform = self.on_store()
         first = found.register_folder("iris", self.folder).checkpoint
+        others: set[str] = set()
         for code in ("checkpoint_failed", "checkpoint_deleted", "checkpoint_exists"):
             refusal = problem(409, code, "it is not of use")
             platform.faults = lambda request, refusal=refusal: (
@@ -172,6 +173,8 @@ class FolderTest(unittest.TestCase):
             with self.subTest(code):
                 other = found.register_folder("iris", self.folder).checkpoint
                 self.assertNotEqual(other, first)
+                others.add(other)
+        self.assertEqual((len(others), len(self.models.versions)), (1, 2))
 
     def test_a_directory_gets_the_files_and_says_its_storage(self) -> None:
         found = self.on_directory()
