@@ -17,6 +17,7 @@ import type {
 } from "@trainyard/contracts/commands";
 import { type Clock, Fault, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import type { CommandContext } from "@trainyard/runtime";
+import { notUsable } from "../core/checkpoint/decide.ts";
 import { readManifest } from "../core/manifest.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { registryLimits } from "../limits.ts";
@@ -35,7 +36,11 @@ export async function planUpload(
   if (problem !== null) return problem;
   const own = await ownCheckpoint(deps, request, identity.meta.authid);
   if (isRejection(own)) return own;
-  const refusal = await refusalOfRun(deps, request);
+  if (own.state.status === "completed") {
+    // Nothing may take the place of its files.
+    return { files: request.files.map(({ path }) => ({ path, parts: [] })) };
+  }
+  const refusal = notUsable(own.state) ?? (await refusalOfRun(deps, request));
   if (refusal !== null) return refusal;
   const store = await deps.stores.of(own.declared.storage ?? {});
   if (store === null) {

@@ -170,18 +170,22 @@ def _copy(
         raise UploadError(str(error)) from error
     # Only now it is known which storage that is.
     api.call("POST", "/api/v1/checkpoints", {**declaration, **marked})
+    # Named as a checkpoint is, so that an audit finds what a crash leaves.
+    stage = root / str(uuid.uuid4())
     try:
         for entry in manifest:
-            _copy_file(folder / entry.path, target / entry.path)
-    except BaseException:
-        # It is not complete, so nobody reads it; a disk that is full is not left so.
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+            _copy_file(folder / entry.path, stage / entry.path)
+        # Another upload of the same content may have been faster: its files are not touched.
+        if not target.is_dir() or not any(target.iterdir()):
+            os.rename(stage, target)
+            sync_folder(root)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
 
 
 def _copy_file(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with source.open("rb") as read, target.open("wb") as write:
+    with source.open("rb") as read, target.open("xb") as write:
         shutil.copyfileobj(read, write, 1 << 20)
         write.flush()
         os.fsync(write.fileno())

@@ -96,7 +96,11 @@ function pin(state: CheckpointState, data: Pin): Decision {
   return [{ type: "CheckpointPinned", data }];
 }
 
-function notUsable({ status, reason }: CheckpointState): Rejection | null {
+/** Why nothing is stored in it any more; null while something is, and where it is complete. */
+export function notUsable({
+  status,
+  reason,
+}: Pick<CheckpointState, "status" | "reason">): Rejection | null {
   if (status === "failed") return reject("checkpoint_failed", reason);
   if (status === "abandoned") return reject("checkpoint_abandoned", reason);
   return null;
