@@ -159,9 +159,10 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(version.number, 1)
         self.assertEqual(len(lost), 4)
 
-    def test_an_id_that_is_used_up_is_replaced(self) -> None:
+    def test_an_id_that_is_used_up_is_replaced_by_the_next_of_the_same_content(self) -> None:
         found, platform = self.on_store()
         first = found.register_folder("iris", self.folder).checkpoint
+        others: set[str] = set()
         for code in ("checkpoint_failed", "checkpoint_deleted", "checkpoint_exists"):
             refusal = problem(409, code, "it is not of use")
             platform.faults = lambda request, refusal=refusal: (
@@ -172,6 +173,8 @@ class FolderTest(unittest.TestCase):
             with self.subTest(code):
                 other = found.register_folder("iris", self.folder).checkpoint
                 self.assertNotEqual(other, first)
+                others.add(other)
+        self.assertEqual((len(others), len(self.models.versions)), (1, 2))
 
     def test_a_directory_gets_the_files_and_says_its_storage(self) -> None:
         found = self.on_directory()
@@ -198,6 +201,41 @@ class FolderTest(unittest.TestCase):
         ):
             found.register_folder("iris", self.folder)
         self.assertEqual([one.name for one in self.storage.iterdir()], [".trainyard-storage"])
+
+    def test_files_that_another_upload_has_completed_are_not_touched(self) -> None:
+        found = self.on_directory()
+        before: dict[str, int] = {}
+
+        def overtake(request: Request) -> Any:
+            # Between the declaration and the copy another process of the same person is done.
+            if request.path == "/api/v1/checkpoints" and "storageId" in request.body:
+                target = self.storage / request.body["checkpoint"]
+                shutil.copytree(self.folder, target)
+                before.update((path, (target / path).stat().st_ino) for path in FILES)
+            return None
+
+        self.platform.faults = overtake
+        version = found.register_folder("iris", self.folder)
+        target = self.storage / version.checkpoint
+        self.assertEqual({path: (target / path).stat().st_ino for path in FILES}, before)
+        names = sorted(one.name for one in self.storage.iterdir())
+        self.assertEqual(names, sorted([".trainyard-storage", version.checkpoint]))
+
+    def test_a_link_in_the_place_of_the_checkpoint_is_not_followed(self) -> None:
+        found = self.on_directory()
+        elsewhere = self.scratch / "elsewhere"
+        elsewhere.mkdir()
+
+        def plant(request: Request) -> Any:
+            if request.path == "/api/v1/checkpoints" and "storageId" in request.body:
+                (self.storage / request.body["checkpoint"]).symlink_to(elsewhere)
+            return None
+
+        self.platform.faults = plant
+        with self.assertRaises(OSError):
+            found.register_folder("iris", self.folder)
+        self.assertEqual(list(elsewhere.iterdir()), [])
+        self.assertEqual(self.models.versions, [])
 
     def test_what_cannot_be_uploaded_is_refused_by_name_before_anything_is_declared(self) -> None:
         found, platform = self.on_store()
