@@ -23,6 +23,26 @@ test("a store at an address that the operator has named is opened once", async (
   expect(await stores.of({ ...section, endpoint_url })).toBe(store);
 });
 
+test.each([
+  [{ kind: "s3" } as const, "AES256", undefined],
+  [{ kind: "kms", keyId: "arn:aws:kms:key/1" } as const, "aws:kms", "arn:aws:kms:key/1"],
+])("objects of S3 are encrypted as the operator says: %j", async (s3Encryption, kind, key) => {
+  const folder = await mkdtemp(join(tmpdir(), "stores-"));
+  const credentialsFile = join(folder, "storage.json");
+  const s3 = { access_key_id: "key", secret_access_key: "secret" };
+  await writeFile(credentialsFile, JSON.stringify({ s3 }), { mode: 0o600 });
+  await using stores = new Stores({ clock: systemClock, credentialsFile, s3Encryption });
+  const store = await stores.of(section);
+  const sha256 = "ab".repeat(32);
+  const file = { bytes: 1, sha256, parts: [{ sha256 }], md5: "", crc32c: "" };
+  const plan = await store?.planUpload("a", file, { absent: true });
+  expect(plan?.parts[0]?.request.headers).toMatchObject({
+    "x-amz-server-side-encryption": kind,
+    ...(key === undefined ? {} : { "x-amz-server-side-encryption-aws-kms-key-id": key }),
+  });
+  await rm(folder, { recursive: true });
+});
+
 test("a directory is no object store", async () => {
   await using stores = new Stores({ clock: systemClock });
   expect(await stores.of({ type: "directory", container_path: "/c" })).toBeNull();
