@@ -15,6 +15,7 @@ export type ObjectStoreSettings = {
   /** Of S3. */
   readonly region?: string;
   readonly s3Encryption?: S3Encryption;
+  readonly gcsKmsKey?: string;
   /** Of Google Cloud Storage, where it is not Google's. */
   readonly gcsEndpoint?: string;
   /** That of the adapter unless given. */
@@ -24,8 +25,9 @@ export type ObjectStoreSettings = {
 /** Null for a section that names no object store. An adapter is loaded when it is needed. */
 export async function openObjectStore(
   section: CheckpointStorageSection,
-  { clock, credentials, region, s3Encryption, gcsEndpoint, patience }: ObjectStoreSettings,
+  settings: ObjectStoreSettings,
 ): Promise<ObjectStore | null> {
+  const { clock, credentials, region, s3Encryption, gcsKmsKey, gcsEndpoint, patience } = settings;
   const type = section["type"];
   if (type !== "s3" && type !== "gcs") return null;
   const bucket = textAt(section, "bucket");
@@ -39,6 +41,7 @@ export async function openObjectStore(
     return openGcsStore({
       ...common,
       ...(gcsEndpoint === undefined ? {} : { endpoint: gcsEndpoint }),
+      ...(gcsKmsKey === undefined ? {} : { kmsKey: gcsKmsKey }),
       ...(credentials?.gcs === undefined ? {} : { credentials: credentials.gcs }),
     });
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { SilentServer } from "@trainyard/testing";
+import { GcsServer, newAccount } from "@trainyard/testing/gcs";
 import { expect, test } from "vitest";
 import { Stores } from "./stores.ts";
 
@@ -40,6 +41,30 @@ test.each([
     "x-amz-server-side-encryption": kind,
     ...(key === undefined ? {} : { "x-amz-server-side-encryption-aws-kms-key-id": key }),
   });
+  await rm(folder, { recursive: true });
+});
+
+test("objects of Google's are encrypted with the key that the operator names", async () => {
+  const gcs = newAccount("a");
+  const server = await GcsServer.start({ buckets: ["models"], accounts: [gcs] });
+  const folder = await mkdtemp(join(tmpdir(), "stores-"));
+  const credentialsFile = join(folder, "storage.json");
+  await writeFile(credentialsFile, JSON.stringify({ gcs }), { mode: 0o600 });
+  const settings = { clock: systemClock, credentialsFile, gcsEndpoint: server.url };
+  await using stores = new Stores({ ...settings, gcsKmsKey: "projects/p/k" });
+  const store = await stores.of({ type: "gcs", bucket: "models" });
+  const sha256 = "ab".repeat(32);
+  const file = {
+    bytes: 1,
+    sha256,
+    parts: [{ sha256 }],
+    md5: "CY9rzUYh03PK3k6DJie09g==",
+    crc32c: "",
+  };
+  const plan = await store?.planUpload("a", file, { absent: true });
+  const { headers } = plan?.parts[0]?.request ?? { headers: {} };
+  expect(headers).toMatchObject({ "x-goog-encryption-kms-key-name": "projects/p/k" });
+  await server[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 

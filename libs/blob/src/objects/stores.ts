@@ -14,6 +14,8 @@ export type StoresSettings = {
   readonly region?: string | undefined;
   /** How S3 encrypts what is stored; without it, as the bucket says. */
   readonly s3Encryption?: S3Encryption | undefined;
+  /** The key of Cloud KMS that encrypts what is stored in Google Cloud Storage; without it, as the bucket says. */
+  readonly gcsKmsKey?: string | undefined;
   /** Of Google Cloud Storage, where it is not Google's. */
   readonly gcsEndpoint?: string | undefined;
   /**
@@ -66,6 +68,7 @@ export class Stores implements AsyncDisposable {
       credentialsFile,
       region,
       s3Encryption,
+      gcsKmsKey,
       gcsEndpoint,
       endpoints = [],
       patience,
@@ -82,6 +85,7 @@ export class Stores implements AsyncDisposable {
       ...(credentials && { credentials }),
       ...(region && { region }),
       ...(s3Encryption && { s3Encryption }),
+      ...(gcsKmsKey && { gcsKmsKey }),
       ...(gcsEndpoint && { gcsEndpoint }),
       ...(patience && { patience }),
     });

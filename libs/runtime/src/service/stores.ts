@@ -10,6 +10,8 @@ export const storesVariables = {
   TRAINYARD_STORAGE_S3_ENCRYPTION: z.enum(["s3", "kms"]).optional(),
   /** The id of the key for `kms`, where it is not the account's own. */
   TRAINYARD_STORAGE_S3_KMS_KEY: z.string().min(1).optional(),
+  /** The name of the key of Cloud KMS that encrypts checkpoints, where the bucket's own setting is not meant. */
+  TRAINYARD_STORAGE_GCS_KMS_KEY: z.string().min(1).optional(),
   /** Of Google Cloud Storage, where it is not Google's: a private address of it, or a server that speaks its protocol. */
   TRAINYARD_STORAGE_GCS_ENDPOINT: z.url().optional(),
   /** The stores other than Amazon's that configurations may name: addresses with commas between. */
@@ -32,6 +34,7 @@ export type StoresConfig = {
       | { readonly kind: "s3" }
       | { readonly kind: "kms"; readonly keyId?: string }
       | undefined;
+    readonly gcsKmsKey: string | undefined;
     readonly gcsEndpoint: string | undefined;
     readonly endpoints: readonly string[];
     readonly patience: { readonly silenceMs: number; readonly attemptsMax: number };
@@ -57,6 +60,7 @@ export function storesOf(env: Environment): StoresConfig["stores"] {
     credentialsFile: env.TRAINYARD_STORAGE_CREDENTIALS,
     region: env.TRAINYARD_STORAGE_REGION,
     s3Encryption: s3EncryptionOf(env),
+    gcsKmsKey: env.TRAINYARD_STORAGE_GCS_KMS_KEY,
     gcsEndpoint: env.TRAINYARD_STORAGE_GCS_ENDPOINT,
     endpoints: env.TRAINYARD_STORAGE_ENDPOINTS.split(",").map((one) => one.trim()),
     patience: { silenceMs: env.TRAINYARD_STORAGE_SILENCE_SECONDS * 1_000, attemptsMax },
