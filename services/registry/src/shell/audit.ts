@@ -99,10 +99,10 @@ async function sectionOf({ executor, placed }: CommandDeps, root: string) {
  */
 async function compare({ executor, placed }: CommandDeps, root: string, place: AuditedPlace) {
   const roots = namesOfRoots(root, await placed.roots());
-  const names = (await place.names()).filter((name) => !roots.has(name));
+  const names = await place.names();
   const known = await placed.statesAt(root);
   const found: Finding[] = [];
-  for (const name of names.filter((one) => !known.has(one))) {
+  for (const name of names.filter((one) => !known.has(one) && !roots.has(one))) {
     const { declared } = (await executor.cache.load(foldOf(checkpoints), name)).state;
     if (declared !== null && placedRoot(declared.storage ?? {}) !== root) continue;
     const kind = declared === null ? "unknown" : "left_over";

@@ -192,11 +192,13 @@ class GcsStore implements ObjectStore {
     let rewriteToken: string | undefined;
     do {
       const right = "storage.objects.get, storage.objects.create";
-      const query =
-        rewriteToken === undefined ? "" : `?rewriteToken=${encodeURIComponent(rewriteToken)}`;
+      const query = new URLSearchParams({
+        ...this.#connection.kmsKeyAs("destinationKmsKeyName"),
+        ...(rewriteToken === undefined ? {} : { rewriteToken }),
+      }).toString();
       const reply = await this.#connection.ask(`copy ${from} to ${to}`, right, {
         method: "POST",
-        url: this.#connection.urlOf(source) + into + query,
+        url: `${this.#connection.urlOf(source)}${into}?${query}`,
         headers: { "content-type": "application/json" },
         body: "{}",
         silenceMs: Math.max(workMs, silenceMs),
@@ -236,7 +238,11 @@ class GcsStore implements ObjectStore {
 
   /** A size and an MD5 that are signed: the store takes nothing else. */
   async #planSingle(key: string, { bytes, md5 }: FileDigests): Promise<PlannedPart> {
-    const headers = { "x-goog-content-length-range": `${bytes},${bytes}`, "content-md5": md5 };
+    const headers = {
+      "x-goog-content-length-range": `${bytes},${bytes}`,
+      "content-md5": md5,
+      ...this.#connection.kmsKeyAs("x-goog-encryption-kms-key-name"),
+    };
     const request = await this.#connection.plan("PUT", key, headers);
     const length = { "content-length": String(bytes) };
     return { offset: 0, bytes, request: { ...request, headers: { ...headers, ...length } } };
