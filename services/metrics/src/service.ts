@@ -22,6 +22,7 @@ import { Ingest } from "./shell/ingest.ts";
 import { compactDue } from "./shell/compaction.ts";
 import { moveOldRows } from "./shell/old-rows.ts";
 import { PointStore } from "./shell/point-store.ts";
+import { purgeDeleted } from "./shell/purge.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
 import { seriesQueryCommands } from "./shell/series-queries.ts";
@@ -66,14 +67,17 @@ export async function createService(
   });
 }
 
-/** What one replica does in the background: old rows become tails, and tails become blocks. */
+/** What one replica does in the background: old rows become tails, tails become blocks, and what deleted experiments reported goes. */
 async function upkeep(pool: Pool, parts: Parts, signal: AbortSignal): Promise<void> {
-  const { compactionRunsMax, compactionPauseMs, oldRowsPauseMs } = metricsLimits;
+  const { compactionRunsMax, compactionPauseMs, oldRowsPauseMs, purgePauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
   const migration = new EffectLoop("old-rows", parts, async () =>
     (await moveOldRows(pool)) === 0 ? oldRowsPauseMs : 0,
   );
-  await Promise.all([compaction.run(signal), migration.run(signal)]);
+  const purge = new EffectLoop("purge", parts, async () =>
+    (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
+  );
+  await Promise.all([compaction.run(signal), migration.run(signal), purge.run(signal)]);
 }

@@ -3,11 +3,14 @@ import { type Plain } from "@trainyard/contracts";
 import {
   type ContinueExperiment,
   ContinueExperimentSchema,
+  DeleteExperimentSchema,
   KillTrialSchema,
   RestartTrialSchema,
+  UndeleteExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import {
+  type Clock,
   isExperimentId,
   isRejection,
   parseTrialId,
@@ -23,11 +26,40 @@ import {
   foldOf,
   type Work,
 } from "@trainyard/runtime";
+import type { ExperimentCommand } from "../core/experiment/commands.ts";
+import { refusedAsDeleted } from "../core/experiment/delete.ts";
 import type { SearchState } from "../core/foreign/search.ts";
 import { experiments, searches, trials } from "../streams.ts";
 
-export function lifeCommands(executor: Executor): Readonly<Record<string, CommandSpec>> {
+/** How long a deletion may be taken back, and the clock that says since when. */
+export type Grace = { readonly clock: Pick<Clock, "nowMs">; readonly deletionGraceMs: number };
+
+export function lifeCommands(
+  executor: Executor,
+  { clock, deletionGraceMs }: Grace,
+): Readonly<Record<string, CommandSpec>> {
   return {
+    DeleteExperiment: command(
+      DeleteExperimentSchema,
+      AcceptedSchema,
+      async ({ experiment, reason }, { identity }) => {
+        const graceEndMs = clock.nowMs() + deletionGraceMs;
+        const wanted = { kind: "delete", graceEndMs, reason } as const;
+        return accepted(
+          await executor.execute(identity, (work) => change(work, experiment, wanted)),
+        );
+      },
+    ),
+    UndeleteExperiment: command(
+      UndeleteExperimentSchema,
+      AcceptedSchema,
+      async ({ experiment }, { identity }) => {
+        const wanted = { kind: "undelete", atMs: clock.nowMs() } as const;
+        return accepted(
+          await executor.execute(identity, (work) => change(work, experiment, wanted)),
+        );
+      },
+    ),
     ContinueExperiment: command(
       ContinueExperimentSchema,
       AcceptedSchema,
@@ -41,6 +73,16 @@ export function lifeCommands(executor: Executor): Readonly<Record<string, Comman
       accepted(await executor.execute(identity, (work) => kill(work, request))),
     ),
   };
+}
+
+async function change(
+  work: Work,
+  id: string,
+  wanted: ExperimentCommand,
+): Promise<Rejection | undefined> {
+  if (!isExperimentId(id))
+    return reject("experiment_not_found", `${shown(id)} is not an experiment`);
+  return named(`experiment ${id}`, await work.decide(experiments, id, wanted));
 }
 
 async function continueOne(
@@ -80,7 +122,10 @@ async function kill(
   work: Work,
   { trial: id, reason }: { readonly trial: string; readonly reason: string },
 ): Promise<Rejection | undefined> {
-  if (parseTrialId(id) === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
+  const parts = parseTrialId(id);
+  if (parts === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
+  const { deletion } = await work.load(foldOf(experiments), parts.experiment);
+  if (deletion !== null) return refusedAsDeleted(deletion);
   return named(`trial ${id}`, await work.decide(trials, id, { kind: "kill", reason }));
 }
 

@@ -1,15 +1,21 @@
 /** Experiments and trials that are taken up again, and one trial that is killed. */
-import type { ReplyOf } from "@trainyard/contracts";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   ContinueExperimentSchema,
+  DeleteExperimentSchema,
+  DeletionPreviewSchema,
   KillTrialSchema,
+  PreviewExperimentDeletionSchema,
   RestartTrialSchema,
+  UndeleteExperimentSchema,
 } from "@trainyard/contracts/commands";
+import { deriveCommitId } from "@trainyard/event-log";
 import { isExperimentId, parseTrialId } from "@trainyard/kernel";
 import { notFound } from "../http/problem.ts";
-import type { UnaryHandlers } from "../http/request-context.ts";
-import type { Backend } from "../shell/backend.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
+import { type Backend, isDeleted } from "../shell/backend.ts";
+import { filteredPage } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 
 export function experimentLifeHandlers(backend: Backend) {
@@ -34,6 +40,25 @@ export function experimentLifeHandlers(backend: Backend) {
       const doc = await backend.get("experiment", experiment);
       return { position: String(position || backend.position), experiment: shownExperiment(doc) };
     },
+    deleteExperiment: (request, context) => deleteExperiment(backend, request, context),
+    undeleteExperiment: async ({ experiment }, context) => {
+      if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
+      const schemas = [UndeleteExperimentSchema, { experiment }, AcceptedSchema] as const;
+      const { position } = await backend.command("experiments", ...schemas, context);
+      await backend.reach(position);
+      const doc = await backend.get("experiment", experiment);
+      return { position: String(position || backend.position), experiment: shownExperiment(doc) };
+    },
+    listDeletedExperiments: async (request) => {
+      await backend.reachText(request.minPosition);
+      const order = { newestFirst: true };
+      const page = await filteredPage(backend, "experiment", request, order, isDeleted);
+      const items = page.items.map(({ id, name, owner, deletion }) => {
+        const { reason = "", graceEndMs = 0 } = deletion ?? {};
+        return { id, name, owner, reason, graceEndMs };
+      });
+      return { ...page, items };
+    },
     restartTrial: ({ trial }, context) =>
       ofTrial(trial, () =>
         backend.command("experiments", RestartTrialSchema, { trial }, AcceptedSchema, context),
@@ -44,4 +69,32 @@ export function experimentLifeHandlers(backend: Backend) {
         return backend.command("experiments", KillTrialSchema, request, AcceptedSchema, context);
       }),
   } satisfies Partial<UnaryHandlers>;
+}
+
+/** What would go is asked for first: without checkpoint-gc nothing is deleted. */
+async function deleteExperiment(
+  backend: Backend,
+  { experiment, reason, dryRun }: RequestOf<"deleteExperiment">,
+  context: RequestContext,
+): Promise<ReplyOf<"deleteExperiment">> {
+  if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
+  const { checkpoints, held } = await backend.command(
+    "checkpoint-gc",
+    PreviewExperimentDeletionSchema,
+    { experiment },
+    DeletionPreviewSchema,
+    { ...context, commitId: deriveCommitId("preview", context.commitId) },
+  );
+  const kept = [...held];
+  if (dryRun) {
+    await backend.get("experiment", experiment);
+    return { position: backend.position, checkpoints, kept };
+  }
+  const schemas = [DeleteExperimentSchema, { experiment, reason }, AcceptedSchema] as const;
+  const { position } = await backend.command("experiments", ...schemas, context);
+  await backend.reach(position);
+  const { documents, pool } = backend.parts;
+  const { deletion } = (await documents.get(pool, "experiment", experiment)) ?? {};
+  const until = deletion === undefined ? {} : { graceEndMs: deletion.graceEndMs };
+  return { position: String(position || backend.position), ...until, checkpoints, kept };
 }

@@ -22,7 +22,7 @@ import { experimentStates } from "../core/views/project-experiment.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
-import type { Backend } from "../shell/backend.ts";
+import { type Backend, isDeleted } from "../shell/backend.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
@@ -30,6 +30,7 @@ import { filteredPage, listPage } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
+import { withParents } from "./parents.ts";
 import { updateExperiment } from "./update-experiment.ts";
 
 export function experimentHandlers(
@@ -62,7 +63,8 @@ const searchClients: StreamFold<SearchClient> = {
 };
 
 async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
-  const experiment = shownExperiment(await backend.get("experiment", id));
+  const shown = shownExperiment(await backend.get("experiment", id));
+  const [experiment = shown] = await withParents(backend, [shown]);
   if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
   const { state } = await backend.parts.executor.cache.load(searchClients, id);
   return { ...experiment, waitsFor: searchWaitsFor(state) };
@@ -140,12 +142,14 @@ async function listExperiments(backend: Backend, request: RequestOf<"listExperim
     throw new Problem(400, "invalid_request", detail);
   }
   const wanted = (doc: ExperimentDocument): boolean =>
+    !isDeleted(doc) &&
     (archived || doc.archived !== true) &&
     (states.length === 0 || states.includes(doc.state)) &&
     labels.every((label) => doc.labels.includes(label));
   const order = { newestFirst: true };
   const page = await filteredPage(backend, "experiment", request, order, wanted);
-  return { ...page, items: page.items.map(shownExperiment) };
+  const items = page.items.map(shownExperiment);
+  return { ...page, items: await withParents(backend, items) };
 }
 
 async function listTrials(backend: Backend, request: RequestOf<"listTrials">) {

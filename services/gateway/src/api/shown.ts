@@ -16,6 +16,7 @@ export function shownExperiment({
   contextDigest: _contextDigest,
   notes = "",
   revision = 0,
+  deletion: _deletion,
   archived = false,
   parent = "",
   ...shown

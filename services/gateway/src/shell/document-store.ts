@@ -79,6 +79,7 @@ export class DocumentStore {
       project(stored.stream, stored.timeMs, event, documents);
     const changed = documents.changed();
     await this.#upsert(client, changed);
+    await this.#removeExperiments(client, documents.removed());
     await this.#facts.replace(
       client,
       changed.flatMap((row) => (row.kind === "version" ? [row.doc] : [])),
@@ -93,6 +94,15 @@ export class DocumentStore {
       [keys.map(({ kind }) => kind), keys.map(({ id }) => id)],
     );
     return rows.map(rowOf);
+  }
+
+  async #removeExperiments(client: Queryable, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await client.query(
+      `delete from ${this.#table}
+       where (kind = 'experiment' and id = any($1)) or (kind = 'trial' and parent = any($1))`,
+      [ids],
+    );
   }
 
   async #upsert(client: Queryable, rows: readonly DocumentRow[]): Promise<void> {

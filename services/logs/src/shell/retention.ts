@@ -1,5 +1,5 @@
 /**
- * Removes lines in bounded statements: all of an experiment once it has ended for as many days as its configuration says, or
+ * Removes lines in bounded statements: all of an experiment that was deleted for good, or once it has ended for as many days as its configuration says, or
  * the cluster where it says nothing; and the oldest of one that has more bytes than the cluster keeps, while it runs too. Each
  * replica looks, and removing twice changes nothing. What was removed is counted, for readers to be told.
  */
@@ -52,7 +52,10 @@ export class Retention {
   async #sweepOne({ experiment, bytes }: KeptLines, signal: AbortSignal): Promise<number> {
     const { kept, settings } = this.#deps;
     let removed = 0;
-    if (await this.#isOver(experiment)) {
+    const life = await this.#lifeOf(experiment);
+    // It may be brought back as it was.
+    if (life === "resting") return 0;
+    if (life === "over") {
       for (let more = true; more && !signal.aborted; ) {
         const lines = await kept.removeOldest(experiment);
         removed += lines;
@@ -64,11 +67,12 @@ export class Retention {
     return excess > 0 ? await kept.removeOldest(experiment, excess) : 0;
   }
 
-  /** Whether the experiment has ended, and its days are over. */
-  async #isOver(experiment: string): Promise<boolean> {
+  /** over: it has ended and its days are over, or it is deleted. resting: its deletion may be taken back. */
+  async #lifeOf(experiment: string): Promise<"kept" | "resting" | "over"> {
     const { log, clock, settings } = this.#deps;
     let days = settings.retentionDays;
     let endedMs: number | null = null;
+    let isResting = false;
     const events = await log.read(streamName("experiment", experiment), 0, logsLimits.eventsRead);
     for (const stored of events) {
       const event = decodeEvent(stored);
@@ -79,7 +83,12 @@ export class Retention {
       // It may be archived and described afterwards.
       if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
       if (event.type === "ExperimentContinued") endedMs = null;
+      if (event.type === "ExperimentDeletionRequested") isResting = true;
+      if (event.type === "ExperimentDeletionUndone") isResting = false;
+      if (event.type === "ExperimentDeleted") return "over";
     }
-    return days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
+    if (isResting) return "resting";
+    const isOver = days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
+    return isOver ? "over" : "kept";
   }
 }

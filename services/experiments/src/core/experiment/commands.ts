@@ -27,6 +27,10 @@ export type ExperimentCommand =
   | { readonly kind: "pause" }
   | { readonly kind: "archive"; readonly reason: string }
   | { readonly kind: "unarchive" }
+  | { readonly kind: "delete"; readonly graceEndMs: number; readonly reason: string }
+  | { readonly kind: "undelete"; readonly atMs: number }
+  /** The grace is over. */
+  | { readonly kind: "delete_for_good"; readonly atMs: number }
   | ContinueCommand
   | RestartTrialCommand
   | {

@@ -12,6 +12,7 @@ export const initialExperiment: ExperimentState = {
   owner: "",
   size: { algorithm: "", maxTrials: 0, length: null },
   continuation: 0,
+  deletion: null,
   archived: false,
   words: noWords,
   revision: 0,
@@ -47,6 +48,12 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
       if (state.status !== "ended") return { ...state, size, continuation };
       return { ...state, size, continuation, status: "active", stop: null };
     }
+    case "ExperimentDeletionRequested":
+      return { ...state, deletion: { graceEndMs: event.data.graceEndMs, gone: false } };
+    case "ExperimentDeletionUndone":
+      return { ...state, deletion: null };
+    case "ExperimentDeleted":
+      return { ...state, deletion: { graceEndMs: 0, gone: true } };
     case "ExperimentArchived":
       return { ...state, archived: true };
     case "ExperimentUnarchived":

@@ -24,6 +24,8 @@ export type ExperimentDocument = Omit<
   readonly archived?: boolean;
   /** The experiment that it was forked from; empty for none. */
   readonly parent?: string;
+  /** Its deletion may be taken back until then; absent for none. Reads hide it. */
+  readonly deletion?: { readonly graceEndMs: number; readonly reason: string };
   /** The number of changes of its words. */
   readonly revision?: number;
 };
@@ -114,6 +116,7 @@ export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
   readonly #changed = new Set<string>();
+  readonly #removed = new Set<string>();
 
   constructor(rows: Iterable<DocumentRow> = []) {
     for (const row of rows) this.#rows.set(keyText(row), row);
@@ -152,6 +155,23 @@ export class DocumentSet {
     change: (doc: Documents[Kind]) => Partial<Documents[Kind]>,
   ): void {
     this.replace(kind, id, (doc) => ({ ...doc, ...change(doc) }));
+  }
+
+  /** An experiment and its trials. What follows in their streams changes nothing. */
+  removeExperiment(id: string): void {
+    this.#removed.add(id);
+    for (const [key, row] of this.#rows) {
+      const isOfIt =
+        (row.kind === "experiment" && row.id === id) || (row.kind === "trial" && row.parent === id);
+      if (!isOfIt) continue;
+      this.#rows.delete(key);
+      this.#changed.delete(key);
+    }
+  }
+
+  /** The experiments that were removed. */
+  removed(): readonly string[] {
+    return [...this.#removed];
   }
 
   rows(): readonly DocumentRow[] {
