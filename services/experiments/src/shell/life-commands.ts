@@ -64,10 +64,12 @@ export function lifeCommands(
       ContinueExperimentSchema,
       AcceptedSchema,
       async (request, { identity }) =>
-        accepted(await executor.execute(identity, (work) => continueOne(work, request))),
+        accepted(
+          await executor.execute(identity, (work) => continueOne(work, request, identity.commitId)),
+        ),
     ),
     RestartTrial: command(RestartTrialSchema, AcceptedSchema, async ({ trial }, { identity }) =>
-      accepted(await executor.execute(identity, (work) => restart(work, trial))),
+      accepted(await executor.execute(identity, (work) => restart(work, trial, identity.commitId))),
     ),
     KillTrial: command(KillTrialSchema, AcceptedSchema, async (request, { identity }) =>
       accepted(await executor.execute(identity, (work) => kill(work, request))),
@@ -88,6 +90,7 @@ async function change(
 async function continueOne(
   work: Work,
   { experiment: id, maxTrials, maxLength, lengthUnit }: Plain<ContinueExperiment>,
+  request: string,
 ): Promise<Rejection | undefined> {
   if (!isExperimentId(id)) {
     return reject("experiment_not_found", `${shown(id)} is not the number of an experiment`);
@@ -95,6 +98,7 @@ async function continueOne(
   const search = await work.load(searches, id);
   const decided = await work.decide(experiments, id, {
     kind: "continue",
+    request,
     change: { maxTrials, maxLength, lengthUnit },
     isUnfinished: isUnfinished(search),
   });
@@ -107,14 +111,14 @@ function isUnfinished({ completed, lost, proposed, over }: SearchState): boolean
   return isCut || lost > 0 || proposed > over;
 }
 
-async function restart(work: Work, id: string): Promise<Rejection | undefined> {
+async function restart(work: Work, id: string, request: string): Promise<Rejection | undefined> {
   const parts = parseTrialId(id);
   if (parts === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
   // It may end, or begin again, at this moment.
   const trial = await work.guard(foldOf(trials), id);
   if (trial.status === "none") return reject("trial_not_found", `there is no trial ${id}`);
   const outcome = trial.status === "ended" ? (trial.end?.outcome ?? null) : null;
-  const wanted = { kind: "restart_trial", number: parts.number, outcome } as const;
+  const wanted = { kind: "restart_trial", request, number: parts.number, outcome } as const;
   return named(`trial ${id}`, await work.decide(experiments, parts.experiment, wanted));
 }
 

@@ -5,6 +5,8 @@ import type { WordsChange } from "./words.ts";
 
 export type ContinueCommand = {
   readonly kind: "continue";
+  /** An id of the request, which comes again where its answer was lost. */
+  readonly request: string;
   readonly change: Continuation;
   /** Whether its search has trials to take up, or was canceled before it had proposed all. */
   readonly isUnfinished: boolean;
@@ -12,6 +14,7 @@ export type ContinueCommand = {
 
 export type RestartTrialCommand = {
   readonly kind: "restart_trial";
+  readonly request: string;
   readonly number: number;
   /** How the trial ended; null where it has not. */
   readonly outcome: TrialOutcome | null;

@@ -42,6 +42,8 @@ export type ExperimentState = {
   readonly size: SearchSize;
   /** The number of the latest continuation: its search has to answer it before the experiment can end as completed. */
   readonly continuation: number;
+  /** The request that the latest continuation follows. */
+  readonly continuedBy: string;
   readonly workspace: string;
   readonly owner: string;
   /** Until when its deletion may be taken back; null for none. `gone`: it is deleted for good. */

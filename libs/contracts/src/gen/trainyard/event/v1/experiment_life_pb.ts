@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/experiment_life.proto.
  */
 export const file_trainyard_event_v1_experiment_life: GenFile = /*@__PURE__*/
-  fileDesc("Cih0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudF9saWZlLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEiwwEKE0V4cGVyaW1lbnRDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEhcKCm1heF90cmlhbHMYAiABKA1IAIgBARIXCgptYXhfbGVuZ3RoGAMgASgNSAGIAQESGAoLbGVuZ3RoX3VuaXQYBCABKAlIAogBARISCgV0cmlhbBgFIAEoDUgDiAEBQg0KC19tYXhfdHJpYWxzQg0KC19tYXhfbGVuZ3RoQg4KDF9sZW5ndGhfdW5pdEIICgZfdHJpYWwiQwobRXhwZXJpbWVudERlbGV0aW9uUmVxdWVzdGVkEhQKDGdyYWNlX2VuZF9tcxgBIAEoARIOCgZyZWFzb24YAiABKAkiGgoYRXhwZXJpbWVudERlbGV0aW9uVW5kb25lIhMKEUV4cGVyaW1lbnREZWxldGVkIloKDlRyaWFsQ29udGludWVkEhQKDGNvbnRpbnVhdGlvbhgBIAEoDRIdChBhd2FpdGVkX3VudGlsX21zGAIgASgBSACIAQFCEwoRX2F3YWl0ZWRfdW50aWxfbXMiJAoSVHJpYWxLaWxsUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCWIGcHJvdG8z");
+  fileDesc("Cih0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudF9saWZlLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEi1AEKE0V4cGVyaW1lbnRDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEhcKCm1heF90cmlhbHMYAiABKA1IAIgBARIXCgptYXhfbGVuZ3RoGAMgASgNSAGIAQESGAoLbGVuZ3RoX3VuaXQYBCABKAlIAogBARISCgV0cmlhbBgFIAEoDUgDiAEBEg8KB3JlcXVlc3QYBiABKAlCDQoLX21heF90cmlhbHNCDQoLX21heF9sZW5ndGhCDgoMX2xlbmd0aF91bml0QggKBl90cmlhbCJDChtFeHBlcmltZW50RGVsZXRpb25SZXF1ZXN0ZWQSFAoMZ3JhY2VfZW5kX21zGAEgASgBEg4KBnJlYXNvbhgCIAEoCSIaChhFeHBlcmltZW50RGVsZXRpb25VbmRvbmUiEwoRRXhwZXJpbWVudERlbGV0ZWQiWgoOVHJpYWxDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEh0KEGF3YWl0ZWRfdW50aWxfbXMYAiABKAFIAIgBAUITChFfYXdhaXRlZF91bnRpbF9tcyIkChJUcmlhbEtpbGxSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJYgZwcm90bzM");
 
 /**
  * A person had the experiment continue: its search takes up trials again. An experiment that had ended is active again.
@@ -50,6 +50,13 @@ export type ExperimentContinued = Message<"trainyard.event.v1.ExperimentContinue
    * @generated from field: optional uint32 trial = 5;
    */
   trial?: number | undefined;
+
+  /**
+   * The id of the commit that was asked for: the same request again is the same continuation.
+   *
+   * @generated from field: string request = 6;
+   */
+  request: string;
 };
 
 /**
