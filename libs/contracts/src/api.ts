@@ -249,7 +249,11 @@ export {
   ViewService,
 } from "./gen/trainyard/api/v1/views_pb.ts";
 
-export { TrialCommandResponseSchema } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
+export {
+  DeleteExperimentResponseSchema,
+  ListDeletedExperimentsResponseSchema,
+  TrialCommandResponseSchema,
+} from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 
 export {
   ActOnExperimentsResponseSchema,

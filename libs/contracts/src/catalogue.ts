@@ -21,6 +21,9 @@ export type EventMessages = {
   ExperimentArchived: experiment.ExperimentArchived;
   ExperimentUnarchived: experiment.ExperimentUnarchived;
   ExperimentContinued: life.ExperimentContinued;
+  ExperimentDeletionRequested: life.ExperimentDeletionRequested;
+  ExperimentDeletionUndone: life.ExperimentDeletionUndone;
+  ExperimentDeleted: life.ExperimentDeleted;
   TrialCreated: experiment.TrialCreated;
   RunRequested: experiment.RunRequested;
   RunStarted: experiment.RunStarted;
@@ -163,6 +166,9 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.ExperimentArchivedSchema,
     experiment.ExperimentUnarchivedSchema,
     life.ExperimentContinuedSchema,
+    life.ExperimentDeletionRequestedSchema,
+    life.ExperimentDeletionUndoneSchema,
+    life.ExperimentDeletedSchema,
   ],
   trial: [
     experiment.TrialCreatedSchema,

@@ -1,7 +1,14 @@
 /** The commands that services answer over the bus. */
 export {
+  type DeletionPreview,
+  DeletionPreviewSchema,
+  PreviewExperimentDeletionSchema,
+} from "./gen/trainyard/command/v1/experiment_deletion_pb.ts";
+export {
   type ContinueExperiment,
   ContinueExperimentSchema,
+  DeleteExperimentSchema,
+  UndeleteExperimentSchema,
   KillTrialSchema,
   RestartTrialSchema,
 } from "./gen/trainyard/command/v1/experiment_life_pb.ts";

@@ -36,6 +36,8 @@ class ExperimentTest(unittest.TestCase):
             return 200, {"items": [IRIS]}
         if method == "GET":
             return 200, IRIS
+        if path.endswith("/delete"):
+            return 200, {"graceEndMs": 1_790_000_000_000}
         return 200, {"position": "7", "experiment": {**IRIS, "etag": '"4"'}}
 
     def changes(self) -> list[tuple[str, str, Any]]:
@@ -63,6 +65,19 @@ class ExperimentTest(unittest.TestCase):
                 ("POST", path, {"maxLength": 9, "lengthUnit": "epochs"}),
                 ("POST", "/api/v1/trials/12.3/kill", {"reason": "it diverges"}),
                 ("POST", "/api/v1/trials/12.3/restart", {}),
+            ],
+        )
+
+    def test_it_is_deleted_and_brought_back(self) -> None:
+        found = self.client.get_experiment("12")
+        self.assertEqual(found.delete(reason="a mistake"), 1_790_000_000_000)
+        self.assertEqual(self.client.undelete_experiment(12).id, "12")
+        path = "/api/v1/experiments/12"
+        self.assertEqual(
+            self.changes(),
+            [
+                ("POST", f"{path}/delete", {"reason": "a mistake"}),
+                ("POST", f"{path}/undelete", {}),
             ],
         )
 

@@ -1,4 +1,10 @@
 export const metricsLimits = {
+  /** Rows of one statement that deletes what a deleted experiment has reported. */
+  rowsPerPurge: 1_000,
+  /** How long after the deletion: a report that is being stored then is stored by that time. */
+  purgeAfterMs: 60_000,
+  /** How often deleted experiments are looked for. */
+  purgePauseMs: 60_000,
   /** Reports of one request: what the SDK sends at once after an outage. */
   reportsPerRequestMax: 1_000,
   requestBytesMax: 4 * 1024 * 1024,

@@ -22,6 +22,7 @@ import { Ingest } from "./shell/ingest.ts";
 import { compactDue } from "./shell/compaction.ts";
 import { OldRowsMove } from "./shell/old-rows-move.ts";
 import { PointStore } from "./shell/point-store.ts";
+import { purgeDeleted } from "./shell/purge.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
 import { Retention } from "./shell/retention.ts";
@@ -67,19 +68,23 @@ export async function createService(
   });
 }
 
-/** What one replica does in the background: old rows become tails, tails become blocks, and what is due goes. */
+/** What one replica does in the background: old rows become tails, tails become blocks, and what is due or deleted goes. */
 async function upkeep(
   pool: Pool,
   parts: Parts,
   { retentionDays }: MetricsConfig,
   signal: AbortSignal,
 ): Promise<void> {
-  const { compactionRunsMax, compactionPauseMs } = metricsLimits;
+  const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
   const oldRows = new OldRowsMove(pool, parts.logger);
   const migration = new EffectLoop("old-rows", parts, () => oldRows.step());
   const retention = new Retention({ ...parts, pool, retentionDays });
-  await Promise.all([compaction.run(signal), migration.run(signal), retention.loop.run(signal)]);
+  const purge = new EffectLoop("purge", parts, async () =>
+    (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
+  );
+  const loops = [compaction, migration, retention.loop, purge];
+  await Promise.all(loops.map((loop) => loop.run(signal)));
 }

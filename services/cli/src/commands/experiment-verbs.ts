@@ -18,6 +18,7 @@ const verbs = [
   ["kill", "killExperiment", "end it, its trials at once"],
   ["archive", "archiveExperiment", "leave it out of lists; only one that has ended"],
   ["unarchive", "unarchiveExperiment", "take it back into lists"],
+  ["undelete", "undeleteExperiment", "bring a deleted one back, within its grace"],
 ] as const;
 
 type Verb = (typeof verbs)[number];

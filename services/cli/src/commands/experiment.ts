@@ -27,6 +27,7 @@ import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
+import { addDeleteCommands } from "./experiment-delete.ts";
 import { addContinueCommand } from "./experiment-continue.ts";
 import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
@@ -79,6 +80,7 @@ export function addExperimentCommands(program: Command): void {
   addSteering(group);
   addForkCommand(group);
   addContinueCommand(group);
+  addDeleteCommands(group);
   addSetCommands(group);
 }
 

@@ -10,23 +10,30 @@ import { isExperimentId, isRejection, limits, type Rejection, reject } from "@tr
 import { type CommandContext, type Executor, foldOf, type Work } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { decideExperiment } from "../core/experiment/decide.ts";
+import type { Grace } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
 
-const verbs: Readonly<Record<string, (reason: string) => ExperimentCommand>> = {
+const verbs: Readonly<Record<string, (reason: string, grace: Grace) => ExperimentCommand>> = {
   activate: () => ({ kind: "activate" }),
   pause: () => ({ kind: "pause" }),
   cancel: (reason) => ({ kind: "stop", stop: StopKind.CANCEL, reason }),
   kill: (reason) => ({ kind: "stop", stop: StopKind.KILL, reason }),
   archive: (reason) => ({ kind: "archive", reason }),
   unarchive: () => ({ kind: "unarchive" }),
+  delete: (reason, { clock, deletionGraceMs }) => {
+    const graceEndMs = clock.nowMs() + deletionGraceMs;
+    return { kind: "delete", graceEndMs, reason };
+  },
+  undelete: (_, { clock }) => ({ kind: "undelete", atMs: clock.nowMs() }),
 };
 
 export async function actOnExperiments(
   executor: Executor,
   { experiments: ids, verb, reason, dryRun }: Plain<ActOnExperiments>,
   { identity }: CommandContext,
+  grace: Grace,
 ): Promise<Plain<ExperimentsActedOn> | Rejection> {
-  const wanted = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason) : undefined;
+  const wanted = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason, grace) : undefined;
   if (wanted === undefined) {
     const known = Object.keys(verbs).join(", ");
     const shown = JSON.stringify(verb.slice(0, 80));

@@ -26,12 +26,13 @@ import {
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
-import { lifeCommands } from "./life-commands.ts";
+import { type Grace, lifeCommands } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
 
 export function commandTable(
   executor: Executor,
   ids: ExperimentIds,
+  grace: Grace,
 ): Readonly<Record<string, CommandSpec>> {
   const change = async (id: string, context: CommandContext, wanted: ExperimentCommand) => {
     if (!isExperimentId(id)) {
@@ -63,11 +64,11 @@ export function commandTable(
         archived ? { kind: "archive", reason } : { kind: "unarchive" },
       );
     }),
-    ...lifeCommands(executor),
+    ...lifeCommands(executor, grace),
     ActOnExperiments: command(
       ActOnExperimentsSchema,
       ExperimentsActedOnSchema,
-      (request, context) => actOnExperiments(executor, request, context),
+      (request, context) => actOnExperiments(executor, request, context, grace),
     ),
     DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, ifRevision, ...words } = request;
@@ -105,9 +106,13 @@ async function create(
 
 async function unknownParent(work: Work, parent: string | undefined): Promise<Rejection | null> {
   if (parent === undefined) return null;
-  const known =
-    isExperimentId(parent) && (await work.load(foldOf(experiments), parent)).status !== "none";
+  const known = isExperimentId(parent) && (await isThere(work, parent));
   return known ? null : reject("experiment_not_found", `there is no experiment ${parent} to fork`);
+}
+
+async function isThere(work: Work, id: string): Promise<boolean> {
+  const { status, deletion } = await work.guard(foldOf(experiments), id);
+  return status !== "none" && deletion === null;
 }
 
 function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {

@@ -31,6 +31,7 @@ import { rowsPage, withoutArchived } from "./lists.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
+import { withParents } from "./parents.ts";
 import { updateExperiment } from "./update-experiment.ts";
 
 export function experimentHandlers(
@@ -63,10 +64,9 @@ const searchClients: StreamFold<SearchClient> = {
 };
 
 async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
-  const experiment = shownExperiment(
-    await backend.get("experiment", id),
-    await backend.configOf(id),
-  );
+  const doc = await backend.get("experiment", id);
+  const shown = shownExperiment(doc, await backend.configOf(id));
+  const [experiment = shown] = await withParents(backend, [shown]);
   if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
   const { state } = await backend.parts.executor.cache.load(searchClients, id);
   return { ...experiment, waitsFor: searchWaitsFor(state) };
@@ -162,7 +162,7 @@ async function listExperiments(
     const own = values.get(doc.id);
     return { ...shownExperiment(doc), ...(own === undefined ? {} : { values: { ...own } }) };
   });
-  return { ...page, items: shown };
+  return { ...page, items: await withParents(backend, shown) };
 }
 
 async function listTrials(

@@ -37,9 +37,11 @@ async function creationOf(
   backend: Backend,
   experiment: string,
 ): Promise<EventData<"ExperimentCreated">> {
-  const [first] = isExperimentId(experiment)
-    ? await backend.parts.log.read(`experiment-${experiment}`, 0, 1)
-    : [];
+  const isThere = (await backend.find("experiment", experiment)) !== undefined;
+  const [first] =
+    isExperimentId(experiment) && isThere
+      ? await backend.parts.log.read(`experiment-${experiment}`, 0, 1)
+      : [];
   const event = first === undefined ? null : decodeEvent(first);
   if (event?.type !== "ExperimentCreated") throw notFound("experiment", experiment);
   return event.data;

@@ -23,6 +23,7 @@ export function shownExperiment(
     parent = "",
     constants: _constants,
     attributes: _attributes,
+    deletion: _deletion,
     ...shown
   }: ExperimentDocument,
   config?: JsonObject,

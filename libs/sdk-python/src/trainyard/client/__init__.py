@@ -48,12 +48,18 @@ __all__ = [
     "list_models",
     "register_folder",
     "register_version",
+    "undelete_experiment",
 ]
 
 
 def get_experiment(experiment: int | str) -> Experiment:
     """``Client().get_experiment``: the experiment of this number."""
     return Client().get_experiment(experiment)
+
+
+def undelete_experiment(experiment: int | str) -> Experiment:
+    """``Client().undelete_experiment``: brings a deleted experiment back, within its grace."""
+    return Client().undelete_experiment(experiment)
 
 
 def list_experiments(

@@ -45,6 +45,11 @@ class Client:
         path = f"/api/v1/experiments/{segment(str(experiment))}"
         return Experiment(self._api, self._api.get(path))
 
+    def undelete_experiment(self, experiment: int | str) -> Experiment:
+        """Brings a deleted experiment back, within the grace of its deletion."""
+        path = f"/api/v1/experiments/{segment(str(experiment))}/undelete"
+        return Experiment(self._api, self._api.call("POST", path, {})["experiment"])
+
     def list_experiments(
         self,
         labels: Sequence[str] = (),

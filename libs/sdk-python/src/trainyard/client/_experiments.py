@@ -163,6 +163,13 @@ class Experiment:
         body: dict[str, Any] = {key: number for key, number in given.items() if number is not None}
         return self._verb("continue", {**body, "lengthUnit": unit})
 
+    def delete(self, reason: str = "") -> float:
+        """Hides it, and deletes it after a grace; it must have ended. Returns until when
+        ``client.undelete_experiment`` brings it back, in milliseconds since 1970.
+        """
+        answer = self._api.call("POST", f"{self._path}/delete", {"reason": reason})
+        return number_of(answer.get("graceEndMs") or 0)
+
     def restart_trial(self, number: int) -> None:
         """Takes up one of its trials that failed or was canceled, whether the experiment has ended or not."""
         self._api.call("POST", f"{self._trial(number)}/restart", {})

@@ -3,6 +3,7 @@ import { assertNever, type Decider, isRejection, type Rejection, reject } from "
 import { limits } from "../../limits.ts";
 import type { ExperimentCommand } from "./commands.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";
+import { decideDeletion, isOfDeletion, refusedAsDeleted } from "./delete.ts";
 import { continueExperiment, restartTrial } from "./continue.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
 import { changedWords, sameWords } from "./words.ts";
@@ -18,6 +19,9 @@ const stopping = reject("experiment_stopping", "the experiment is being stopped 
 export function decideExperiment(state: ExperimentState, command: ExperimentCommand): Decision {
   if (command.kind === "create") return create(state, command);
   if (state.status === "none") return notFound;
+  if (isOfDeletion(command)) return decideDeletion(state, command);
+  // Nothing of it changes any more; an end was told before the deletion.
+  if (state.deletion !== null && command.kind !== "end") return refusedAsDeleted(state.deletion);
   switch (command.kind) {
     case "activate":
       if (state.status === "ended") return ended;

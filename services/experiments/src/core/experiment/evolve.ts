@@ -12,6 +12,8 @@ export const initialExperiment: ExperimentState = {
   owner: "",
   size: { algorithm: "", maxTrials: 0, length: null },
   continuation: 0,
+  continuedBy: "",
+  deletion: null,
   archived: false,
   words: noWords,
   revision: 0,
@@ -41,12 +43,18 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
     case "ExperimentEnded":
       return { ...state, status: "ended" };
     case "ExperimentContinued": {
-      const { continuation } = event.data;
+      const { continuation, request: continuedBy } = event.data;
       const size = continuedSize(state.size, event.data);
       // Of one that has not ended, one trial is taken up.
-      if (state.status !== "ended") return { ...state, size, continuation };
-      return { ...state, size, continuation, status: "active", stop: null };
+      if (state.status !== "ended") return { ...state, size, continuation, continuedBy };
+      return { ...state, size, continuation, continuedBy, status: "active", stop: null };
     }
+    case "ExperimentDeletionRequested":
+      return { ...state, deletion: { graceEndMs: event.data.graceEndMs, gone: false } };
+    case "ExperimentDeletionUndone":
+      return { ...state, deletion: null };
+    case "ExperimentDeleted":
+      return { ...state, deletion: { graceEndMs: 0, gone: true } };
     case "ExperimentArchived":
       return { ...state, archived: true };
     case "ExperimentUnarchived":

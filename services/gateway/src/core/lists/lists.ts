@@ -33,6 +33,12 @@ export const experimentList: ListSpec<"experiment"> = {
       type: "boolean",
       value: (doc) => doc.archived ?? false,
     },
+    {
+      name: "deleted",
+      column: "deleted",
+      type: "boolean",
+      value: ({ deletion }) => deletion !== undefined,
+    },
     { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
     { name: "ended_at", column: "ended_at_ms", type: "time", value: (doc) => doc.endedAtMs },
     { name: "progress", column: "progress", type: "number", value: ({ progress }) => progress },

@@ -135,6 +135,15 @@ export const experimentProjections: Projections = {
   ExperimentUnarchived({ id }, documents) {
     documents.update("experiment", id, () => ({ archived: false }));
   },
+  ExperimentDeletionRequested({ id, data }, documents) {
+    documents.update("experiment", id, () => ({ deletion: data }));
+  },
+  ExperimentDeletionUndone({ id }, documents) {
+    documents.replace("experiment", id, ({ deletion: _undone, ...doc }) => doc);
+  },
+  ExperimentDeleted({ id }, documents) {
+    documents.removeExperiment(id);
+  },
   ExperimentDescribed({ id, data }, documents) {
     documents.update("experiment", id, () => data);
   },

@@ -199,7 +199,7 @@ export type ActOnExperiments = Message<"trainyard.command.v1.ActOnExperiments"> 
   experiments: string[];
 
   /**
-   * activate, pause, cancel, kill, archive, unarchive.
+   * activate, pause, cancel, kill, archive, unarchive, delete, undelete.
    *
    * @generated from field: string verb = 2;
    */
