@@ -169,7 +169,7 @@ def seal(folder: Path) -> list[FileEntry]:
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
         # The disk is waited for while other files, or the same, are hashed.
         synced = [lanes.submit(_sync, folder / path) for path in paths]
-        manifest = list(lanes.map(lambda path: entry_of_file(folder, path), paths))
+        manifest = list(lanes.map(lambda path: _entry_of(folder, path), paths))
         for one in synced:
             one.result()
     check_manifest(folder, manifest)
@@ -195,7 +195,7 @@ def check_manifest(folder: Path, manifest: list[FileEntry]) -> None:
 def seal_file(folder: Path, path: str) -> FileEntry:
     """Makes one file durable and returns its entry."""
     _sync(folder / path)
-    return entry_of_file(folder, path)
+    return _entry_of(folder, path)
 
 
 def _sync(file: Path) -> None:
@@ -203,11 +203,15 @@ def _sync(file: Path) -> None:
         os.fsync(opened.fileno())
 
 
-def entry_of_file(folder: Path, path: str) -> FileEntry:
-    """Reads one file as it is now and returns its entry."""
+def _entry_of(folder: Path, path: str) -> FileEntry:
     with open(folder / path, "rb") as file:
         digest, size = _digest(file)
     return FileEntry(path, size, digest)
+
+
+def entry_of_file(folder: Path, path: str) -> FileEntry:
+    """Reads one file as it is now and returns its entry, without making it durable."""
+    return _entry_of(folder, path)
 
 
 def _digest(file: BinaryIO, target: BinaryIO | None = None) -> tuple[str, int]:
