@@ -87,7 +87,8 @@ export { type RunTokenContent, readRunToken, runToken, type SigningKey } from ".
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
-export { tableFault } from "./service/table-fault.ts";
+export { Lanes } from "./lanes.ts";
+export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";

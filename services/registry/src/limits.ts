@@ -26,6 +26,8 @@ export const registryLimits = {
   partsPlannedMax: 800,
   /** Between two events of an upload that moves: the next run waits ten minutes from each. */
   uploadToldMs: 2 * 60 * 1000,
+  /** As many as a checkpoint of 5,000 files is planned in. */
+  pagesRememberedMax: 50,
   /** Manifests that are kept in memory for uploads that ask page by page: 5,000 files are about a megabyte. */
   manifestsIndexedMax: 16,
   /** Requests to an object store at one time. */

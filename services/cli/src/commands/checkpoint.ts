@@ -7,6 +7,7 @@ import {
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
+import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
 import { unpackInto } from "../unpack-into.ts";
@@ -16,12 +17,11 @@ import { allPages } from "../pages.ts";
 
 export function addCheckpointCommands(program: Command): void {
   const group = program.command("checkpoint").alias("c").description("the checkpoints of trials");
-  group
-    .command("list")
+  addRowOptions(group.command("list"))
     .alias("ls")
     .argument("<experiment or trial>", "12, or 12.3")
     .description("an experiment's or a trial's checkpoints")
-    .action(withPlatform(list));
+    .action(withPlatform<RowOptions>(list));
   group
     .command("describe")
     .argument("<checkpoint>")
@@ -38,10 +38,17 @@ export function addCheckpointCommands(program: Command): void {
   addCheckpointLife(group);
 }
 
-async function list({ client, output }: Context, args: readonly string[]): Promise<void> {
+async function list(
+  { client, output }: Context,
+  args: readonly string[],
+  options: RowOptions,
+): Promise<void> {
   const owner = argument(args, 0);
   const whose = owner.includes(".") ? { trial: owner } : { experiment: owner };
-  const page = await allPages((start) => client.call("listCheckpoints", { ...whose, ...start }));
+  const page = await allPages(
+    (start) => client.call("listCheckpoints", { ...whose, ...rowsOf(options), ...start }),
+    limitOf(options),
+  );
   if (output.json) {
     output.message(ListCheckpointsResponseSchema, page);
     return;

@@ -13,6 +13,7 @@ import {
   CompleteCheckpointSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  FailCheckpointSchema,
   FileDownloadsSchema,
   FileUploadsSchema,
   PlanCheckpointDownloadSchema,
@@ -23,13 +24,15 @@ import {
 } from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
 import type { GatewayConfig } from "../config.ts";
+import { comparison } from "../core/lists/filter.ts";
+import { checkpointList } from "../core/lists/lists.ts";
 import type { CheckpointDocument } from "../core/views/documents.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
 import { refuseStorage } from "./create-experiment.ts";
-import { listPage } from "./paging.ts";
+import { rowsPage } from "./lists.ts";
 import { requireOwnRun } from "./runs.ts";
 
 export function checkpointHandlers(
@@ -43,6 +46,7 @@ export function checkpointHandlers(
       declareCheckpoint: (request, context) =>
         declare(backend, checkpointStorage, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
+      failCheckpoint: (request, context) => fail(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
       planUpload: (request, context) => planUpload(backend, request, context),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
@@ -58,11 +62,15 @@ async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpo
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
   const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
-  const page = await listPage(backend, "checkpoint", request, {
-    parent: experiment,
-    ...(trial === null ? {} : { field: { name: "trial", value: trial.id } }),
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, checkpointList, request, {
+    scope: experiment,
+    conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
   });
-  return { ...page, items: page.items.map(shown) };
+  return { ...page, items: items.map(shown) };
 }
 
 function shown({
@@ -172,6 +180,22 @@ async function complete(
     context,
   );
   return { position: String(accepted.position) };
+}
+
+async function fail(
+  backend: Backend,
+  { run: ownId, checkpoint, reason }: RequestOf<"failCheckpoint">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, reason };
+  const { position } = await backend.command(
+    "registry",
+    FailCheckpointSchema,
+    message,
+    AcceptedSchema,
+    context,
+  );
+  return { position: String(position) };
 }
 
 /** The run that stores a checkpoint; none for a person, who uploads a folder. */

@@ -95,7 +95,8 @@ export async function submit(
   );
   await backend.reach(accepted.position);
   const experiment = await backend.get("experiment", idOf(accepted.stream));
-  return { experiment: shownExperiment(experiment), warnings, position: String(accepted.position) };
+  const shown = shownExperiment(experiment, await backend.configOf(experiment.id));
+  return { experiment: shown, warnings, position: String(accepted.position) };
 }
 
 function readConfig(

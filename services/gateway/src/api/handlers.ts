@@ -6,6 +6,7 @@ import { agentHandlers } from "./agents.ts";
 import { analysisHandlers } from "./analysis.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
+import { experimentLifeHandlers } from "./experiment-life.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
 import { modelHandlers } from "./models.ts";
@@ -34,6 +35,7 @@ export function apiHandlers(
   return {
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
+      ...experimentLifeHandlers(backend),
       ...metricHandlers(backend),
       ...profiles.unary,
       ...runHandlers(backend, moved),

@@ -2,8 +2,11 @@
 import { type NormalisedConfig, namedSource, withSource } from "@trainyard/experiment-config";
 import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
 import type { CheckpointDocument } from "../core/views/documents.ts";
+import { comparison } from "../core/lists/filter.ts";
+import { checkpointList } from "../core/lists/lists.ts";
 import { Problem } from "../http/problem.ts";
 import type { Backend } from "../shell/backend.ts";
+import { rowsPage, wholeList } from "./lists.ts";
 
 /** The configuration with the checkpoint and its trial, as it is recorded; unchanged where it names neither. */
 export async function resolveSource(
@@ -54,16 +57,28 @@ async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDoc
     throw refusal(path, `is ${trial}, and there is no such trial`);
   }
   let latest: CheckpointDocument | undefined;
-  const { documents, pool } = backend.parts;
-  const own = { parent: parts.experiment, field: { name: "trial", value: trial } };
-  for await (const one of documents.each(pool, "checkpoint", own)) {
-    if (one.state !== "COMPLETED") continue;
+  for await (const one of completeCheckpoints(backend, parts.experiment, trial)) {
     const later = latest === undefined || one.run > latest.run;
     const further = one.run === latest?.run && one.stepsCompleted >= latest.stepsCompleted;
     if (later || further) latest = one;
   }
   if (latest !== undefined) return latest;
   throw refusal(path, `is ${trial}, which has no complete checkpoint`);
+}
+
+async function* completeCheckpoints(
+  backend: Backend,
+  scope: string,
+  trial: string,
+): AsyncGenerator<CheckpointDocument> {
+  const conditions = [comparison("trial", "=", trial), comparison("state", "=", "COMPLETED")];
+  for (let pageToken = ""; ; ) {
+    const asked = { ...wholeList, pageToken };
+    const page = await rowsPage(backend, checkpointList, asked, { scope, conditions });
+    yield* page.items;
+    pageToken = page.nextPageToken;
+    if (pageToken === "") return;
+  }
 }
 
 function refusal(path: string, detail: string): Problem {

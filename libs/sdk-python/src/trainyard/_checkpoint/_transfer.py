@@ -60,6 +60,8 @@ class Part:
         """The next bytes, at most ``size``; empty at the end of the part."""
         count = self._left if size < 0 else min(size, self._left)
         piece = self._file.read(count)
+        if count > 0 and not piece:
+            raise WrongContentError(f"{self._file.name} is shorter than when it was read")
         self._left -= len(piece)
         self.taken += len(piece)
         self._moved(len(piece))
@@ -159,6 +161,9 @@ class StoreConnections:
         except (OSError, http.client.HTTPException) as error:
             self._drop(request)
             raise TransferError(str(error) or type(error).__name__) from error
+        except WrongContentError:
+            self._drop(request)
+            raise
         if response.will_close or not response.isclosed():
             self._drop(request)
         return response.status, answer

@@ -57,10 +57,15 @@ def get_experiment(experiment: int | str) -> Experiment:
 
 
 def list_experiments(
-    labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+    labels: Sequence[str] = (),
+    states: Sequence[str] = (),
+    archived: bool = False,
+    filter: str = "",
+    order_by: str = "",
+    values: Sequence[str] = (),
 ) -> Iterator[Experiment]:
     """``Client().list_experiments``: experiments, the newest first."""
-    return Client().list_experiments(labels, states, archived)
+    return Client().list_experiments(labels, states, archived, filter, order_by, values)
 
 
 def get_model(name: str) -> Model:

@@ -46,12 +46,22 @@ class Client:
         return Experiment(self._api, self._api.get(path))
 
     def list_experiments(
-        self, labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+        self,
+        labels: Sequence[str] = (),
+        states: Sequence[str] = (),
+        archived: bool = False,
+        filter: str = "",
+        order_by: str = "",
+        values: Sequence[str] = (),
     ) -> Iterator[Experiment]:
         """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
-        ``"ACTIVE"`` (empty for all); archived ones only if asked for.
+        ``"ACTIVE"`` (empty for all), and for which ``filter`` holds: ``"hparams.lr < 1e-3 and best_value:*"``;
+        archived ones only if asked for. ``order_by`` is a field and asc or desc: ``"best_value desc"``.
+        ``values`` names hyperparameters and metrics, ``"hparams.lr"`` for example, that each experiment has in its
+        ``values``. Raises ApiError ``invalid_filter`` with a sentence that names the column.
         """
         query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
+        query += [("filter", filter), ("order_by", order_by), *(("fields", one) for one in values)]
         if archived:
             query.append(("archived", "true"))
         for item in self._api.pages("/api/v1/experiments", query):

@@ -135,8 +135,10 @@ def _send(
     files = [entry.message() for entry in manifest]
     order = Order(api.url, api.token, "", checkpoint, folder, files, store)
     for attempt in range(1, _ATTEMPTS + 1):
+        uploader = Uploader(order)
         try:
-            return [file.message() for file in Uploader(order).upload()]
+            uploader.upload()
+            return uploader.manifest
         except TransferError as error:
             if attempt == _ATTEMPTS:
                 raise UploadError(

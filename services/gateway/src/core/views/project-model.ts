@@ -130,7 +130,7 @@ function lineageOf(trialId: string, documents: DocumentSet): Lineage {
   const experimentId = parseTrialId(trialId)?.experiment ?? "";
   const hyperparameters = documents.get("trial", trialId)?.hyperparameters;
   const experiment = documents.get("experiment", experimentId);
-  const config = experiment?.config;
+  const config = documents.get("config", experimentId)?.config;
   const data = config === undefined ? {} : recordedConfig(config).data;
   return {
     experiment: experimentId,

@@ -7,6 +7,12 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
   const id = idOf(stream);
   switch (categoryOf(stream)) {
     case "experiment":
+      return event.type === "ExperimentContinued"
+        ? [
+            { kind: "experiment", id },
+            { kind: "config", id },
+          ]
+        : [{ kind: "experiment", id }];
     case "search":
       return [{ kind: "experiment", id }];
     case "trial":
@@ -58,7 +64,10 @@ function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
 
 /** A folder that a person uploaded has no trial: its checkpoint says the person. */
 function originKeys({ checkpoint, trial }: EventData<"VersionRegistered">): readonly DocumentKey[] {
-  return trial === "" ? [{ kind: "checkpoint", id: checkpoint }] : trialKeys(trial);
+  if (trial === "") return [{ kind: "checkpoint", id: checkpoint }];
+  return trialKeys(trial).flatMap((key) =>
+    key.kind === "experiment" ? [key, { kind: "config", id: key.id }] : [key],
+  );
 }
 
 function trialKeys(trial: string): readonly DocumentKey[] {
