@@ -258,3 +258,8 @@ export {
   type QueryMetricsResponse,
   QueryMetricsResponseSchema,
 } from "./gen/trainyard/api/v1/metrics_pb.ts";
+
+export {
+  type StreamedMetric,
+  StreamedMetricSchema,
+} from "./gen/trainyard/api/v1/metric_stream_pb.ts";

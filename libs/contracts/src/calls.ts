@@ -11,6 +11,7 @@ import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
+import { MetricStreamService } from "./gen/trainyard/api/v1/metric_stream_pb.ts";
 import { ModelService } from "./gen/trainyard/api/v1/models_pb.ts";
 import { PoolService } from "./gen/trainyard/api/v1/pools_pb.ts";
 import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
@@ -28,6 +29,7 @@ export const gatewayServices = [
   RetentionService,
   StorageService,
   ModelService,
+  MetricStreamService,
   RunService,
   ProfileService,
   SearchService,

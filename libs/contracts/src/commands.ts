@@ -45,6 +45,7 @@ export {
   QueryMetricNamesSchema,
   type QueryPoints,
   QueryPointsSchema,
+  QueryStreamedPointsSchema,
   type QuerySeries,
   QuerySeriesSchema,
   type SeriesSet,
@@ -59,6 +60,8 @@ export {
   type SystemPointPage,
   SystemPointPageSchema,
   type SystemTotal,
+  type StreamedPoint,
+  StreamedPointPageSchema,
 } from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {
   ArchiveModelSchema,

@@ -70,6 +70,14 @@ export const metricsLimits = {
   /** System points of one answer: 16 values of 100 bytes each fill three quarters of a message. */
   systemPointsPerPageMax: 500,
   pageBytesMax: 512 * 1024,
+  /** Tails that one look at a stream reads, and their bytes, unless the first alone has more. */
+  streamTailsMax: 500,
+  streamBytesMax: 1024 * 1024,
+  /** Compacted reports stay in their stream for this long: a subscriber that was away for longer lists them again. */
+  streamKeptMs: 3_600_000,
+  /** Tails that one step removes from the streams, and the pause when there are none. */
+  streamSweptTails: 1_000,
+  streamSweepPauseMs: 10_000,
   /** A live copy larger than this is left out: dashboards query what they do not hear. */
   liveCopyBytesMax: 512 * 1024,
 } as const;

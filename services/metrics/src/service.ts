@@ -26,6 +26,8 @@ import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
 import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
+import { streamQueryCommands } from "./shell/stream-queries.ts";
+import { sweepStreams } from "./shell/stream-table.ts";
 import { SystemTable } from "./shell/system-table.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -52,7 +54,7 @@ export async function createService(
     http,
     tables: { pool, migrations },
     partition: new Partition(name, 0, parts, async () => ({
-      reactions: { consumer: name, handlers: reactions },
+      reactions: { consumer: name, handlers: reactions(pool) },
       commands: {},
       effects: (signal) => upkeep(pool, parts, signal),
     })),
@@ -61,19 +63,24 @@ export async function createService(
       ...queryCommands({ pool, store, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),
       ...systemQueryCommands({ pool, store, system }),
+      ...streamQueryCommands({ pool, cache }),
     },
     listen: (health) => startHttpServer({ ...face, health }, http),
   });
 }
 
-/** What one replica does in the background: old rows become tails, and tails become blocks. */
+/** What one replica does in the background: old rows become tails, tails become blocks, and streams forget. */
 async function upkeep(pool: Pool, parts: Parts, signal: AbortSignal): Promise<void> {
   const { compactionRunsMax, compactionPauseMs, oldRowsPauseMs } = metricsLimits;
+  const { streamSweptTails, streamSweepPauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
   const migration = new EffectLoop("old-rows", parts, async () =>
     (await moveOldRows(pool)) === 0 ? oldRowsPauseMs : 0,
   );
-  await Promise.all([compaction.run(signal), migration.run(signal)]);
+  const sweep = new EffectLoop("stream-sweep", parts, async () =>
+    (await sweepStreams(pool)) === streamSweptTails ? 0 : streamSweepPauseMs,
+  );
+  await Promise.all([compaction.run(signal), migration.run(signal), sweep.run(signal)]);
 }

@@ -8,6 +8,7 @@ import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
+import { metricStreamHandlers } from "./metric-stream.ts";
 import { modelHandlers } from "./models.ts";
 import { poolHandlers } from "./pools.ts";
 import { profileHandlers } from "./profile.ts";
@@ -50,7 +51,12 @@ export function apiHandlers(
       ...analysisHandlers(backend),
       ...viewHandlers(backend),
     },
-    streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
+    streams: {
+      ...logs.streams,
+      ...searches.streams,
+      ...cluster.streams,
+      ...metricStreamHandlers(backend).streams,
+    },
     raw: { ...checkpoints.raw, ...models.raw, ...profiles.raw },
   };
 }

@@ -179,12 +179,12 @@ export class Ingest {
 }
 
 /** A Point as proto JSON. Of scalars alone the text is there already: every report is copied. */
-function liveCopy({ run, group, step, atMs, metrics, metricsText }: PointRow): string {
+function liveCopy({ run, key, group, step, atMs, metrics, metricsText }: PointRow): string {
   if (Object.values(metrics).every(isScalar)) {
-    const beside = JSON.stringify({ run, group, stepsCompleted: step, atMs, others: {} });
+    const beside = JSON.stringify({ run, key, group, stepsCompleted: step, atMs, others: {} });
     return `${beside.slice(0, -1)},"scalars":${metricsText}}`;
   }
   const { scalars, others } = valuesOf(metrics);
-  const moment = { run, group, stepsCompleted: step, atMs };
+  const moment = { run, key, group, stepsCompleted: step, atMs };
   return pointCodec.encode({ ...moment, scalars, others, superseded: false });
 }

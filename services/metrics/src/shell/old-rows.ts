@@ -126,7 +126,7 @@ export async function moveOldRows(pool: Pool): Promise<number> {
       if (change !== null) changes.push(change);
     }
     const names = new KnownNames().newIn(changes.flatMap(({ added }) => added));
-    const moved = await writeChanges(client, changes, names);
+    const moved = await writeChanges(client, changes, names, { isNew: false });
     if (moved.size < changes.length) {
       throw new Fault("points_unavailable", "a run was written to meanwhile", { retry: "now" });
     }

@@ -100,7 +100,9 @@ export class PointStore {
 
   async #write(changes: readonly Change[]): Promise<ReadonlySet<string>> {
     const names = this.#names.newIn(changes.flatMap(({ added }) => added));
-    const moved = await this.#guarded(() => writeChanges(this.#pool, changes, names));
+    const moved = await this.#guarded(() =>
+      writeChanges(this.#pool, changes, names, { isNew: true }),
+    );
     // Of a run that did not move the names stay: its writer stores them or has stored them.
     this.#names.keep(names);
     return moved;

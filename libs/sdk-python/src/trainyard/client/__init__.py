@@ -21,6 +21,7 @@ from typing import Any
 from ._client import Client
 from ._errors import ApiError, DownloadError, NotFoundError, PlatformAwayError
 from ._experiments import Experiment, ExperimentAction
+from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 
 __all__ = [
@@ -29,11 +30,15 @@ __all__ = [
     "DownloadError",
     "Experiment",
     "ExperimentAction",
+    "MetricPoint",
+    "MetricUpdate",
     "Model",
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "SupersededPoints",
     "create_model",
+    "follow_metrics",
     "get_experiment",
     "get_model",
     "list_experiments",
@@ -52,6 +57,11 @@ def list_experiments(
 ) -> Iterator[Experiment]:
     """``Client().list_experiments``: experiments, the newest first."""
     return Client().list_experiments(labels, states, archived)
+
+
+def follow_metrics(task: int | str, after: str = "", group: str = "") -> Iterator[MetricUpdate]:
+    """``Client().follow_metrics``: the points of an experiment or a trial as they are stored."""
+    return Client().follow_metrics(task, after, group)
 
 
 def get_model(name: str) -> Model:
