@@ -201,6 +201,7 @@ export {
   ReportService,
   type RunReport,
   RunReportSchema,
+  type StreamReportsRequest,
   type WriteReportsRequest,
   WriteReportsRequestSchema,
   type WriteReportsResponse,
@@ -260,6 +261,7 @@ export {
 } from "./gen/trainyard/api/v1/metrics_pb.ts";
 
 export {
+  MetricStreamService,
   type StreamedMetric,
   StreamedMetricSchema,
 } from "./gen/trainyard/api/v1/metric_stream_pb.ts";

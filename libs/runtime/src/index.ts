@@ -16,6 +16,7 @@ export {
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  grpcVariables,
   type DatabaseConfig,
   leaseOwner,
   openBus,

@@ -3,6 +3,8 @@ export const gatewayLimits = {
   createBodyBytesMax: 132 * 1024 * 1024,
   /** Of a packed context, checked, hashed or written in one turn of the event loop. */
   contextPieceBytes: 64 * 1024,
+  /** Of a request over gRPC: names of trials and metrics. */
+  grpcMessageBytesMax: 256 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
   /** A body of less is not counted: a command, a manifest, a small context. */

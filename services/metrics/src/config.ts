@@ -2,6 +2,7 @@ import {
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  grpcVariables,
   parseEnvironment,
   readEnvironment,
 } from "@trainyard/runtime";
@@ -9,6 +10,7 @@ import { z } from "zod";
 
 const schema = z.object({
   ...connectionVariables,
+  ...grpcVariables,
   /** The database of the points, where that is not the log's. */
   TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
@@ -17,6 +19,7 @@ const schema = z.object({
 
 export type MetricsConfig = ConnectionsConfig & {
   readonly tables: ConnectionsConfig;
+  readonly grpcPort: number;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
 };
 
@@ -32,6 +35,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Metr
   return {
     ...connections,
     tables: { ...connections, postgresUrl },
+    grpcPort: env.TRAINYARD_GRPC_PORT,
     runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]),
   };
 }

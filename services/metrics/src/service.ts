@@ -18,7 +18,9 @@ import type { MetricsConfig } from "./config.ts";
 import { metricsLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { startHttpServer } from "./shell/http.ts";
+import { startGrpc } from "./shell/grpc.ts";
 import { Ingest } from "./shell/ingest.ts";
+import { Intake } from "./shell/intake.ts";
 import { compactDue } from "./shell/compaction.ts";
 import { moveOldRows } from "./shell/old-rows.ts";
 import { PointStore } from "./shell/point-store.ts";
@@ -49,7 +51,8 @@ export async function createService(
   const system = new SystemTable(pool);
   const ingest = new Ingest({ executor, bus, store, system, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
-  const face = { ingest, follower, runTokenKeys, logger, registry };
+  const intake = new Intake({ ingest, follower, runTokenKeys });
+  const face = { intake, logger, registry };
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
@@ -66,6 +69,7 @@ export async function createService(
       ...streamQueryCommands({ pool, cache }),
     },
     listen: (health) => startHttpServer({ ...face, health }, http),
+    listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
   });
 }
 

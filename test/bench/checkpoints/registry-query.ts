@@ -116,6 +116,7 @@ async function openRegistry(
     checkpointDir: folder,
     checkpointStorage: { type: "directory", container_path: folder },
     runTokenKeys: new Map<string, Buffer>(),
+    grpcPort: 0,
     firstTokenFile: join(folder, "token"),
   };
   const bus = createMemoryBus().connect("gateway");

@@ -2,6 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { metricSubject } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import {
+  ExperimentService,
+  MetricStreamService,
+  type StreamedMetric,
+} from "@trainyard/contracts/api";
+import {
+  PointPageSchema,
+  QueryPointsSchema,
   QueryStreamedPointsSchema,
   type StreamedPoint,
   StreamedPointPageSchema,
@@ -9,7 +16,8 @@ import {
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
 import { command } from "@trainyard/runtime";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { GrpcClient } from "@trainyard/runtime/grpc";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { created, requested, trialCreated } from "../testing/example-events.ts";
 import { openStream, StreamText } from "../testing/streams.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -27,6 +35,12 @@ beforeAll(async () => {
   await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
   stack.use(
     await gateway.serving("metrics", {
+      QueryPoints: command(QueryPointsSchema, PointPageSchema, async () => ({
+        points: [pointOf("0-1")],
+        next: "",
+        position: 1,
+        streamPosition: 17,
+      })),
       QueryStreamedPoints: command(
         QueryStreamedPointsSchema,
         StreamedPointPageSchema,
@@ -53,15 +67,15 @@ beforeEach(() => {
 
 function store(trial = "1.1"): void {
   const position = stored.length + 1;
-  const values = {
-    scalars: { loss: 0.5, acc: Number.NaN },
-    others: {},
-    atMs: 7,
-    superseded: false,
-  };
-  const point = { run: 1, group: "training", stepsCompleted: 3, key: `0-${position}`, ...values };
-  stored.push({ position, trial, point });
+  stored.push({ position, trial, point: pointOf(`0-${position}`) });
 }
+
+function pointOf(key: string) {
+  const values = { scalars: { loss: 0.5, acc: Number.NaN }, others: {}, atMs: 7 };
+  return { run: 1, group: "training", stepsCompleted: 3, superseded: false, key, ...values };
+}
+
+type ServiceFailure = { readonly code: number; readonly metadata: { get(name: string): unknown } };
 
 const announce = (trial = "1.1"): void =>
   gateway.bus.publishLive("METRICS", metricSubject("1", trial, "training"), new Uint8Array(1));
@@ -149,6 +163,70 @@ test("a position that is too old, or is none, is refused", async () => {
   }
   const unknown = await gateway.call("GET", "/api/v1/experiments/9/metrics:follow");
   expect([unknown.status, unknown.body["code"]]).toEqual([404, "experiment_not_found"]);
+});
+
+describe("over gRPC", () => {
+  const { followMetrics, followTrialMetrics } = MetricStreamService.method;
+  const clients = new DisposableStack();
+  const client = (token = gateway.token) => clients.use(new GrpcClient(gateway.grpcUrl, token));
+
+  afterAll(() => clients.dispose());
+
+  /** The positions and keys so far, and how the stream ended. */
+  function heard(stream: ReturnType<GrpcClient["read"]>) {
+    const items: (readonly [string, string | undefined])[] = [];
+    const ended = new Promise<unknown>((resolve) => {
+      stream.on("error", resolve).on("end", () => resolve("end"));
+    });
+    stream.on("data", ({ position, point }: StreamedMetric) => items.push([position, point?.key]));
+    return { items, ended };
+  }
+
+  test("a follower gets the points that it gets over HTTP, and ends when it likes", async () => {
+    for (let n = 0; n < 3; n += 1) store();
+    const stream = client().read(followMetrics, { experiment: "1", after: "1" });
+    const { items, ended } = heard(stream);
+    await eventually(() => expect(items.length).toBe(2));
+    store();
+    announce();
+    await eventually(() =>
+      expect(items).toEqual([
+        ["2", "0-2"],
+        ["3", "0-3"],
+        ["4", "0-4"],
+      ]),
+    );
+    stream.cancel();
+    expect(await ended).toMatchObject({ code: 1 });
+  });
+
+  test("tokens, positions and names are refused as over HTTP", async () => {
+    removed = 3;
+    const refused = [
+      [client("").read(followMetrics, { experiment: "1" }), 16, "no_token"],
+      [
+        client(gateway.runToken("1.1#1", 1)).read(followMetrics, { experiment: "1" }),
+        7,
+        "not_for_runs",
+      ],
+      [client().read(followMetrics, { experiment: "9" }), 5, "experiment_not_found"],
+      [client().read(followTrialMetrics, { trial: "1.1", after: "2" }), 11, "position_gone"],
+      [client().read(followTrialMetrics, { trial: "1.1", after: "x" }), 3, "invalid_request"],
+    ] as const;
+    for (const [stream, code, reason] of refused) {
+      const error = (await heard(stream).ended) as ServiceFailure;
+      expect([error.code, error.metadata.get("trainyard-code")]).toEqual([code, [reason]]);
+    }
+  });
+
+  test("lists and series of metrics are answered as over HTTP", async () => {
+    const { listTrialMetrics, createExperiment } = ExperimentService.method;
+    const page = await client().call(listTrialMetrics, { trial: "1.1" });
+    expect(page.streamPosition).toBe("17");
+    expect(page.items).toMatchObject([{ trial: "1.1", key: "0-1", metrics: { loss: 0.5 } }]);
+    const unserved = client().call(createExperiment, { config: "" });
+    await expect(unserved).rejects.toMatchObject({ code: 12 });
+  });
 });
 
 test("a stream ends after the last point of an experiment that has ended", async () => {
