@@ -68,6 +68,17 @@ export class GrpcClient implements Disposable {
     return stream as ClientDuplexStream<MessageInitShape<Request>, MessageShape<Reply>>;
   }
 
+  /** The same with requests that are bytes already. */
+  exchangeBytes<Request extends DescMessage, Reply extends DescMessage>(
+    method: DescMethodBiDiStreaming<Request, Reply>,
+  ): ClientDuplexStream<Buffer, MessageShape<Reply>> {
+    const { path, responseDeserialize } = definitionOf(method);
+    const whole = (bytes: Buffer): Buffer => bytes;
+    const coded = [whole, responseDeserialize] as const;
+    const stream: unknown = this.#client.makeBidiStreamRequest(path, ...coded, this.#metadata);
+    return stream as ClientDuplexStream<Buffer, MessageShape<Reply>>;
+  }
+
   [Symbol.dispose](): void {
     this.#client.close();
   }

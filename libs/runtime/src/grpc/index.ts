@@ -1,4 +1,10 @@
-export { type GrpcContext, type GrpcProblem, type GrpcService, grpcService } from "./service.ts";
+export {
+  type GrpcContext,
+  type GrpcProblem,
+  type GrpcService,
+  grpcService,
+  requestBytes,
+} from "./service.ts";
 export { type GrpcServerDeps, startGrpcServer } from "./server.ts";
 export { GrpcClient } from "./client.ts";
 export { pipelined } from "./pipelined.ts";

@@ -99,5 +99,11 @@ export function definitionOf(method: DescMethod): MethodDefinition<object, objec
   };
 }
 
+/** A request as it is sent. */
+export const requestBytes = <Request extends DescMessage>(
+  { input }: { readonly input: Request },
+  message: MessageInitShape<Request>,
+): Buffer => bytesOf(input, message);
+
 const bytesOf = (desc: DescMessage, message: object): Buffer =>
   Buffer.from(toBinary(desc, create(desc, message as MessageInitShape<DescMessage>)));
