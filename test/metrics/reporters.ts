@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { ReportService } from "@trainyard/contracts/api";
+import { ReportService, type StreamReportsResponse } from "@trainyard/contracts/api";
 import { drawInteger } from "@trainyard/kernel";
 import { GrpcClient } from "@trainyard/runtime/grpc";
 
@@ -152,7 +152,7 @@ export class Reporter {
     using client = new GrpcClient(this.#to.grpc, this.#to.token);
     const stream = client.exchange(streamReports);
     const acknowledged = new Promise<string | null>((resolve, reject) => {
-      stream.on("data", ({ refused, superseded }) =>
+      stream.on("data", ({ refused, superseded }: StreamReportsResponse) =>
         resolve(
           refused.length + superseded === 0 ? null : `${refused.length + superseded} refused`,
         ),

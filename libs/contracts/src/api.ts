@@ -202,6 +202,7 @@ export {
   type RunReport,
   RunReportSchema,
   type StreamReportsRequest,
+  type StreamReportsResponse,
   type WriteReportsRequest,
   WriteReportsRequestSchema,
   type WriteReportsResponse,

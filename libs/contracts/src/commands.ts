@@ -61,6 +61,7 @@ export {
   SystemPointPageSchema,
   type SystemTotal,
   type StreamedPoint,
+  type StreamedPointPage,
   StreamedPointPageSchema,
 } from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {

@@ -88,6 +88,7 @@ export { type RunTokenContent, readRunToken, runToken, type SigningKey } from ".
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
+export { untilDrained } from "./service/until-drained.ts";
 export { tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";

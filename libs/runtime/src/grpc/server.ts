@@ -2,7 +2,6 @@
  * A gRPC server of services of proto/, with health (grpc.health.v1) and reflection. Who calls is known before a message is
  * read; a stream is read and written only as fast as the other side is, so nothing piles up.
  */
-import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
@@ -22,6 +21,7 @@ import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
+import { untilDrained } from "../service/until-drained.ts";
 import { childOf } from "../traceparent.ts";
 import {
   type GrpcContext,
@@ -214,7 +214,8 @@ async function send<Caller>(
   try {
     for await (const reply of replies) {
       if (signal.aborted) break;
-      if (!call.write(reply)) await drained(call, signal);
+      call.write(reply);
+      if (!(await untilDrained(call, signal, runtimeLimits.grpcSlowMs))) throw new TooSlow();
     }
     if (deps.draining.aborted) throw new Draining();
     call.end();
@@ -240,12 +241,4 @@ class TooSlow extends Error implements GrpcProblem {
     const ms = runtimeLimits.grpcSlowMs;
     super(`the client left messages unread for ${ms} ms; continue after the last one that it has`);
   }
-}
-
-/** Throws TooSlow for a client that does not read what was written. */
-async function drained(call: Writable, signal: AbortSignal): Promise<void> {
-  if (!call.writableNeedDrain || signal.aborted) return;
-  const late = AbortSignal.timeout(runtimeLimits.grpcSlowMs);
-  await once(call, "drain", { signal: AbortSignal.any([signal, late]) }).catch(() => {});
-  if (late.aborted && call.writableNeedDrain) throw new TooSlow();
 }

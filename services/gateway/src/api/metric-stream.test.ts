@@ -27,6 +27,8 @@ const stack = new AsyncDisposableStack();
 /** What the metrics service has of experiment 1. */
 let stored: Plain<StreamedPoint>[] = [];
 let removed = 0;
+/** How often it was asked. */
+let looks = 0;
 
 beforeAll(async () => {
   gateway = stack.use(await startTestGateway());
@@ -45,6 +47,7 @@ beforeAll(async () => {
         QueryStreamedPointsSchema,
         StreamedPointPageSchema,
         async ({ after, trial }) => {
+          looks += 1;
           const head = stored.length;
           if (after === undefined) return { items: [], next: head, more: false };
           if (after < removed) return reject("position_gone", "list them");
@@ -145,6 +148,24 @@ test("a follower of one trial gets its points, under the positions of the experi
   stream.destroy();
 });
 
+test("many followers of one experiment, woken at once, cost one look and not one each", async () => {
+  const all = await Promise.all(Array.from({ length: 20 }, () => following(pathOf("?after=0"))));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const costs: number[] = [];
+  // A look that nothing announces may fall into a round, but not into each.
+  for (let round = 1; round <= 3; round += 1) {
+    const before = looks;
+    store();
+    announce();
+    await eventually(() => {
+      for (const { text } of all) expect(idsOf(text)).toHaveLength(round);
+    });
+    costs.push(looks - before);
+  }
+  expect(Math.min(...costs)).toBeLessThan(10);
+  for (const { stream } of all) stream.destroy();
+});
+
 test("a supersession says which points of which runs no longer count", async () => {
   stored.push({ position: 1, trial: "1.1", superseded: { run: 2, afterStep: 400 } });
   const { stream, text } = await following(pathOf("?after=0"));
@@ -203,18 +224,16 @@ describe("over gRPC", () => {
   test("tokens, positions and names are refused as over HTTP", async () => {
     removed = 3;
     const refused = [
-      [client("").read(followMetrics, { experiment: "1" }), 16, "no_token"],
-      [
-        client(gateway.runToken("1.1#1", 1)).read(followMetrics, { experiment: "1" }),
-        7,
-        "not_for_runs",
-      ],
-      [client().read(followMetrics, { experiment: "9" }), 5, "experiment_not_found"],
-      [client().read(followTrialMetrics, { trial: "1.1", after: "2" }), 11, "position_gone"],
-      [client().read(followTrialMetrics, { trial: "1.1", after: "x" }), 3, "invalid_request"],
+      [() => client("").read(followMetrics, { experiment: "1" }), 16, "no_token"],
+      [() => ofRun().read(followMetrics, { experiment: "1" }), 7, "not_for_runs"],
+      [() => client().read(followMetrics, { experiment: "9" }), 5, "experiment_not_found"],
+      [() => read("2"), 11, "position_gone"],
+      [() => read("x"), 3, "invalid_request"],
     ] as const;
-    for (const [stream, code, reason] of refused) {
-      const error = (await heard(stream).ended) as ServiceFailure;
+    const ofRun = () => client(gateway.runToken("1.1#1", 1));
+    const read = (after: string) => client().read(followTrialMetrics, { trial: "1.1", after });
+    for (const [open, code, reason] of refused) {
+      const error = (await heard(open()).ended) as ServiceFailure;
       expect([error.code, error.metadata.get("trainyard-code")]).toEqual([code, [reason]]);
     }
   });

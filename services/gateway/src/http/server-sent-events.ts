@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import type { Codec } from "@trainyard/contracts";
+import { untilDrained } from "@trainyard/runtime";
 import type { FastifyReply } from "fastify";
 import { gatewayLimits } from "../limits.ts";
 import { Problem } from "./problem.ts";
@@ -46,7 +46,7 @@ export async function sendStream<Message extends object>(
     while (next.done !== true && !signal.aborted) {
       const { id, message } = next.value;
       raw.write(`id: ${id}\ndata: ${JSON.stringify(codec.toFullJson(message))}\n\n`);
-      if (!(await drained(raw, signal, slowMs))) throw tooSlow(id, slowMs);
+      if (!(await untilDrained(raw, signal, slowMs))) throw tooSlow(id, slowMs);
       next = await iterator.next();
     }
     if (!signal.aborted) raw.write("event: end\ndata: {}\n\n");
@@ -60,15 +60,6 @@ export async function sendStream<Message extends object>(
     // What is unread is kept for as long again, and then goes with the connection.
     if (isUnread) void hangUp(raw, slowMs);
   }
-}
-
-/** Waits for a client that reads slower than is written, and gives whether it has; the signal aborts when it has gone. */
-async function drained(raw: ServerResponse, signal: AbortSignal, slowMs: number): Promise<boolean> {
-  if (!raw.writableNeedDrain || signal.aborted) return true;
-  const either = AbortSignal.any([signal, AbortSignal.timeout(slowMs)]);
-  // Rejects when a signal aborts, or the connection breaks, which ends the stream by the signal.
-  await once(raw, "drain", { signal: either }).catch(() => {});
-  return signal.aborted || !raw.writableNeedDrain;
 }
 
 async function hangUp(raw: ServerResponse, afterMs: number): Promise<void> {
