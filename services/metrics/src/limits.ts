@@ -6,8 +6,9 @@ export const metricsLimits = {
   largeBodyBytes: 64 * 1024,
   /** Larger bodies that are held at once, together: some hundreds of MiB of memory, once they are parsed. */
   largeBodiesBytesMax: 64 * 1024 * 1024,
-  /** Calls over gRPC that hold a request at once, and batches of one stream that wait for their commits. */
+  /** Calls over gRPC that hold a request at once; streams, one for each node that reports; batches of one that wait for their commits. */
   grpcCallsMax: 64,
+  grpcStreamsMax: 2_000,
   streamBatchesMax: 4,
   /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
   metricsBytesMax: 192 * 1024,

@@ -15,6 +15,7 @@ let raw: Client;
 let draining: AbortController;
 let unready: string | null;
 let handled: readonly string[];
+let sent = 0;
 
 const problem = (status: number, code: string) => Object.assign(new Error("no"), { status, code });
 
@@ -26,6 +27,16 @@ const service = grpcService<typeof ReportService, Caller>(ReportService, {
   },
   streamReports: async function* (requests) {
     for await (const { batch } of requests) {
+      // Without end, and more than the buffers on the way take.
+      for (let n = 0; batch === 77; n += 1) {
+        sent = n;
+        yield {
+          batch,
+          accepted: n,
+          refused: [{ key: "x".repeat(50_000), reason: "" }],
+          superseded: 0,
+        };
+      }
       if (batch === 13) throw new Fault("away", "away", { retry: "now" });
       yield { batch, accepted: 0, refused: [], superseded: 0 };
     }
@@ -51,6 +62,7 @@ beforeEach(async () => {
         readiness: () => unready,
         draining: draining.signal,
         messageBytesMax: 10_000,
+        slowMs: 300,
       },
       { host: "127.0.0.1", port: 0 },
     ),
@@ -117,6 +129,26 @@ test("a stream answers while it is open, also after the other side has ended, an
   failing.resume().write({ batch: 13 });
   const [error] = await once(failing, "error").catch((thrown: unknown) => [thrown]);
   expect(error).toMatchObject({ code: 14, details: "away" });
+});
+
+test("a client that leaves messages unread is cut off, and gets what was sent and why", async () => {
+  const stream = client().exchange(streamReports);
+  stream.write({ batch: 77 });
+  await once(stream, "readable");
+  await vi.waitFor(
+    async () => {
+      const before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect(sent).toBe(before);
+    },
+    { timeout: 90_000 },
+  );
+  const numbers: number[] = [];
+  stream.on("data", ({ accepted }) => numbers.push(accepted));
+  const [error] = await once(stream, "error").catch((thrown: unknown) => [thrown]);
+  expect(error).toMatchObject({ code: 14 });
+  expect(String(error)).toContain("left messages unread");
+  expect(numbers).toEqual(Array.from({ length: sent + 1 }, (_, n) => n));
 });
 
 test("a server that drains ends its streams, and its health says so", async () => {

@@ -43,6 +43,8 @@ export type GrpcServerDeps<Caller> = {
   readonly draining: AbortSignal;
   /** Of one message. */
   readonly messageBytesMax: number;
+  /** A client of a stream that leaves messages unread for so long is cut off. Default: the limit of that name. */
+  readonly slowMs?: number;
 };
 
 /** Rejects when the address is taken. */
@@ -211,11 +213,12 @@ async function send<Caller>(
   signal: AbortSignal,
   deps: GrpcServerDeps<Caller>,
 ): Promise<void> {
+  const slowMs = deps.slowMs ?? runtimeLimits.grpcSlowMs;
   try {
     for await (const reply of replies) {
       if (signal.aborted) break;
       call.write(reply);
-      if (!(await untilDrained(call, signal, runtimeLimits.grpcSlowMs))) throw new TooSlow();
+      if (!(await untilDrained(call, signal, slowMs))) throw new TooSlow(slowMs);
     }
     if (deps.draining.aborted) throw new Draining();
     call.end();
@@ -237,8 +240,7 @@ class Draining extends Error implements GrpcProblem {
 class TooSlow extends Error implements GrpcProblem {
   readonly status = 503;
   readonly code = "reader_too_slow";
-  constructor() {
-    const ms = runtimeLimits.grpcSlowMs;
+  constructor(ms: number) {
     super(`the client left messages unread for ${ms} ms; continue after the last one that it has`);
   }
 }

@@ -22,16 +22,20 @@ export function startGrpc(
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   const { intake, logger } = deps;
-  const room = new Room();
+  const calls = new Room(metricsLimits.grpcCallsMax);
+  const streams = new Room(metricsLimits.grpcStreamsMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
-    writeReports: (request, { caller }) => {
+    writeReports: async (request, { caller }) => {
       requireRun(caller, request.run);
-      return room.during(() => takeAll(intake, caller, codec.toJson(request)));
+      using _place = calls.enter();
+      return await takeAll(intake, caller, codec.toJson(request));
     },
-    streamReports: (requests, { caller }) =>
-      pipelined(requests, metricsLimits.streamBatchesMax, (request) =>
+    streamReports: async function* (requests, { caller }) {
+      using _place = streams.enter();
+      yield* pipelined(requests, metricsLimits.streamBatchesMax, (request) =>
         takeBatch(intake, caller, request),
-      ),
+      );
+    },
   });
   return startGrpcServer(
     {
@@ -58,19 +62,21 @@ async function takeBatch(
 const asJson = (run: string, reports: readonly Plain<RunReport>[]) =>
   codec.toJson({ run, reports, refuseAlone: true });
 
-/** For calls whose messages are held at once: a message is in memory before its call is seen. */
+/** For so many at once: a message is in memory before its call is seen, so what bounds memory is the number of calls. */
 class Room {
+  readonly #most: number;
   #taken = 0;
 
-  async during<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#taken >= metricsLimits.grpcCallsMax) {
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Throws HttpProblem `busy` where there is no place. */
+  enter(): Disposable {
+    if (this.#taken >= this.#most) {
       throw new HttpProblem(503, "busy", "too many requests are in progress; try again");
     }
     this.#taken += 1;
-    try {
-      return await task();
-    } finally {
-      this.#taken -= 1;
-    }
+    return { [Symbol.dispose]: () => void (this.#taken -= 1) };
   }
 }
