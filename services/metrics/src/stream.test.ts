@@ -120,7 +120,12 @@ describe("the stream of an experiment's points", () => {
     });
     const compacting = (async () => {
       while (writing) {
-        await metrics.stage.sql("update metrics.runs set due_at = now()");
+        // One row at a time: several in no order would wait for the writers, and those for this.
+        for (const trial of trials) {
+          await metrics.stage.sql("update metrics.runs set due_at = now() where trial = $1", [
+            trial,
+          ]);
+        }
         await new Promise((resolve) => setTimeout(resolve, 300));
       }
     })();
