@@ -55,6 +55,10 @@ export const benches = {
       "log lines stored beside COPY, searched for one among 1,000,000, and written beside a flood",
     load: async (): Promise<Bench> => (await import("./logs/bench.ts")).run,
   },
+  gateway: {
+    about: "lists of 100,000 experiments, and one experiment over HTTP beside a bare server",
+    load: async (): Promise<Bench> => (await import("./gateway/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

@@ -4,8 +4,13 @@ import { decodeEvent } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   ActivateExperimentSchema,
+  ArchiveExperimentSchema,
+  ContinueExperimentSchema,
   CreateExperimentSchema,
+  DescribeExperimentSchema,
+  KillTrialSchema,
   PauseExperimentSchema,
+  RestartTrialSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
@@ -125,6 +130,7 @@ export class People {
     for (let change = chance.between(0, 4); change > 0; change -= 1) {
       await pause(clock, chance.between(0, 12_000));
       if (chance.happens(0.15)) await this.#stop(experiment);
+      else if (chance.happens(0.25)) await this.#useVerb(experiment);
       else if (pausedNow || chance.happens(0.2)) {
         await this.#activate(experiment);
         pausedNow = false;
@@ -139,6 +145,49 @@ export class People {
       }
     }
     await this.#activate(experiment);
+    if (chance.happens(0.4)) await this.#takeUp(experiment);
+  }
+
+  /** What they have stopped, or what failed, goes on later. */
+  async #takeUp(experiment: string): Promise<void> {
+    const { clock, chance } = this.#deps;
+    if (chance.happens(0.5)) await this.#stop(experiment);
+    await pause(clock, chance.between(0, 60_000));
+    const request = { experiment, lengthUnit: "" };
+    await this.#asking.ask("ContinueExperiment", encodeRequest(ContinueExperimentSchema, request));
+  }
+
+  /** Whether it is taken or refused: some of these come before an end, others after it. */
+  async #useVerb(experiment: string): Promise<void> {
+    const { chance } = this.#deps;
+    const trial = `${experiment}.${chance.between(1, 3)}`;
+    const requests: readonly (readonly [string, Uint8Array])[] = [
+      [
+        "ContinueExperiment",
+        encodeRequest(ContinueExperimentSchema, { experiment, lengthUnit: "" }),
+      ],
+      ["RestartTrial", encodeRequest(RestartTrialSchema, { trial })],
+      ["KillTrial", encodeRequest(KillTrialSchema, { trial, reason: "" })],
+      [
+        "ArchiveExperiment",
+        encodeRequest(ArchiveExperimentSchema, { experiment, archived: true, reason: "" }),
+      ],
+      [
+        "ArchiveExperiment",
+        encodeRequest(ArchiveExperimentSchema, { experiment, archived: false, reason: "" }),
+      ],
+      [
+        "DescribeExperiment",
+        encodeRequest(DescribeExperimentSchema, {
+          experiment,
+          notes: "n",
+          addLabels: [],
+          removeLabels: [],
+        }),
+      ],
+    ];
+    const [name, request] = requests[chance.between(0, requests.length - 1)] ?? [];
+    if (name !== undefined && request !== undefined) await this.#asking.ask(name, request);
   }
 
   async #stop(experiment: string): Promise<void> {

@@ -195,7 +195,7 @@ class StorageWorld {
       brake,
       // Nobody verifies a checkpoint again here, nor audits a storage.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
-      placed: { groups: async () => [], statesAt: async () => new Map() },
+      placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),
       blobs: createMemoryBlobStore(),

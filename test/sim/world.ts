@@ -35,7 +35,7 @@ import { wanderingClock } from "./wrong-clocks.ts";
 /** By default, as a pause's grace is an hour, and several may follow. */
 const stuckByDefaultMs = 6 * 3_600_000;
 /** What is on its way when the last experiment has ended arrives within this. */
-const afterglowMs = 20_000;
+const afterglowMs = 60_000;
 
 /** What befalls a world beside deaths and a bad bus. */
 export type Hazards = {
@@ -256,6 +256,9 @@ function runsOf(log: MemoryLog, trial: string): number {
 }
 
 function hasEnded(log: MemoryLog, experiment: string): boolean {
-  const last = log.store.stream(`experiment-${experiment}`).at(-1);
+  // It may be described and archived afterwards.
+  const last = log.store
+    .stream(`experiment-${experiment}`)
+    .findLast(({ type }) => /\.Experiment(?:Created|Ended|Continued)\./.test(type));
   return last?.type.includes(".ExperimentEnded.") === true;
 }

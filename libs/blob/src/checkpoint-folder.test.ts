@@ -13,6 +13,7 @@ import {
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
+import { keyPrefix } from "./objects/keys.ts";
 import { markStorage } from "./storage-marker.ts";
 
 const uuid = "00000000-0000-4000-8000-000000000001";
@@ -138,5 +139,13 @@ describe("the section of an address", () => {
   ])("%s at %s is %j", (address, endpoint, section) => {
     expect(sectionOfAddress(address, endpoint)).toEqual(section);
     if (section !== null) expect(storeAddress(section)).toContain(address.replace(/\/$/, ""));
+  });
+
+  test("is the same for every way to write the prefix of its keys", () => {
+    for (const prefix of ["a/b", "/a/b/", "a//b", "//a///b//"]) {
+      expect(storeAddress({ type: "s3", bucket: "x", prefix })).toBe("s3://x/a/b");
+      expect(keyPrefix(prefix)).toBe("a/b/");
+    }
+    expect(storeAddress({ type: "gcs", bucket: "x", prefix: "//" })).toBe("gs://x");
   });
 });

@@ -7,6 +7,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { Fault, isCheckpointId } from "@trainyard/kernel";
 import { directoryDisk, type StorageDisk } from "./storage-disk.ts";
 import { problemOfStorage } from "./storage-marker.ts";
+import { keyPrefix } from "./objects/keys.ts";
 
 /** A checkpoint_storage section of an experiment's normalised configuration. */
 export type CheckpointStorageSection = Readonly<Record<string, unknown>>;
@@ -47,7 +48,7 @@ export function storeAddress(storage: CheckpointStorageSection): string | null {
   const scheme = { s3: "s3", gcs: "gs" }[String(storage["type"])];
   const bucket = text(storage["bucket"]);
   if (scheme === undefined || bucket === null) return null;
-  const prefix = (text(storage["prefix"]) ?? "").replace(/^\/+|\/+$/g, "");
+  const prefix = keyPrefix(text(storage["prefix"]) ?? "").replace(/\/$/, "");
   const endpoint = text(storage["endpoint_url"]);
   // One bucket name may be another bucket at another endpoint.
   return (

@@ -31,6 +31,10 @@ export {
   DownloadCheckpointRequestSchema,
   type FileEntry,
   FileEntrySchema,
+  type FailCheckpointRequest,
+  FailCheckpointRequestSchema,
+  type FailCheckpointResponse,
+  FailCheckpointResponseSchema,
   type GetCheckpointRequest,
   GetCheckpointRequestSchema,
   type ListCheckpointsRequest,
@@ -246,6 +250,8 @@ export {
   type View,
   ViewService,
 } from "./gen/trainyard/api/v1/views_pb.ts";
+
+export { TrialCommandResponseSchema } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 
 export {
   ActOnExperimentsResponseSchema,

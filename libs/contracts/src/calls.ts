@@ -9,6 +9,7 @@ import type { HttpBody } from "./gen/google/api/httpbody_pb.ts";
 import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
 import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
+import { ExperimentLifeService } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
 import { MetricStreamService } from "./gen/trainyard/api/v1/metric_stream_pb.ts";
@@ -25,6 +26,7 @@ import type { Plain } from "./plain.ts";
 /** The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves. */
 export const gatewayServices = [
   ExperimentService,
+  ExperimentLifeService,
   CheckpointService,
   RetentionService,
   StorageService,

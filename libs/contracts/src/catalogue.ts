@@ -3,6 +3,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
+import * as life from "./gen/trainyard/event/v1/experiment_life_pb.ts";
 import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
 import * as model from "./gen/trainyard/event/v1/model_pb.ts";
 import * as search from "./gen/trainyard/event/v1/search_pb.ts";
@@ -19,6 +20,7 @@ export type EventMessages = {
   ExperimentDescribed: experiment.ExperimentDescribed;
   ExperimentArchived: experiment.ExperimentArchived;
   ExperimentUnarchived: experiment.ExperimentUnarchived;
+  ExperimentContinued: life.ExperimentContinued;
   TrialCreated: experiment.TrialCreated;
   RunRequested: experiment.RunRequested;
   RunStarted: experiment.RunStarted;
@@ -27,6 +29,8 @@ export type EventMessages = {
   RunCheckpointsNamed: experiment.RunCheckpointsNamed;
   TrialCheckpointed: experiment.TrialCheckpointed;
   TrialEnded: experiment.TrialEnded;
+  TrialContinued: life.TrialContinued;
+  TrialKillRequested: life.TrialKillRequested;
   SearchStarted: search.SearchStarted;
   TrialProposed: search.TrialProposed;
   SuggestionPrepared: search.SuggestionPrepared;
@@ -42,6 +46,7 @@ export type EventMessages = {
   RunUsageRecorded: search.RunUsageRecorded;
   SearchTimeNoted: search.SearchTimeNoted;
   SearchCompleted: search.SearchCompleted;
+  SearchContinued: search.SearchContinued;
   AllocationQueued: allocation.AllocationQueued;
   WaitExplained: allocation.WaitExplained;
   AllocationGranted: allocation.AllocationGranted;
@@ -157,6 +162,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.ExperimentDescribedSchema,
     experiment.ExperimentArchivedSchema,
     experiment.ExperimentUnarchivedSchema,
+    life.ExperimentContinuedSchema,
   ],
   trial: [
     experiment.TrialCreatedSchema,
@@ -167,6 +173,8 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.RunCheckpointsNamedSchema,
     experiment.TrialCheckpointedSchema,
     experiment.TrialEndedSchema,
+    life.TrialContinuedSchema,
+    life.TrialKillRequestedSchema,
   ],
   search: [
     search.SearchStartedSchema,
@@ -184,6 +192,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     search.RunUsageRecordedSchema,
     search.SearchTimeNotedSchema,
     search.SearchCompletedSchema,
+    search.SearchContinuedSchema,
   ],
   allocation: [
     allocation.AllocationQueuedSchema,

@@ -1,5 +1,11 @@
 /** The commands that services answer over the bus. */
 export {
+  type ContinueExperiment,
+  ContinueExperimentSchema,
+  KillTrialSchema,
+  RestartTrialSchema,
+} from "./gen/trainyard/command/v1/experiment_life_pb.ts";
+export {
   type ActOnExperiments,
   ActOnExperimentsSchema,
   type ActivateExperiment,
@@ -91,6 +97,8 @@ export {
   ContextPlanSchema,
   type DeclareCheckpoint,
   DeclareCheckpointSchema,
+  type FailCheckpoint,
+  FailCheckpointSchema,
   type DownloadPlan,
   DownloadPlanSchema,
   type FileDownload,

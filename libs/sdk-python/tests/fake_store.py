@@ -50,6 +50,9 @@ class StorePlatform(FakePlatform):
         parts = [unquote(part) for part in request.path.split("/")[3:]]
         if parts[0] == "runs" and parts[2:3] == ["checkpoints"] and parts[4:] == ["upload"]:
             return self._plan_upload(parts[3], request.body["files"])
+        if parts[0] == "runs" and parts[2:3] == ["checkpoints"] and parts[4:] == ["fail"]:
+            self.checkpoints[parts[3]].update(state="FAILED", reason=request.body["reason"])
+            return Answer(200, (), {"position": "7"})
         if parts[0] == "runs" and parts[2:] == ["tensorboard", "upload"]:
             return self._plan_tensorboard(request.body["files"])
         if parts[0] == "checkpoints" and parts[2:] == ["files"]:
@@ -102,6 +105,8 @@ class StorePlatform(FakePlatform):
     def _complete(self, uuid: str, manifest: list[Any]) -> Answer:
         if self.superseded:
             return problem(409, "run_superseded", "run 3 was requested")
+        if self.checkpoints[uuid]["state"] == "FAILED":
+            return problem(409, "checkpoint_failed", self.checkpoints[uuid]["reason"])
         for entry in manifest:
             content = self.objects.get(f"{uuid}/{entry['path']}")
             if content is None:

@@ -7,6 +7,7 @@ import signal
 import threading
 import unittest
 
+from fake_platform import problem
 from fake_store import StorePlatform
 from test_distributed import DistributedCase
 
@@ -147,6 +148,32 @@ with trainyard.init(distributed=together) as ctx:
         self.assertEqual([entry["path"] for entry in of_chief["ofOthers"]], ["2", "3"])
         self.assertTrue(all(entry["md5"] for entry in of_chief["ofOthers"]))
         self.assertEqual(self.completed(), [])
+
+    def test_a_file_that_another_host_can_never_send_ends_the_chiefs_wait_with_the_reason(self):
+        script = (
+            HERE
+            + """
+import time
+with trainyard.init(distributed=together) as ctx:
+    with ctx.checkpoint.store_path({"steps_completed": 1}, shard=True) as (path, uuid):
+        (path / str(rank)).write_text("x")
+    if rank == 2:
+        (ctx.info.run_dir / "checkpoints" / uuid / "3").write_text("y")
+        (ctx.info.run_dir / "changed").touch()
+    waiting = ctx.info.run_dir / "spool" / "checkpoints" / f"{uuid}.json"
+    while rank in (0, 2) and waiting.exists():
+        time.sleep(0.01)
+"""
+        )
+        # The other host's file changes before it is sent.
+        self.platform.faults = lambda request: (
+            None if list(self.folder.glob("run-*/changed")) else problem(503, "away", "soon")
+        )
+        self.hosts(script)
+        self.assertEqual(self.completed(), [])
+        (checkpoint,) = self.platform.checkpoints.values()
+        self.assertEqual(checkpoint["state"], "FAILED")
+        self.assertRegex(checkpoint["reason"], "/3 has changed since the checkpoint was stored")
 
     def completed(self):
         return [c for c in self.platform.checkpoints.values() if c["state"] == "COMPLETED"]

@@ -7,6 +7,8 @@ import io
 import json
 import math
 import os
+import subprocess
+import sys
 import tarfile
 import tempfile
 import threading
@@ -217,7 +219,29 @@ class ClientTest(unittest.TestCase):
             self.assertEqual((folder / "checkpoint" / path).read_bytes(), content)
         self.assertEqual((folder / "code" / "train.py").read_bytes(), b"print()")
         self.assertEqual(json.loads((folder / "version.json").read_text()), version)
+        self.assertEqual(json.loads((folder / "checkpoint.json").read_text()), checkpoint)
+        self.assertIn("load_trial_from_checkpoint_path", (folder / "README.md").read_text())
         self.assertEqual([one.name for one in folder.parent.iterdir()], ["iris"])
+
+    def test_the_check_of_an_export_reads_it_and_finds_what_changed(self) -> None:
+        self.serve(
+            champion=VERSION, iris=MODEL, c={"manifest": manifest(FILES)}, archive=archive(FILES)
+        )
+        version = self.client.get_model("iris").get_version("champion")
+        folder = version.export(self.folder / "model")
+        blocks = (folder / "README.md").read_text().split("```python\n")[1:]
+        load, check = (block.split("```")[0] for block in blocks[1:])
+
+        def run(block: str) -> None:
+            subprocess.run(
+                [sys.executable, "-c", block], cwd=folder, check=True, stderr=subprocess.DEVNULL
+            )
+
+        run(f"{load}\nassert hyperparameters == {{'lr': 0.1}} and len(files) == 2")
+        run(check)
+        (folder / "checkpoint" / "weights.bin").write_bytes(b"other")
+        with self.assertRaises(subprocess.CalledProcessError):
+            run(check)
 
     def test_what_differs_from_the_record_is_named_and_not_kept(self) -> None:
         checkpoint = {"manifest": manifest(FILES)}

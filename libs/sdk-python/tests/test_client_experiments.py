@@ -47,6 +47,25 @@ class ExperimentTest(unittest.TestCase):
         self.assertNotEqual(found.best_value, found.best_value)
         self.assertEqual([one.id for one in self.client.list_experiments()], ["12"])
 
+    def test_it_and_its_trials_are_taken_up(self) -> None:
+        found = self.client.get_experiment("12")
+        found.continue_()
+        found.continue_(max_trials=20)
+        found.continue_(max_length=9, unit="epochs")
+        found.kill_trial(3, reason="it diverges")
+        found.restart_trial(3)
+        path = "/api/v1/experiments/12/continue"
+        self.assertEqual(
+            self.changes(),
+            [
+                ("POST", path, {"lengthUnit": ""}),
+                ("POST", path, {"maxTrials": 20, "lengthUnit": ""}),
+                ("POST", path, {"maxLength": 9, "lengthUnit": "epochs"}),
+                ("POST", "/api/v1/trials/12.3/kill", {"reason": "it diverges"}),
+                ("POST", "/api/v1/trials/12.3/restart", {}),
+            ],
+        )
+
     def test_its_words_queue_and_policy_are_changed(self) -> None:
         found = self.client.get_experiment("12")
         changed = found.describe(notes="n", add_labels=["b"], if_unchanged=True)

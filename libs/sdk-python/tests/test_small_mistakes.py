@@ -14,7 +14,8 @@ import unittest
 from pathlib import Path
 
 import trainyard
-from trainyard._limits import REPORT_BYTES_MAX
+from trainyard._limits import METRIC_NAMES_MAX, REPORT_BYTES_MAX
+from trainyard._search_metric import SearchMetricCheck
 
 SRC = Path(trainyard.__file__).parents[1]
 
@@ -53,6 +54,36 @@ class Here(unittest.TestCase):
         self.assertIn("'training' is left out: the report has", log.output[0])
         lines = (self.folder / "here/run-1/spool/reports.ndjson").read_text().splitlines()
         self.assertEqual([json.loads(line)["stepsCompleted"] for line in lines], [3])
+
+    def reported(self):
+        lines = (self.folder / "here/run-1/spool/reports.ndjson").read_text().splitlines()
+        return [json.loads(line)["metrics"] for line in lines]
+
+    def test_of_a_validation_over_the_limit_the_numbers_are_reported_with_one_warning(self):
+        with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
+            for step in (1, 2):
+                values = {"loss": 0.5, "bad": float("nan"), "table": ["x" * 1000] * 200}
+                ctx.train.report_validation_metrics(step, values)
+            ctx.train.report_metrics("test", 3, {"loss": 0.5, "text": "x" * REPORT_BYTES_MAX})
+        self.assertEqual(self.reported(), [{"loss": 0.5, "bad": "NaN"}] * 2)
+        self.assertEqual(len(log.output), 2, log.output)
+        self.assertIn("a validation is reported without 1 of its 3 metrics", log.output[0])
+        self.assertIn("'test' is left out", log.output[1])
+
+    def test_of_a_validation_with_too_many_numbers_the_searchers_metric_is_reported(self):
+        many = {f"a metric with a long name of its own {n}": n for n in range(METRIC_NAMES_MAX)}
+        with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
+            ctx.train._search_metric = SearchMetricCheck("loss")
+            ctx.train.report_validation_metrics(1, {**many, "loss": 0.5})
+        self.assertEqual(self.reported(), [{"loss": 0.5}])
+        self.assertIn(f"without {METRIC_NAMES_MAX:,} of its", log.output[0])
+
+    def test_a_report_of_more_names_than_the_platform_takes_is_left_out(self):
+        with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
+            for count in (METRIC_NAMES_MAX + 1, METRIC_NAMES_MAX):
+                ctx.train.report_training_metrics(count, {str(n): n for n in range(count)})
+        self.assertEqual([len(metrics) for metrics in self.reported()], [METRIC_NAMES_MAX])
+        self.assertIn("'training' is left out: the report has 4,097 metrics", log.output[0])
 
     def test_holes_of_a_sparse_file_are_not_written(self):
         source = self.folder / "source"

@@ -20,6 +20,8 @@ export type Observation =
     }
   /** Only to an algorithm that `takesCheckpoint`. */
   | { readonly kind: "checkpointed"; readonly trial: number }
+  /** Only to an algorithm that `continues` (continuing.ts). */
+  | { readonly kind: "continued" }
   | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome }
   /** A suggestion for the trial has come, which the algorithm's memory holds; or none has in time. */
   | { readonly kind: "suggested"; readonly trial: number }

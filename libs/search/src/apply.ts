@@ -4,7 +4,9 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace } from "@trainyard/experiment-config";
 import { assert, assertNever } from "@trainyard/kernel";
 import { algorithmOf } from "./algorithms/registry.ts";
+import { countedAs } from "./outcomes.ts";
 import { bestOfAll, isBetter } from "./best.ts";
+import { applyContinuation } from "./continuation.ts";
 import { Derived } from "./derived.ts";
 import type { SearchEvent } from "./events.ts";
 import { applyToPolicies } from "./early-stopping/apply.ts";
@@ -12,7 +14,6 @@ import { maxTimeOf, POLICIES_VERSION, policiesIn } from "./early-stopping/rules.
 import { startedPolicies } from "./early-stopping/state.ts";
 import {
   isStarted,
-  type OutcomeCounts,
   type RunningSearch,
   type SearchPlan,
   type SearchState,
@@ -70,6 +71,9 @@ function change(search: RunningSearch, event: LaterEvent, undo: UndoLog): void {
       break;
     case "SearchCompleted":
       undo.set(search, "phase", "completed");
+      break;
+    case "SearchContinued":
+      applyContinuation(search, event.data, undo);
       break;
     case "SuggestionPrepared":
     case "SuggestionMissed":
@@ -190,14 +194,6 @@ export function wasObserved({ times, lateTimes }: TrialState, time: number): boo
 function countsForBest(trial: TrialState): boolean {
   return trial.outcome !== TrialOutcome.INVALID_HYPERPARAMETERS;
 }
-
-const countedAs: Readonly<Record<number, keyof OutcomeCounts>> = {
-  [TrialOutcome.COMPLETED]: "trained",
-  [TrialOutcome.STOPPED_EARLY]: "trained",
-  [TrialOutcome.CANCELED]: "canceled",
-  [TrialOutcome.FAILED]: "failed",
-  [TrialOutcome.INVALID_HYPERPARAMETERS]: "invalid",
-};
 
 /** Whether the search knows what an outcome means. */
 export function isKnownOutcome(outcome: TrialOutcome): boolean {

@@ -1,6 +1,6 @@
 /** The commands of a search. The searcher service makes them from other services' events. */
 import type { TrialOutcome } from "@trainyard/contracts/events";
-import type { NormalisedConfig } from "@trainyard/experiment-config";
+import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
 import type { Suggestion } from "./algorithm.ts";
 import type { SearchOperation } from "./custom/operations.ts";
 import type { EarlierTrials } from "./earlier.ts";
@@ -94,6 +94,20 @@ export type PostOperations = {
   readonly restsOn: number | null;
 };
 
+/**
+ * From ExperimentContinued: trials that failed or were canceled are open again, and as many more may come as the searcher
+ * says. A continuation that was answered already changes nothing.
+ */
+export type ContinueSearch = {
+  readonly type: "ContinueSearch";
+  /** The number of the continuation, from 1. */
+  readonly continuation: number;
+  /** The searcher section from now on. */
+  readonly searcher: SearcherConfig;
+  /** The only trial that is taken up, and no other is proposed for it; null for all. */
+  readonly only: number | null;
+};
+
 export type SearchCommand =
   | StartSearch
   | RecordValidation
@@ -104,4 +118,5 @@ export type SearchCommand =
   | PostOperations
   | RecordUsage
   | NoteTime
-  | CancelSearch;
+  | CancelSearch
+  | ContinueSearch;

@@ -15,7 +15,10 @@ import {
 import type { Decision, Observation } from "./algorithm.ts";
 import { algorithmOf, newestAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
+import { continuation } from "./continuation.ts";
+import { continues } from "./continuing.ts";
 import type {
+  ContinueSearch,
   NoteTime,
   RecordCheckpoint,
   RecordOutcome,
@@ -70,6 +73,8 @@ export function decide(tried: TriedSearch, command: SearchCommand): Decided {
     }
     case "PostOperations":
       return postOperations(tried, search, command);
+    case "ContinueSearch":
+      return continueSearch(tried, search, command);
     case "CancelSearch":
       return search.phase === "completed" ? [] : [completed(search, SearchCompletion.CANCELED)];
     default:
@@ -229,6 +234,20 @@ function noteTime(tried: TriedSearch, search: RunningSearch, { atMs }: NoteTime)
   const event: SearchEvent = { type: "SearchTimeNoted", data: { atMs } };
   const decided = withFollowing(tried, event, null);
   return decided.length === 1 ? [] : decided;
+}
+
+function continueSearch(
+  tried: TriedSearch,
+  search: RunningSearch,
+  command: ContinueSearch,
+): Decided {
+  const { algorithm } = search.plan;
+  if (!continues(algorithm)) {
+    return reject("continue_unsupported", `a search by ${algorithm} does not continue`);
+  }
+  const data = continuation(search, command);
+  if (data === null) return [];
+  return withFollowing(tried, { type: "SearchContinued", data }, { kind: "continued" });
 }
 
 function unknownTrial(number: number): Rejection {

@@ -17,4 +17,5 @@ export type SearchEvent = EventOf<
   | "RunUsageRecorded"
   | "SearchTimeNoted"
   | "SearchCompleted"
+  | "SearchContinued"
 >;

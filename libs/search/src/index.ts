@@ -2,6 +2,7 @@ export { acceptExperiment } from "./acceptance/accepted.ts";
 export type { Algorithm, Decision, Observation, Question, Size, Suggestion } from "./algorithm.ts";
 export type {
   CancelSearch,
+  ContinueSearch,
   GoWithoutSuggestion,
   OfferSuggestion,
   PostOperations,

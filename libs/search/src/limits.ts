@@ -1,5 +1,7 @@
 /** The searches' named limits, each with its reason. */
 export const searchLimits = {
+  /** Trials that one continuation takes up again: their numbers are part of an event of at most 256 KiB. The others stay as they ended. */
+  continuedTrialsMax: 1_000,
   /**
    * Proposals in one decision: composing them stays within the few milliseconds that a reaction may take, also where
    * concurrency is unlimited. What is left over is proposed at the next outcomes; there are always some to come.

@@ -35,7 +35,7 @@ export type TrialState = {
   readonly measurement: string;
 };
 
-/** Decided when the search started; never changes. */
+/** Decided when the search started. Only a continuation changes it, by its searcher and what follows from that. */
 export type SearchPlan = {
   readonly algorithm: string;
   readonly algorithmVersion: number;
@@ -89,6 +89,8 @@ export type SearchState<Memory = unknown> = {
   readonly failing: boolean;
   readonly outcomes: OutcomeCounts;
   readonly best: Best | null;
+  /** The number of the latest continuation; absent before the first one. */
+  readonly continuation?: number;
   /** The algorithm's own state. */
   readonly memory: Memory;
   /** The state of the early-stopping policies; null where none was configured. */

@@ -27,13 +27,17 @@ export const limits = {
   linesBeforeEndMs: 2_000,
   /** For a run that ended while no agent was there, these may be over: it is given this long all the same. */
   beforeOldEndMs: 2_000,
-  /** The same two for a run that was killed: nobody decides on it any more. */
+  /** The same four for a run that was killed: nobody decides on it any more. */
   beforeKilledEndMs: 1_000,
   /**
    * … and for checkpoints that it left, which the platform mostly completes at once: then nothing of them has to be named.
    * What takes longer the end names, and it is delivered after it: neither the slots nor the next step wait for bytes.
    */
   checkpointsBeforeEndMs: 2_000,
+  /** … and for its last TensorBoard files: once the trial's next run has begun, they replace none of those in the store. */
+  tensorBoardBeforeEndMs: 5_000,
+  /** The registry's limit for the reason why a checkpoint can never be sent. */
+  failReasonCharactersMax: 1_000,
   /** Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them. */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
@@ -125,3 +129,11 @@ export const limits = {
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;
+
+/** Of a run that was killed. */
+export const killedWaits = {
+  reportsBeforeEndMs: limits.beforeKilledEndMs,
+  linesBeforeEndMs: limits.beforeKilledEndMs,
+  checkpointsBeforeEndMs: limits.beforeKilledEndMs,
+  tensorBoardBeforeEndMs: limits.beforeKilledEndMs,
+};

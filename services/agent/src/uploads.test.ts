@@ -1,6 +1,6 @@
 /** What the agent does with checkpoints of an object store that a process left, on each of several hosts. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
@@ -89,13 +89,13 @@ test("the chief's host completes a checkpoint with the files of all, another hos
   }
 });
 
-test("TensorBoard files that a process has left are sent after its end", async () => {
+test("TensorBoard files that a process has left are sent before its end is reported", async () => {
   const script =
     'mkdir -p "$TRAINYARD_RUN_DIR/tensorboard/metrics"; echo x > "$TRAINYARD_RUN_DIR/tensorboard/metrics/events"';
   const launch = launchOf(script, storing);
   platform.run(launch);
   await platform.ended(launch);
-  await vi.waitFor(() => expect(platform.tensorBoard).toEqual(["metrics/events"]), patient);
+  expect(platform.tensorBoard).toEqual(["metrics/events"]);
 });
 
 test("a checkpoint that waits for another host's files holds up no other, and is not sent again meanwhile", async () => {
@@ -117,4 +117,31 @@ test("a checkpoint that waits for another host's files holds up no other, and is
     () => expect([...platform.checkpoints.keys()]).toEqual([second, first]),
     patient,
   );
+});
+
+test("a checkpoint whose files cannot be read now holds up no other, and is delivered once they can", async () => {
+  const launch = launchOf(
+    `${sealing(first, 1)}; rm "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"; mkdir "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"; ${sealing(second, 2)}`,
+    storing,
+  );
+  platform.run(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([second]), patient);
+  const file = join(runDirOf(launch), "checkpoints", first, "shards/0");
+  rmdirSync(file);
+  writeFileSync(file, content);
+  await vi.waitFor(
+    () => expect([...platform.checkpoints.keys()]).toEqual([second, first]),
+    patient,
+  );
+});
+
+test("a file that can never be sent fails its checkpoint with the reason, so that no other host waits", async () => {
+  const script = `${sealing(first, 1, { isPart: true })}; echo other > "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"`;
+  const launch = launchOf(script, storing);
+  platform.run(launch);
+  await platform.ended(launch);
+  const spool = join(runDirOf(launch), "spool/checkpoints");
+  await vi.waitFor(() => expect(readdirSync(spool)).toEqual([]), patient);
+  expect([...platform.failed.keys()]).toEqual([first]);
+  expect(platform.failed.get(first)).toContain("has changed since the checkpoint was stored");
 });

@@ -12,7 +12,16 @@ import {
   SetRetentionPolicySchema,
 } from "@trainyard/contracts/commands";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { damaged, declared, pinned, proposed, runRequested, unpinned } from "./testing/events.ts";
+import {
+  damaged,
+  declared,
+  pinned,
+  proposed,
+  runRequested,
+  trialCreated,
+  unpinned,
+  uploaded,
+} from "./testing/events.ts";
 import { soon, TestGc } from "./testing/test-gc.ts";
 
 let gc: TestGc;
@@ -102,6 +111,34 @@ describe("a person deletes a checkpoint", () => {
       expect(await remove(checkpoint, "**")).toMatchObject(rejectedAs("checkpoint_needed"));
       expect(await gc.retention(checkpoint ?? "")).toEqual([]);
     }
+  });
+
+  test("that was uploaded from a folder: no policy judges it, and a version or a run keeps it", async () => {
+    await gc.start(0);
+    const id = randomUUID();
+    await mkdir(join(gc.root, id), { recursive: true });
+    await writeFile(join(gc.root, id, "weights"), "www");
+    await gc.stage.tell(`checkpoint-${id}`, ...uploaded("ada", gc.root, gc.storageId));
+    const version = "model-version:m/1";
+    await gc.stage.tell(`checkpoint-${id}`, pinned("ada", version));
+    await gc.settled();
+    expect(await gc.retention(id)).toEqual([]);
+    const held = await remove(id);
+    expect(held).toMatchObject(rejectedAs("checkpoint_needed"));
+    expect(JSON.stringify(held)).toContain(`${version} pinned it`);
+    await gc.stage.tell(`checkpoint-${id}`, unpinned("ada", version));
+    const live = `${await gc.experiment([0, 1, 1])}.1`;
+    await gc.stage.tell(`trial-${live}`, trialCreated(live, id), runRequested(1, id));
+    await gc.settled();
+    expect(await gc.retention(id)).toEqual([]);
+    expect(JSON.stringify(await remove(id))).toContain(`run ${live}#1 starts from it`);
+    await gc.endTrial(live);
+    const { verdicts } = await explain("", { checkpoint: id });
+    const why = "it was uploaded from a folder: only a person deletes it";
+    expect(verdicts).toMatchObject([{ checkpoint: id, trial: "", keeps: true, keptBy: [why] }]);
+    expect(await remove(id)).toMatchObject({ kind: "ok" });
+    await becomes(id, deleted);
+    expect(gc.has(id)).toBe(false);
   });
 
   test("that was never complete, and is refused", async () => {

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** The folder that the person stands in; npm runs scripts in the checkout. */
 export function callerFolder(): string {
@@ -7,6 +8,17 @@ export function callerFolder(): string {
 
 export function callerPath(path: string): string {
   return isAbsolute(path) ? path : join(callerFolder(), path);
+}
+
+/** Where the Python package of the checkout is. */
+export const pythonPackages = fileURLToPath(
+  new URL("../../../libs/sdk-python/src", import.meta.url),
+);
+
+/** The Python of the person, and what it runs with to find that package. */
+export function pythonOfPerson() {
+  const env = { ...process.env, PYTHONPATH: pythonPackages, PYTHONDONTWRITEBYTECODE: "1" };
+  return { python: process.env["TRAINYARD_PYTHON"] ?? "python3", env };
 }
 
 /** The cluster that the person names, as far as they do. */

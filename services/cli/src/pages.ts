@@ -6,19 +6,22 @@ type Page<Item> = {
   readonly position: string;
 };
 
-/** A list, whole: all pages as one. */
+/** A list, whole: all pages as one, up to so many items. */
 export async function allPages<Item>(
   fetchPage: (start: {
     readonly pageSize: number;
     readonly pageToken: string;
   }) => Promise<Page<Item>>,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<Page<Item>> {
   const items: Item[] = [];
   let pageToken = "";
   for (;;) {
-    const page = await fetchPage({ pageSize: cliLimits.pageSize, pageToken });
+    const pageSize = Math.min(cliLimits.pageSize, limit - items.length);
+    const page = await fetchPage({ pageSize, pageToken });
     items.push(...page.items);
-    if (page.nextPageToken === "") return { items, nextPageToken: "", position: page.position };
+    if (page.nextPageToken === "" || items.length >= limit)
+      return { items, nextPageToken: "", position: page.position };
     pageToken = page.nextPageToken;
   }
 }

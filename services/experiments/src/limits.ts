@@ -43,6 +43,10 @@ export const limits = {
   messageCharsMax: 2_000,
   /** All that the nodes of one run say of their exits: at six bytes a character less than half of what an event holds. */
   exitCharsMax: 16_000,
+  /** Runs of a trial whose failures log policies have made final: the latest decide. */
+  finalRunsMax: 64,
+  /** As the configuration allows for max_trials. */
+  trialsMax: 1_000_000,
   /** Agents that log policies have excluded for a trial: each is left out of each look for a place of its runs. */
   excludedAgentsMax: 64,
 } as const;

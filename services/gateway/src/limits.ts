@@ -22,8 +22,10 @@ export const gatewayLimits = {
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
-  /** Rows that one request looks through for a page of those that it wants; the next page goes on behind them. */
-  filteredRowsMax: 5_000,
+  /** What one query of a list may take; beyond it the costliest condition is named. */
+  listQueryMs: 3_000,
+  /** Rows of a list that are counted; of more there is an estimate. */
+  countedRowsMax: 10_000,
   /** A service answers a command within this, or the caller is told to try again. */
   commandDeadlineMs: 5_000,
   /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */

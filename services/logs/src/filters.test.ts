@@ -2,7 +2,7 @@ import { LogLevel } from "@trainyard/contracts/commands";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { logsLimits } from "./limits.ts";
-import { line } from "./testing/lines.ts";
+import { line, slowPattern, slowTexts } from "./testing/lines.ts";
 import { TestLogs } from "./testing/test-logs.ts";
 
 let logs: TestLogs;
@@ -122,6 +122,21 @@ describe("lines are filtered", () => {
   });
 });
 
+test("an answer whose expression takes long ends after its share of time, and the next continues", async () => {
+  const task = newTask();
+  const texts = [...slowTexts(20), `${"a".repeat(401)}c`];
+  await logs.written(texts.map((text, n) => line(`${task}#1`, n, text)));
+  const [pages, found]: [number[], number[]] = [[], []];
+  for (let [after, more] = ["", true]; more; ) {
+    const page = await logs.page({ task, matches: slowPattern, after });
+    [after, more] = [page.next, page.more];
+    pages.push(page.lines.length);
+    found.push(...page.lines.map(({ line: stored }) => stored?.sequence ?? -1));
+  }
+  expect(found).toEqual([20]);
+  expect(pages.length).toBeGreaterThan(1);
+});
+
 describe("a range of lines", () => {
   test("lies between two cursors, and is read backwards page by page", async () => {
     const task = newTask();
@@ -160,10 +175,12 @@ test("a filter that is none is refused with its reason", async () => {
     logs.refusal({ task: "12", matches: "(" }),
     logs.refusal({ task: "12", matches: "(a)\\1" }),
     logs.refusal({ task: "12", matches: "a".repeat(1_001) }),
+    logs.refusal({ task: "12", matches: "(\\pL{30}){30}(\\pL{30}){30}" }),
     logs.refusal({ task: "12", search: "--" }),
     logs.refusal({ task: "12", before: "one" }),
   ]);
   expect(refusals.map(({ problems }) => problems?.map(({ path }) => path))).toEqual([
+    ["matches"],
     ["matches"],
     ["matches"],
     ["matches"],

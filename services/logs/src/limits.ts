@@ -24,9 +24,13 @@ export const logsLimits = {
   matchedBytesPerAnswerMax: 4 * 1024 * 1024,
   /** Compared in one turn of the thread that does it: readers take turns. */
   matchedBytesPerTurnMax: 16 * 1024,
+  /** Processor time of the thread that compares, for one answer: what a reader waits for a share of it. */
+  matchMsPerAnswer: 1_000,
+  /** Of a compiled expression: the time for a line grows with it. A log policy's has at most 500 when it is submitted. */
+  patternInstructionsMax: 1_000,
   /** Expressions that a thread keeps compiled. */
   compiledMax: 256,
-  /** How long a batch's lines are compared with the log policies: an agent waits ten seconds for the answer. */
+  /** Processor time of the thread that compares, for a batch's lines and the log policies: an agent waits ten seconds. */
   policyMsPerBatch: 4_000,
   /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
   experimentsKnownMax: 1_000,

@@ -1,6 +1,6 @@
 import type { EventData } from "@trainyard/contracts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { line } from "./testing/lines.ts";
+import { line, slowPattern, slowTexts } from "./testing/lines.ts";
 import { TestLogs } from "./testing/test-logs.ts";
 
 let logs: TestLogs;
@@ -99,6 +99,29 @@ test("a policy without a pattern is off, and one without a name is called by its
   const trial = await trialWith({ name: "CUDA OOM" }, { pattern: "^x+$", action: "exclude_node" });
   await logs.written([line(`${trial}#1`, 1, "CUDA out of memory"), line(`${trial}#1`, 2, "xx")]);
   expect(await signalsOf(trial)).toMatchObject([{ policy: "^x+$", action: "exclude_node" }]);
+});
+
+test("a recorded policy whose pattern is no expression any more is off, and stops nothing", async () => {
+  const trial = await trialWith({ name: "broken", pattern: "(", action: "cancel_retries" }, oom);
+  await logs.written([line(`${trial}#1`, 1, "("), line(`${trial}#1`, 2, "CUDA out of memory")]);
+  await logs.written([line(`${trial}#2`, 1, "(")]);
+  expect(await logs.texts({ task: trial })).toHaveLength(3);
+  expect(await signalsOf(trial)).toMatchObject([{ policy: "CUDA OOM" }]);
+  expect(logs.warnings).toMatchObject([
+    [{ policy: "broken", pattern: "(" }, "log_policy_not_compared"],
+  ]);
+});
+
+test("lines that were compared are not compared again when their batch comes again", async () => {
+  const trial = await trialWith({ name: "slow", pattern: slowPattern, action: "cancel_retries" });
+  const lines = slowTexts(8).map((text, n) => line(`${trial}#1`, n, text));
+  const timed = async () => {
+    const start = performance.now();
+    await logs.written(lines);
+    return performance.now() - start;
+  };
+  const first = await timed();
+  expect(await timed()).toBeLessThan(first / 3);
 });
 
 test("an expression on which a backtracking engine hangs delays no other run, and its own run's lines are stored", async () => {

@@ -4,7 +4,7 @@ import { createPostgresLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { logsLimits } from "./limits.ts";
 import { KeptTable } from "./shell/kept-table.ts";
 import { Retention, type RetentionSettings } from "./shell/retention.ts";
@@ -153,4 +153,71 @@ test("the oldest lines of an experiment that has more bytes than the cluster kee
   expect(await countOf(small)).toBe(5);
   await sweep({ retentionBytes: 1_050 });
   expect(await countOf(large)).toBe(10);
+});
+
+test("lines beyond the cluster's bytes are removed by one look, however many they are", async () => {
+  const experiment = await newExperiment();
+  const size = logsLimits.linesPerRemovalMax / 2 + 100;
+  for (let run = 1; run <= 2; run += 1) {
+    const lines = Array.from({ length: size }, (_, n) => line(`${experiment}.1#${run}`, n, "x"));
+    await logs.written(lines);
+  }
+  await sweep({ retentionBytes: 50 });
+  expect(await countOf(experiment)).toBe(50);
+});
+
+test("an experiment whose lines cannot be removed keeps no other's", async () => {
+  const [bad, good] = [await newExperiment(0), await newExperiment(0)];
+  for (const experiment of [bad, good]) {
+    await write(experiment, 2);
+    await ends(experiment);
+  }
+  await logs.stage.sql(
+    `create function logs.refuse() returns trigger language plpgsql as
+     $$ begin raise 'canceling statement due to statement timeout' using errcode = '57014'; end $$`,
+  );
+  await logs.stage.sql(
+    `create trigger refuse before delete on logs.lines
+     for each row when (old.experiment = '${bad}') execute function logs.refuse()`,
+  );
+  aheadMs = dayMs;
+  try {
+    await sweep();
+  } finally {
+    await logs.stage.sql("drop function logs.refuse() cascade");
+  }
+  expect([await countOf(bad), await countOf(good)]).toEqual([2, 0]);
+  await sweep();
+  expect(await countOf(bad)).toBe(0);
+});
+
+test("a line that is stored while others are removed is removed too, by this look or the next", async () => {
+  const experiment = await newExperiment(0);
+  await logs.stage.sql("insert into logs.experiments (experiment) values ($1)", [experiment]);
+  await ends(experiment);
+  aheadMs = dayMs;
+  const writer = await pool.connect();
+  let sweeping: Promise<void>;
+  try {
+    await writer.query("begin");
+    await writer.query("update logs.experiments set gone = false where experiment = $1", [
+      experiment,
+    ]);
+    sweeping = sweep();
+    await vi.waitFor(async () => {
+      const waiting = await logs.stage.sql("select from pg_locks where not granted");
+      expect(waiting).not.toEqual([]);
+    });
+    await writer.query(
+      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)
+       values ($1, $2, 1, 0, 1, 0, 1, false, 'late')`,
+      [experiment, `${experiment}.1`],
+    );
+    await writer.query("commit");
+  } finally {
+    writer.release();
+  }
+  await sweeping;
+  await sweep();
+  expect(await countOf(experiment)).toBe(0);
 });

@@ -29,7 +29,8 @@ export async function createService(
   const { bus, clock, log, logger, registry, stack } = parts;
   const pool = openTables(parts, config, overrides);
   const table = new LineTable(pool);
-  const finder = new LineFinder(table, stack.use(new Patterns("looks for expressions in lines")));
+  const expressions = stack.use(new Patterns("looks for expressions in lines"));
+  const finder = new LineFinder(table, expressions);
   const { http, runTokenKeys, retention: settings } = config;
   const kept = new KeptTable(pool);
   const retention = new Retention({ log, kept, clock, logger, settings });
@@ -41,7 +42,7 @@ export async function createService(
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
-    commands: { ...writes, ...queryCommands(finder, kept) },
+    commands: { ...writes, ...queryCommands(finder, kept, expressions) },
     loops: [(signal) => retention.loop.run(signal)],
   });
 }

@@ -1,3 +1,4 @@
+import type { LogPolicy } from "@trainyard/experiment-config/recorded";
 import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
@@ -11,6 +12,8 @@ export type Telemetry = {
   matched(action: string): void;
   /** Lines of a node of a run that were not compared with its log policies, which take too long. */
   unmatched(node: string, lines: number): void;
+  /** A recorded policy of an experiment is off, because its pattern is no expression any more. */
+  policyOff(experiment: string, policy: LogPolicy, problem: string): void;
 };
 
 export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
@@ -47,6 +50,8 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
       unmatched.inc(lines);
       logger.warn({ node, lines }, "lines_not_compared_with_log_policies");
     },
+    policyOff: (experiment, { name, pattern }, problem) =>
+      logger.warn({ experiment, policy: name, pattern, problem }, "log_policy_not_compared"),
     unproven: () => unproven.inc(),
     taken(storedNow, repeatsNow) {
       stored.inc(storedNow);

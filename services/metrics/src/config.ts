@@ -13,6 +13,7 @@ const schema = z.object({
   ...grpcVariables,
   /** The database of the points, where that is not the log's. */
   TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
+  TRAINYARD_METRIC_RETENTION_DAYS: z.coerce.number().int().min(-1).max(32_767).default(-1),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
   TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
 });
@@ -20,6 +21,8 @@ const schema = z.object({
 export type MetricsConfig = ConnectionsConfig & {
   readonly tables: ConnectionsConfig;
   readonly grpcPort: number;
+  /** Of points and system samples, after their experiment's end; -1 for ever. */
+  readonly retentionDays: number;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
 };
 
@@ -36,6 +39,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Metr
     ...connections,
     tables: { ...connections, postgresUrl },
     grpcPort: env.TRAINYARD_GRPC_PORT,
+    retentionDays: env.TRAINYARD_METRIC_RETENTION_DAYS,
     runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]),
   };
 }

@@ -22,6 +22,8 @@ export const metricsLimits = {
   nameCharactersMax: 255,
   /** Of a metric's name: part of an index entry, too. */
   metricNameBytesMax: 1_024,
+  /** Names of one report: each new one is a row. What a script logs has under a hundred, and one value a layer some thousands. */
+  namesPerReportMax: 4_096,
   /** How long a request waits until this replica knows of the run's grant, before 503. */
   grantWaitMs: 2_000,
   retryAfterSeconds: 1,
@@ -32,19 +34,19 @@ export const metricsLimits = {
   /** The same in bytes, for reports with large values: one full request is one insert, and sixteen of them wait. */
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
-  /** Runs whose stored keys this process remembers: a few hundred bytes each, some 40 KiB at worst. */
-  runsKnownMax: 10_000,
+  /** Of the runs whose stored keys this process remembers: half a KiB each, 64 KiB for one whose keys have many gaps. */
+  runsKnownBytesMax: 16 * 1024 * 1024,
   /** Trials whose metric names are remembered, and the names of each group: beyond it they are recorded again with each report. */
   trialsKnownMax: 2_000,
   namesKnownPerGroupMax: 20_000,
   /** Attempts at a write while other replicas write the same runs. */
   writeAttemptsMax: 20,
-  /** A tail of so many reports is compacted at once; so many bytes count as one report more. */
-  tailWeightMax: 1_000,
+  /** A tail of so many reports is compacted at once, half a block, so it is merged with no other; so many bytes count as one report more. */
+  tailWeightMax: 2_048,
   tailBytesPerReport: 4 * 1024,
   /** A smaller tail is compacted after this long. */
   tailAgeMs: 120_000,
-  /** Reports of one block: a chart of a million points reads 250 blocks, a page of reports one or two. */
+  /** Reports of one block: a chart of a million points reads some 400 blocks of half as many or more, a page of reports one or two. */
   blockReportsMax: 4_096,
   /** The same in bytes of JSON, for reports with very many or with large values. */
   blockBytesMax: 1024 * 1024,
@@ -54,11 +56,20 @@ export const metricsLimits = {
   /** Runs looked at in one step, and the pause when nothing is due. */
   compactionRunsMax: 20,
   compactionPauseMs: 1_000,
-  /** A run whose reports cannot be read is looked at again after this long. */
+  /** A run that cannot be compacted is looked at again after this long. */
   compactionPostponedMs: 600_000,
   /** Rows of earlier versions that one step moves, and the pause when there are none. */
   oldRowsPerStep: 500,
   oldRowsPauseMs: 5_000,
+  /** Before those that could not be moved are tried again. */
+  oldRowsLeftPauseMs: 600_000,
+  /** Rows that one statement of retention removes, and blocks, which go with their columns. */
+  rowsPerRemovalMax: 5_000,
+  blocksPerRemovalMax: 50,
+  /** Between two looks at what is to be removed: days are what is counted. */
+  retentionLookMs: 6 * 3_600_000,
+  /** Of an experiment's stream, which has one for each time that it is paused or activated. */
+  eventsRead: 10_000,
   /** Points that one answer is made of, for each trial: some 60 bytes each while they are put in order. */
   seriesPointsMax: 5_000_000,
   /** Blocks read at once: some MiB of one metric. */

@@ -22,10 +22,11 @@ import { startGrpc } from "./shell/grpc.ts";
 import { Ingest } from "./shell/ingest.ts";
 import { Intake } from "./shell/intake.ts";
 import { compactDue } from "./shell/compaction.ts";
-import { moveOldRows } from "./shell/old-rows.ts";
+import { OldRowsMove } from "./shell/old-rows-move.ts";
 import { PointStore } from "./shell/point-store.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
+import { Retention } from "./shell/retention.ts";
 import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
 import { streamQueryCommands } from "./shell/stream-queries.ts";
@@ -49,7 +50,7 @@ export async function createService(
   const executor = new Executor(log, cache);
   const store = new PointStore(pool);
   const system = new SystemTable(pool);
-  const ingest = new Ingest({ executor, bus, store, system, events: createTelemetry(registry) });
+  const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
   const intake = new Intake({ ingest, follower, runTokenKeys });
   const face = { intake, logger, registry };
@@ -59,7 +60,7 @@ export async function createService(
     partition: new Partition(name, 0, parts, async () => ({
       reactions: { consumer: name, handlers: reactions(pool) },
       commands: {},
-      effects: (signal) => upkeep(pool, parts, signal),
+      effects: (signal) => upkeep(pool, parts, config, signal),
     })),
     loops: [(signal) => follower.run(signal)],
     commands: {
@@ -73,18 +74,24 @@ export async function createService(
   });
 }
 
-/** What one replica does in the background: old rows become tails, tails become blocks, and streams forget. */
-async function upkeep(pool: Pool, parts: Parts, signal: AbortSignal): Promise<void> {
-  const { compactionRunsMax, compactionPauseMs, oldRowsPauseMs } = metricsLimits;
-  const { streamSweptTails, streamSweepPauseMs } = metricsLimits;
+/** What one replica does in the background: old rows become tails, tails become blocks, streams forget, and what is due goes. */
+async function upkeep(
+  pool: Pool,
+  parts: Parts,
+  { retentionDays }: MetricsConfig,
+  signal: AbortSignal,
+): Promise<void> {
+  const { compactionRunsMax, compactionPauseMs, streamSweptTails, streamSweepPauseMs } =
+    metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
-  const migration = new EffectLoop("old-rows", parts, async () =>
-    (await moveOldRows(pool)) === 0 ? oldRowsPauseMs : 0,
-  );
+  const oldRows = new OldRowsMove(pool, parts.logger);
+  const migration = new EffectLoop("old-rows", parts, () => oldRows.step());
+  const retention = new Retention({ ...parts, pool, retentionDays });
   const sweep = new EffectLoop("stream-sweep", parts, async () =>
     (await sweepStreams(pool)) === streamSweptTails ? 0 : streamSweepPauseMs,
   );
-  await Promise.all([compaction.run(signal), migration.run(signal), sweep.run(signal)]);
+  const loops = [compaction, migration, retention.loop, sweep];
+  await Promise.all(loops.map((loop) => loop.run(signal)));
 }

@@ -2,8 +2,10 @@ import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/comman
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import pg from "pg";
+import { decodeLedger } from "./core/columns/key-ledger.ts";
+import { RunHeads } from "./shell/run-heads.ts";
 import { inSnapshot, partsOf, reportsOf } from "./shell/parts.ts";
-import { report, TestMetrics } from "./testing/test-metrics.ts";
+import { report, systemReport, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
 let service: ListeningService;
@@ -32,6 +34,74 @@ beforeAll(async () => {
 });
 
 afterAll(() => metrics[Symbol.asyncDispose]());
+
+const keysOf = async (trial: string) => {
+  const text = "select keys from metrics.runs where trial = $1";
+  const [row] = await metrics.stage.sql<{ keys: Buffer }>(text, [trial]);
+  return decodeLedger(row?.keys ?? Buffer.alloc(0));
+};
+
+describe("the keys of a run", () => {
+  test("are one range for a node, also where system samples come between its reports", async () => {
+    const trial = await newTrial();
+    const all = Array.from({ length: 40 }, (_, n) =>
+      n % 2 === 0 ? report(n, "training", n) : systemReport(n, n, 50),
+    );
+    await send(trial, all.slice(0, 21));
+    await send(trial, all);
+    expect([...(await keysOf(trial))]).toEqual([[0, [0, 39]]]);
+    expect((await metrics.page({ trial })).points).toHaveLength(20);
+    expect((await metrics.systemPage(trial)).points).toHaveLength(20);
+    const [total] = (await metrics.profile(trial)).totals;
+    expect(total?.samples).toBe(200);
+  });
+
+  test("are known where a sample was stored by an earlier version", async () => {
+    const trial = await newTrial();
+    await send(trial, [systemReport(1, 1, 50)]);
+    await metrics.stage.sql("delete from metrics.runs where trial = $1", [trial]);
+    const fresh = await metrics.replica();
+    expect((await send(trial, [systemReport(1, 1, 50)], fresh)).status).toBe(200);
+    expect((await metrics.profile(trial)).totals[0]?.samples).toBe(10);
+    await fresh[Symbol.asyncDispose]();
+  });
+
+  test("are all known in a run whose ranges were too many once, and are not any more", async () => {
+    const trial = await newTrial();
+    // Every second one: more ranges than are kept, so that the last keys are loose.
+    const torn = Array.from({ length: 4_200 }, (_, n) => report(2 * n + 1, "training", 2 * n));
+    for (let start = 0; start < torn.length; start += 1_000) {
+      await send(trial, torn.slice(start, start + 1_000));
+    }
+    const between = Array.from({ length: 500 }, (_, n) => report(2 * n + 2, "training", 2 * n + 1));
+    await send(trial, between);
+    const stored = async () => {
+      const text = `select sum(reports)::integer as reports from (
+        select trial, reports from metrics.tails union all select trial, reports from metrics.blocks
+      ) as parts where trial = $1`;
+      return (await metrics.stage.sql<{ reports: number }>(text, [trial]))[0]?.reports;
+    };
+    expect(await stored()).toBe(4_700);
+    const fresh = await metrics.replica();
+    for (const to of [service, fresh]) await send(trial, torn.slice(-100), to);
+    expect(await stored()).toBe(4_700);
+    await fresh[Symbol.asyncDispose]();
+  });
+});
+
+test("all runs of one write are known, however few are remembered", async () => {
+  const runs = [
+    { trial: await newTrial(), run: 1 },
+    { trial: await newTrial(), run: 1 },
+  ];
+  const connectionString = metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+  const pool = new pg.Pool({ connectionString, max: 1 });
+  const heads = new RunHeads(pool, 1_000);
+  for (const asked of [runs.slice(0, 1), runs, runs.toReversed()]) {
+    expect(await heads.of(asked)).toMatchObject(asked);
+  }
+  await pool.end();
+});
 
 describe("compaction", () => {
   test("changes nothing that is read", async () => {
@@ -154,6 +224,35 @@ describe("compaction", () => {
     expect((await blocksOf(trial)).length).toBe(1);
   });
 
+  test("of a run that the database does not store keeps no other waiting", async () => {
+    const [bad, good] = [await newTrial(), await newTrial()];
+    await metrics.stage.sql(
+      `create function metrics.too_slow() returns trigger language plpgsql as
+       $$ begin raise 'canceling statement due to statement timeout' using errcode = '57014'; end $$`,
+    );
+    await metrics.stage.sql(
+      `create trigger too_slow before insert on metrics.blocks
+       for each row when (new.trial = '${bad}') execute function metrics.too_slow()`,
+    );
+    try {
+      for (const trial of [bad, good]) {
+        await send(trial, [report(1, "training", 1)]);
+        await metrics.stage.sql(
+          "update metrics.runs set due_at = now() - interval '1 h' where trial = $1",
+          [trial],
+        );
+      }
+      await vi.waitFor(async () => expect(await blocksOf(good)).toHaveLength(1), {
+        timeout: 30_000,
+      });
+    } finally {
+      await metrics.stage.sql("drop function metrics.too_slow() cascade");
+    }
+    expect(await blocksOf(bad)).toEqual([]);
+    await metrics.compact();
+    expect(await blocksOf(bad)).toHaveLength(1);
+  });
+
   test("of large values keeps blocks small", async () => {
     const trial = await newTrial();
     const text = "x".repeat(180_000);
@@ -206,6 +305,31 @@ describe("rows of an earlier version", () => {
     expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.25 } });
     await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 90_000 });
     expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.25 } });
+  });
+
+  // The last: rows that were left are tried again ten minutes later, with those that have come meanwhile.
+  test("that cannot be stored in the new form stay readable, and keep no other waiting", async () => {
+    const [bad, good] = [await newTrial(), await newTrial()];
+    // A name that no index entry has room for.
+    const name = Array.from({ length: 6_000 }, (_, n) => ((n * n * 31) % 1_297).toString(36)).join(
+      "",
+    );
+    await storeOld(bad, "training", [0, 1, 2, 3, 4, 5, 6]);
+    await metrics.stage.sql(
+      `update metrics.points set metrics = json_build_object($2::text, 1)
+       where trial = $1 and step in (0, 4)`,
+      [bad, name],
+    );
+    await storeOld(good, "training", [0, 1, 2]);
+    const stepsOf = async (trial: string) =>
+      (await metrics.reports(trial)).map((one) => (one as readonly unknown[])[2]);
+    await vi.waitFor(async () => expect(await left()).toBe(2), { timeout: 30_000 });
+    expect(await stepsOf(bad)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(await stepsOf(good)).toEqual([0, 1, 2]);
+    expect((await send(bad, [report(5, "training", 4)])).status).toBe(200);
+    await metrics.compact();
+    expect(await stepsOf(bad)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    await metrics.stage.sql("delete from metrics.points where trial = $1", [bad]);
   });
 });
 

@@ -13,7 +13,7 @@ import {
 } from "@trainyard/contracts/commands";
 import type { AnyEvent } from "@trainyard/contracts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { TestRegistry } from "./testing/test-registry.ts";
+import { experimentStoredIn, TestRegistry } from "./testing/test-registry.ts";
 
 let registry: TestRegistry;
 
@@ -227,6 +227,28 @@ describe("an audit", () => {
       true,
       true,
     ]);
+  });
+
+  test("never finds a name below which another root of checkpoints is", async () => {
+    const whole = await stored();
+    const below = { type: "directory", container_path: join(registry.storage, whole, "more") };
+    await registry.stage.tell("experiment-8", experimentStoredIn(below));
+    await registry.declareIn({ trial: await registry.newTrial("8") });
+    const name = randomUUID();
+    const inner = join(registry.storage, name);
+    await mkdir(join(inner, "deep"), { recursive: true });
+    const storage = { type: "directory", container_path: join(inner, "deep") };
+    await registry.stage.tell("experiment-7", experimentStoredIn(storage));
+    await registry.declareIn({ trial: await registry.newTrial("7") });
+    const longAgo = new Date(Date.now() - 20 * dayMs);
+    for (const path of ["deep", ""]) await utimes(join(inner, path), longAgo, longAgo);
+    const answer = await audit(14 * dayMs);
+    expect(answer).toMatchObject({ kind: "ok" });
+    const found = answer.kind === "ok" ? answer.reply.findings : [];
+    expect(found.map((one) => one.name)).not.toContain(name);
+    // Nor is a checkpoint missing for that.
+    expect(found.map((one) => one.name)).not.toContain(whole);
+    expect(registry.has(name, "deep")).toBe(true);
   });
 
   test("of a root that nothing was declared under is refused", async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { storageMarkerName as marker } from "@trainyard/blob";
 import {
   AuditStorageSchema,
+  FailCheckpointSchema,
   FileDownloadsSchema,
   PlanFilesSchema,
   StorageAuditSchema,
@@ -10,8 +11,10 @@ import {
   VerifyCheckpointSchema,
 } from "@trainyard/contracts/commands";
 import type { AnyEvent } from "@trainyard/contracts";
+import { AcceptedSchema } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { BucketStage, type Stored } from "./testing/bucket-stage.ts";
+import { entry } from "./testing/test-registry.ts";
 
 const files = { weights: "the weights", "deep/optimizer é": "momentum" };
 const dayMs = 24 * 60 * 60 * 1000;
@@ -63,6 +66,24 @@ describe("an upload", () => {
     expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
   });
 
+  test("of a complete checkpoint is planned no more, and one of a failed checkpoint is refused with the reason", async () => {
+    const stored = await bucket.completed(files);
+    const others = { ...stored, manifest: [entry("weights", "other"), entry("more", "x")] };
+    const answer = await bucket.planUpload(others);
+    const wanted = ["weights", "more"].map((path) => ({ path, parts: [] }));
+    expect(answer).toMatchObject({ kind: "ok", reply: { files: wanted } });
+    const failed = await bucket.sent(files);
+    await bucket.store.put(`${failed.checkpoint}/weights`, Buffer.from("the_weights"));
+    await bucket.decided(failed);
+    const refused = await bucket.planUpload(failed);
+    expect(refused).toMatchObject(rejectedAs("checkpoint_failed"));
+    expect(refused).toMatchObject({
+      rejection: {
+        detail: 'the file "weights" has another content than the manifest says',
+      },
+    });
+  });
+
   test("takes the bytes of the manifest only", async () => {
     const stored = await bucket.declared(files);
     const other = { ...files, weights: "the_weights" };
@@ -83,6 +104,39 @@ describe("an upload", () => {
       const answer = await bucket.planUpload({ ...stored, manifest });
       expect(answer, path).toMatchObject(rejectedAs("invalid_manifest"));
     }
+  });
+});
+
+describe("a host that can never send the rest", () => {
+  const fail = (stored: Stored, reason: string, run = 1) => {
+    const { checkpoint, trial } = stored;
+    const request = { checkpoint, trial, run, reason };
+    return bucket.registry.stage.ask([FailCheckpointSchema, request], AcceptedSchema);
+  };
+
+  test("fails its checkpoint, and the host that waits for its files is refused with the reason", async () => {
+    const stored = await bucket.declared(files);
+    await bucket.sendAll((await partsOf(stored)).slice(0, 1), files);
+    expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
+    expect(await fail(stored, "the sealed file b is missing")).toMatchObject({ kind: "ok" });
+    expect(await fail(stored, "again")).toMatchObject({ kind: "ok" });
+    const refused = { rejected: "checkpoint_failed", detail: "the sealed file b is missing" };
+    expect(await bucket.complete(stored)).toMatchObject({ rejection: refused });
+    expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointFailed"]);
+  });
+
+  test("changes nothing of a complete checkpoint, and fails none of another run", async () => {
+    const complete = await bucket.completed(files);
+    expect(await fail(complete, "x")).toMatchObject({ kind: "ok" });
+    expect(await namesOf(complete)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+    const open = await bucket.declared(files);
+    expect(await fail(open, "x", 2)).toMatchObject(rejectedAs("not_your_run"));
+    const another = { ...open, trial: await bucket.newTrial() };
+    expect(await fail(another, "x")).toMatchObject(rejectedAs("not_your_run"));
+    for (const reason of ["", "x".repeat(1_001)]) {
+      expect(await fail(open, reason)).toMatchObject(rejectedAs("invalid_request"));
+    }
+    expect(await namesOf(open)).toEqual(["CheckpointDeclared"]);
   });
 });
 

@@ -218,7 +218,15 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   await using program = other();
   const key = "team/tensorboard/experiment/2/trial/2.1/metrics/events";
   expect(await program.head(key)).toMatchObject({ bytes: 4 });
-  const later = [PlanTensorBoardSchema, { trial, run: 2, files: digested({ a: "1" }) }] as const;
+  // A newer run may have written it.
+  await registry.stage.tell(`trial-${trial}`, runEnded(1, RunEndWhy.FAILED, []), runRequested(2));
+  expect(await send("of run 1, longer")).toBe(0);
+  expect(await program.head(key)).toMatchObject({ bytes: 4 });
+  const absent = [PlanTensorBoardSchema, { trial, run: 1, files: digested({ b: "1" }) }] as const;
+  expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
+    reply: { files: [{ path: "b", parts: [{ bytes: 1 }] }] },
+  });
+  const later = [PlanTensorBoardSchema, { trial, run: 3, files: digested({ a: "1" }) }] as const;
   expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
     rejection: { rejected: "run_not_found" },
   });

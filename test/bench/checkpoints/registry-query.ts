@@ -2,17 +2,12 @@
  * Queries for versions of a model through the API of a gateway, at 100,000 versions beside 10,000: the best by a metric under
  * conditions, a page of a list under a condition, and a version by its number and by an alias.
  */
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createMemoryBus } from "@trainyard/bus";
-import { Client } from "@trainyard/client";
-import { type AnyEvent, categoryOwners, encodeEvent } from "@trainyard/contracts";
-import { createPostgresLog, migrateLog, newEventId } from "@trainyard/event-log";
-import { createService } from "@trainyard/service-gateway";
+import type { Client } from "@trainyard/client";
+import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import { createPostgresLog, newEventId } from "@trainyard/event-log";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
+import { createGatewayDatabase, startGateway, untilFolded } from "../support/gateway.ts";
 import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave } from "../support/measure.ts";
 
@@ -28,9 +23,6 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   const forMs = { tiny: 200, short: 2_000, full: 5_000 }[context.size];
   await using stack = new AsyncDisposableStack();
   const postgres = stack.use(await startTestPostgres());
-  await withClient(postgres.url(), (client) =>
-    client.query("create role ty_migrator; create role ty_gateway login"),
-  );
   const open = async (versions: number): Promise<Client> => {
     context.say(`filling a registry with ${versions} versions`);
     return openRegistry(stack, postgres, versions);
@@ -90,40 +82,12 @@ async function openRegistry(
   versions: number,
 ): Promise<Client> {
   const database = `registry_${versions}`;
-  await withClient(postgres.url(), (client) => client.query(`create database ${database}`));
-  const url = postgres.url({ database });
-  await withClient(url, async (client) => {
-    await client.query("create schema gateway authorization ty_gateway");
-    await client.query(`grant connect, create, temporary on database ${database} to ty_gateway`);
-    const user = client.user ?? "postgres";
-    const categories: Record<string, string> = {};
-    for (const [category, owner] of Object.entries(categoryOwners)) {
-      categories[category] = owner === "gateway" ? "ty_gateway" : user;
-    }
-    await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway" } } });
-  });
+  const url = await createGatewayDatabase(postgres, database);
   await fill(url, versions);
-  const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
-  const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
-  await writeFile(join(folder, "token"), token, { mode: 0o600 });
-  const config = {
-    postgresUrl: postgres.url({ user: "ty_gateway", database }),
-    nats: { url: "127.0.0.1:1" },
-    http: { host: "127.0.0.1", port: 0 },
-    logLevel: "silent" as const,
-    blobDir: join(folder, "blobs"),
-    checkpointDir: folder,
-    checkpointStorage: { type: "directory", container_path: folder },
-    runTokenKeys: new Map<string, Buffer>(),
-    grpcPort: 0,
-    firstTokenFile: join(folder, "token"),
-  };
-  const bus = createMemoryBus().connect("gateway");
-  const gateway = stack.use(await createService(config, { bus }));
-  await gateway.start();
-  const client = new Client({ url: gateway.address(), token });
-  await untilFolded(client, versions);
+  const client = await startGateway(stack, postgres, database);
+  await untilFolded(
+    async () => (await client.call("getModel", { model })).aliases["champion"] === versions,
+  );
   await withClient(url, (admin) => admin.query("vacuum analyze"));
   return client;
 }
@@ -173,12 +137,4 @@ function registered(number: number): AnyEvent {
       metadata: { dataset: `v${number % 3}`, lr: (number % 11) / 10 },
     },
   };
-}
-
-async function untilFolded(client: Client, versions: number): Promise<void> {
-  for (;;) {
-    const known = await client.call("getModel", { model }).catch(() => null);
-    if (known?.aliases["champion"] === versions) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
 }

@@ -8,11 +8,12 @@ export type ExperimentFacts = {
   active: boolean;
   stopping: boolean;
   ended: boolean;
+  continuations: number;
   readonly maxRestarts: number;
   readonly maxConcurrent: number;
 };
 
-/** An experiment ends once, with its last trial, and after that only the words about it change, and whether it is archived. */
+/** An experiment ends once for each time that it is taken up, with its last trial, and after that only the words about it change, and whether it is archived. */
 export class ExperimentRules {
   readonly #facts = new Map<string, ExperimentFacts>();
 
@@ -41,6 +42,16 @@ export class ExperimentRules {
       if (!facts.ended) report("the experiment had not ended");
       return;
     }
+    if (event.type === "ExperimentContinued") {
+      if (!facts.ended && facts.stopping) report("the experiment was stopping");
+      if (!facts.ended && event.data.trial === undefined) report("the experiment had not ended");
+      if (event.data.continuation !== facts.continuations + 1) report("a continuation is missing");
+      facts.continuations += 1;
+      if (facts.ended) facts.active = true;
+      if (facts.ended) facts.stopping = false;
+      facts.ended = false;
+      return;
+    }
     if (facts.ended) report("the experiment had ended");
     if (event.type === "ExperimentActivated") facts.active = true;
     if (event.type === "ExperimentPaused") facts.active = false;
@@ -51,7 +62,9 @@ export class ExperimentRules {
       if (open.length > 0) report(`the trials ${open.join(", ")} had not ended`);
       const completed = event.data.outcome === ExperimentOutcome.COMPLETED;
       if (completed && facts.stopping) report("it was stopped and counts as completed");
-      if (!facts.stopping && !searches.isCompleted(id)) report("the search was not complete");
+      if (!facts.stopping && !searches.isCompleted(id, facts.continuations)) {
+        report("the search was not complete");
+      }
       if (!facts.stopping && trials.endedOf(id) < searches.proposedOf(id)) {
         report("a proposed trial never was");
       }
@@ -67,6 +80,7 @@ function factsOf(config: Json): ExperimentFacts {
     active: false,
     stopping: false,
     ended: false,
+    continuations: 0,
     maxRestarts: Number(config["max_restarts"] ?? 5),
     maxConcurrent: Number(searcher["max_concurrent_trials"] ?? 0) || Number.POSITIVE_INFINITY,
   };

@@ -16,6 +16,7 @@ type SearchFacts = {
   readonly observed: Set<string>;
   readonly times: Set<string>;
   completed: boolean;
+  continuations: number;
 };
 
 /** A search proposes densely numbered trials, no more at a time than it may, and weighs each report that counts once. */
@@ -38,13 +39,16 @@ export class SearchRules {
       observed: new Set(),
       times: new Set(),
       completed: false,
+      continuations: 0,
     };
     this.#facts.set(id, facts);
     return facts;
   }
 
-  isCompleted(id: string): boolean {
-    return this.#of(id).completed;
+  /** Whether it is, since it was continued so often. */
+  isCompleted(id: string, continuations: number): boolean {
+    const facts = this.#of(id);
+    return facts.completed && facts.continuations === continuations;
   }
 
   proposedOf(id: string): number {
@@ -57,6 +61,7 @@ export class SearchRules {
 
   see(id: string, event: AnyEvent, report: Report, trials: TrialRules): void {
     const facts = this.#of(id);
+    if (event.type === "SearchContinued") return continued(id, facts, event.data, report, trials);
     if (facts.completed) report("the search was complete");
     switch (event.type) {
       case "TrialProposed":
@@ -111,6 +116,32 @@ export class SearchRules {
       return [`the search ${experiment} never saw the report ${id} of trial ${number}`];
     });
   }
+}
+
+/** It takes up what did not train to its end; others that it never heard of are over. */
+function continued(
+  id: string,
+  facts: SearchFacts,
+  data: EventData<"SearchContinued">,
+  report: Report,
+  trials: TrialRules,
+): void {
+  if (data.continuation <= facts.continuations) report("it was continued so before");
+  facts.continuations = data.continuation;
+  if (facts.completed) {
+    trials.excuseMeasurements(id);
+    for (let number = 1; number <= facts.proposals.length; number += 1) facts.outcomes.add(number);
+  }
+  for (const number of data.trials) {
+    if (number > facts.proposals.length) report(`trial ${number} was never proposed`);
+    if (trials.outcomeOf(trialId(id, number)) === TrialOutcome.INVALID_HYPERPARAMETERS) {
+      report(`trial ${number} cannot be trained`);
+    }
+    facts.outcomes.delete(number);
+    facts.resting.delete(number);
+    facts.failed.delete(number);
+  }
+  facts.completed = false;
 }
 
 /** One that the search fails may have finished before it heard of that. */

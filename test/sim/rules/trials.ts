@@ -20,6 +20,8 @@ type TrialFacts = {
   /** What the newest run has left, and until when the next one waits for it. */
   named: Set<string>;
   awaitedUntilMs: number;
+  killed: boolean;
+  continuation: number;
 };
 
 export type CountedMeasurement = {
@@ -47,7 +49,7 @@ export class TrialRules {
   readonly #checkpoints: CheckpointRules;
   readonly #facts = new Map<string, TrialFacts>();
   readonly #runOfMeasurement = new Map<string, number>();
-  readonly #counted: CountedMeasurement[] = [];
+  #counted: CountedMeasurement[] = [];
 
   constructor(experiments: ExperimentRules, searches: SearchRules, checkpoints: CheckpointRules) {
     this.#experiments = experiments;
@@ -80,6 +82,11 @@ export class TrialRules {
     return this.#runOfMeasurement.get(measurement);
   }
 
+  /** A search that was complete has seen none of them, and may hear of the trials' ends now. */
+  excuseMeasurements(experiment: string): void {
+    this.#counted = this.#counted.filter((one) => one.experiment !== experiment);
+  }
+
   countedMeasurements(): readonly CountedMeasurement[] {
     return this.#counted;
   }
@@ -90,6 +97,7 @@ export class TrialRules {
     if (event.type === "TrialCreated") return this.#create(id, event.data, report);
     const trial = this.#facts.get(id);
     if (trial === undefined) return report("the trial was never created");
+    if (event.type === "TrialContinued") return continued(trial, event.data, report);
     if (trial.outcome !== null && !isFailedAfterwards(trial, event) && !isOfLeft(trial, event)) {
       report("the trial had ended");
     }
@@ -115,6 +123,10 @@ export class TrialRules {
       case "TrialCheckpointed":
         if (event.data.run !== trial.runs) report("a superseded run's checkpoint counts");
         trial.line.push(event.data);
+        return;
+      case "TrialKillRequested":
+        if (trial.killed) report("it was killed before");
+        trial.killed = true;
         return;
       case "TrialEnded":
         if (trial.unended) report(`run ${trial.runs} had not ended`);
@@ -149,6 +161,8 @@ export class TrialRules {
       outcome: null,
       named: new Set(),
       awaitedUntilMs: 0,
+      killed: false,
+      continuation: 0,
     });
   }
 
@@ -200,6 +214,21 @@ function isFailedAfterwards({ outcome }: TrialFacts, event: AnyEvent): boolean {
 function isOfLeft({ named }: TrialFacts, event: AnyEvent): boolean {
   if (event.type === "RunCheckpointsNamed") return true;
   return event.type === "TrialCheckpointed" && named.has(event.data.checkpoint);
+}
+
+/** Its restarts count afresh; what its last run has left is waited for as it was. */
+function continued(
+  trial: TrialFacts,
+  { continuation }: EventData<"TrialContinued">,
+  report: Report,
+): void {
+  if (trial.outcome === null) report("the trial had not ended");
+  if (continuation <= trial.continuation) report("it was taken up so before");
+  trial.continuation = continuation;
+  trial.outcome = null;
+  trial.killed = false;
+  trial.failedLast = false;
+  trial.restarts = 0;
 }
 
 function left(

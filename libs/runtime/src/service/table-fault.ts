@@ -1,4 +1,4 @@
-import { Fault } from "@trainyard/kernel";
+import { Fault, isFault } from "@trainyard/kernel";
 import pg from "pg";
 
 /**
@@ -14,4 +14,18 @@ export function tableFault(cause: unknown, code: string, what: string): Fault {
     return new Fault("unstorable", detail, { retry: "never", cause });
   }
   return new Fault(code, `${what} cannot be reached`, { retry: "later", cause });
+}
+
+/**
+ * Whether an error, or the cause of a Fault, says that the database is not there or goes (SQLSTATE classes 08 and 57P, too many
+ * connections, the socket's own codes): the same for every statement, whatever it is about.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (isFault(error)) return isDatabaseAway(error.cause);
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  return (
+    /^(08...|57P..|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT)$/.test(code) ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  );
 }

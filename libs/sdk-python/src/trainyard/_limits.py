@@ -7,6 +7,8 @@ BATCH_BYTES_MAX = 3_500_000
 # The metrics service takes 192 KiB of metrics in one report, as JavaScript writes them: numbers like 1e-06
 # are up to half as long again there, nothing else is longer. Larger values belong into a checkpoint.
 REPORT_BYTES_MAX = 131_072
+# The metrics service takes at most so many names in one report.
+METRIC_NAMES_MAX = 4_096
 # What a full disk does not take is kept in memory up to here, some thousands of reports; then the oldest go.
 HELD_REPORT_BYTES_MAX = 8 * 1024 * 1024
 # The part of the spool that was delivered is given back to the disk in pieces of this size.
@@ -55,6 +57,8 @@ CHECKPOINT_WAIT_S = 2.0
 CHECKPOINT_TIMEOUT_S = 120.0
 CHECKPOINT_BACKOFF_FIRST_S = 0.2
 CHECKPOINT_BACKOFF_MAX_S = 5.0
+# One that is undecided for this long, for a reason that may be its own, lets the checkpoints behind it pass.
+CHECKPOINT_TURN_S = 60.0
 # An internal error that lasts this long is a defect that waiting does not mend.
 CHECKPOINT_DEFECT_S = 600.0
 # A call that waits for the platform (a restore; storing where only the platform knows the folder) gives up
@@ -69,6 +73,8 @@ CHECKPOINT_NOTICE_S = 60.0
 # A manifest travels in one message of the bus, of 1 MiB, with other things around it.
 CHECKPOINT_FILES_MAX = 5_000
 MANIFEST_BYTES_MAX = 950_000
+# The same for an object store, where it has the digests of all parts: about 850 GiB of files. The registry's limit.
+UPLOAD_MANIFEST_BYTES_MAX = 896 * 1024
 # Read and hash in pieces of this size.
 COPY_BYTES = 1 << 20
 
@@ -128,6 +134,8 @@ SEAL_LANES = 4
 TENSORBOARD_SYNC_S = 60.0
 # Files are sent to an object store in parts of this size.
 UPLOAD_PART_BYTES = 64 << 20
+# The registry takes a reason of 1,000 characters, and counts in UTF-16.
+FAIL_REASON_CHARACTERS = 500
 # Files that the platform plans in one request.
 UPLOAD_FILES_PER_PLAN = 100
 # Parts that are sent, or files that are read, at one time.

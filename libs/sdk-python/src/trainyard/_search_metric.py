@@ -45,6 +45,14 @@ class SearchMetricCheck:
         self._metric = metric
         self._warned = False
 
+    def without_the_rest(self, metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What a validation that is too large may be reported as instead, the largest first: its
+        numbers, and of those the searcher's metric. Metrics are proto JSON.
+        """
+        numbers = {name: value for name, value in metrics.items() if is_number(value)}
+        alone = {name: value for name, value in numbers.items() if name == self._metric}
+        return [some for some in (numbers, alone) if some and len(some) < len(metrics)]
+
     def check(self, steps: float, metrics: Mapping[str, Any]) -> None:
         """Looks at the metrics of a validation, as proto JSON."""
         name = self._metric

@@ -29,14 +29,14 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _log as log
 from . import _values
 from ._files import lock, unlock
-from ._limits import HELD_REPORT_BYTES_MAX, REPORT_BYTES_MAX
+from ._limits import HELD_REPORT_BYTES_MAX, METRIC_NAMES_MAX, REPORT_BYTES_MAX
 
 REPORTS = "reports.ndjson"
 ACKED = "reports.acked"
@@ -50,7 +50,7 @@ _KEY = re.compile(rb'\{"key":"\d+-(\d+)"')
 
 
 class ReportTooLargeError(ValueError):
-    """A report has more bytes than the platform stores."""
+    """A report has more bytes or metrics than the platform stores."""
 
 
 class Spool:
@@ -77,26 +77,38 @@ class Spool:
         self._lost = 0
         _spools.add(self)
 
-    def append(self, group: str, steps_completed: float, metrics: dict[str, Any]) -> str | None:
+    def append(
+        self,
+        group: str,
+        steps_completed: float,
+        metrics: dict[str, Any],
+        of_rank: Mapping[str, Any] | None = None,
+    ) -> str | None:
         """Writes one report and returns its key; None when the disk does not take it yet. The arguments
-        are proto JSON already.
+        are proto JSON already. ``of_rank`` has the rank and the aggregation of values that are
+        combined over the ranks.
 
         Raises ReportTooLargeError, a ValueError, when the report is larger than the limit.
         """
-        return self._append(group, steps_completed, "metrics", metrics)
+        if len(metrics) > METRIC_NAMES_MAX:
+            raise ReportTooLargeError(
+                f"the report has {len(metrics):,} metrics; "
+                f"at most {METRIC_NAMES_MAX:,} can be stored"
+            )
+        return self._append(group, steps_completed, {"metrics": metrics, **(of_rank or {})})
 
     def append_system(
         self, group: str, steps_completed: float, sample: dict[str, Any]
     ) -> str | None:
         """The same for what a machine was doing: ``sample`` is a SystemSample as proto JSON."""
-        return self._append(group, steps_completed, "system", sample)
+        return self._append(group, steps_completed, {"system": sample})
 
-    def _append(self, group: str, steps: float, kind: str, content: dict[str, Any]) -> str | None:
+    def _append(self, group: str, steps: float, content: dict[str, Any]) -> str | None:
         at_ms = time.time_ns() // 1_000_000
         # Everything but the key, encoded before the lock is taken.
-        rest = _values.encode(
-            {"group": group, "stepsCompleted": steps, "atMs": at_ms, kind: content}
-        )[1:]
+        rest = _values.encode({"group": group, "stepsCompleted": steps, "atMs": at_ms, **content})[
+            1:
+        ]
         if len(rest) > REPORT_BYTES_MAX:
             raise ReportTooLargeError(
                 f"the report has {len(rest):,} bytes as JSON; "

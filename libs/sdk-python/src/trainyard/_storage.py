@@ -19,7 +19,14 @@ from typing import Any, BinaryIO, Callable, NamedTuple
 
 from . import _storage_marker
 from ._files import copy_sparse, is_sparse, sync_folder
-from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES, MANIFEST_BYTES_MAX, SEAL_LANES
+from ._limits import (
+    CHECKPOINT_FILES_MAX,
+    COPY_BYTES,
+    MANIFEST_BYTES_MAX,
+    SEAL_LANES,
+    UPLOAD_MANIFEST_BYTES_MAX,
+    UPLOAD_PART_BYTES,
+)
 from .errors import CheckpointError
 
 METADATA = "metadata.json"
@@ -161,15 +168,18 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
             os.replace(copy, link)
 
 
-def seal(folder: Path) -> list[FileEntry]:
-    """Makes the folder's files durable and returns their manifest."""
+def seal(folder: Path, entry_of: Callable[[Path, str], FileEntry] | None = None) -> list[FileEntry]:
+    """Makes the folder's files durable and returns their manifest. ``entry_of`` reads one file; it is called by several
+    threads.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     paths = files_of(folder)
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
         # The disk is waited for while other files, or the same, are hashed.
         synced = [lanes.submit(_sync, folder / path) for path in paths]
-        manifest = list(lanes.map(lambda path: _entry_of(folder, path), paths))
+        read = entry_of or entry_of_file
+        manifest = list(lanes.map(lambda path: read(folder, path), paths))
         for one in synced:
             one.result()
     check_manifest(folder, manifest)
@@ -192,10 +202,29 @@ def check_manifest(folder: Path, manifest: list[FileEntry]) -> None:
         )
 
 
+def check_uploaded(folder: Path, manifest: list[FileEntry]) -> None:
+    """Raises ValueError for a manifest that no message holds with the digests that an object store compares."""
+    size = sum(_uploaded_bytes(entry) for entry in manifest)
+    if size > UPLOAD_MANIFEST_BYTES_MAX:
+        raise ValueError(
+            f"the manifest of {folder} has {size:,} bytes with the digests of all parts of "
+            f"{UPLOAD_PART_BYTES >> 20} MiB; at most {UPLOAD_MANIFEST_BYTES_MAX:,} can be stored, "
+            "about 850 GiB of files: pack small files, and store less in one checkpoint"
+        )
+
+
+def _uploaded_bytes(entry: FileEntry) -> int:
+    # With an MD5, and quotes and commas, as the registry counts it.
+    fields = {**entry.message(), "partSha256": [], "md5": "=" * 24}
+    whole = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    parts = -(-entry.bytes // UPLOAD_PART_BYTES)
+    return len(whole) + 1 + (67 * parts if parts > 1 else 0)
+
+
 def seal_file(folder: Path, path: str) -> FileEntry:
     """Makes one file durable and returns its entry."""
     _sync(folder / path)
-    return _entry_of(folder, path)
+    return entry_of_file(folder, path)
 
 
 def _sync(file: Path) -> None:
@@ -203,7 +232,8 @@ def _sync(file: Path) -> None:
         os.fsync(opened.fileno())
 
 
-def _entry_of(folder: Path, path: str) -> FileEntry:
+def entry_of_file(folder: Path, path: str) -> FileEntry:
+    """Reads one file as it is now and returns its entry."""
     with open(folder / path, "rb") as file:
         digest, size = _digest(file)
     return FileEntry(path, size, digest)

@@ -70,7 +70,8 @@ export const gp: Algorithm<GpState> = {
     applyToModel(search, event, undo);
     if (event.type === "SuggestionPrepared") {
       undo.set(search.memory, "prepared", suggestionIn(event.data));
-    } else if (event.type === "TrialProposed") undo.set(search.memory, "prepared", null);
+    } else if (event.type === "TrialProposed" || event.type === "SearchContinued")
+      undo.set(search.memory, "prepared", null);
   },
   on: (search, observation) => {
     if (observation.kind === "validated") return [];

@@ -83,6 +83,13 @@ export function applyToModel(
       if (best !== null) rank(number, best, bestAt);
       break;
     }
+    case "SearchContinued": {
+      const failed = event.data.trials.filter(
+        (number) => trialOf(search, number)?.outcome === TrialOutcome.FAILED,
+      );
+      undo.set(memory, "ended", memory.ended - failed.length);
+      break;
+    }
     case "ObservationRecorded": {
       // A report may come after the end of its trial, which then has another rank.
       const { trial: number, values, repeat } = event.data;

@@ -45,6 +45,9 @@ export function applyToPolicies(
       noteTime(memory, event.data.atMs, search, undo);
       close(memory, event.data.trial, undo);
       break;
+    case "SearchContinued":
+      reopen(memory, event.data.trials, search, undo);
+      break;
     case "RunUsageRecorded":
       noteTime(memory, event.data.atMs, search, undo);
       use(memory, event.data, search.plan.slotsPerTrial, undo);
@@ -79,6 +82,24 @@ function propose(
   const progress = progressOf(memory, startFromTrial);
   const standing = { ...progress.standing, donor: true };
   setProgress(memory, startFromTrial, { ...progress, standing }, undo);
+}
+
+/** Trials that are open again are what a budget stops; of the others none is. */
+function reopen(
+  memory: EarlyStoppingState,
+  again: readonly number[],
+  { plan, phase, trials }: Searching,
+  undo: UndoLog,
+): void {
+  if (phase === "completed") {
+    for (const [index, trial] of trials.entries())
+      if (isOpen(trial)) close(memory, index + 1, undo);
+  }
+  if (rulesOf(plan).budget === null) return;
+  for (const trial of again) {
+    remove(undo, memory.usage.open, openEntry(trial));
+    insert(undo, memory.usage.open, openEntry(trial));
+  }
 }
 
 function openEntry(trial: number) {

@@ -34,6 +34,11 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
       return { type: "RecordUsage", ...event.data };
     case "SearchTimeNoted":
       return { type: "NoteTime", ...event.data };
+    case "SearchContinued": {
+      const { continuation, searcher, only } = event.data;
+      const section = (searcher ?? {}) as SearcherConfig;
+      return { type: "ContinueSearch", continuation, searcher: section, only: only ?? null };
+    }
     case "TrialProposed":
     case "TrialSuspended":
     case "TrialResumed":

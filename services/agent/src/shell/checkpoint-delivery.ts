@@ -38,10 +38,10 @@ export type CheckpointDeps = {
   readonly clock: Clock;
 };
 
-/** `sent`: what was sent lately, with the digests of its files. */
-type Delivery = CheckpointDeps & { readonly sent: Map<string, Sent> };
+/** `known`: of each checkpoint the digests of its files, and when all of them were sent. */
+type Delivery = CheckpointDeps & { readonly known: Map<string, Known> };
 
-type Sent = { readonly manifest: readonly object[]; readonly atMs: number };
+type Known = { readonly manifest: readonly object[]; readonly sentAtMs: number };
 
 type Answer =
   /** With the object store that takes the files; empty for a directory. */
@@ -90,7 +90,7 @@ export async function deliverCheckpoints(
   given: CheckpointDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const deps: Delivery = { ...given, sent: new Map() };
+  const deps: Delivery = { ...given, known: new Map() };
   const { events, folder } = deps;
   const backoff = new Backoff(limits.retry, deps.clock, signal);
   while (!signal.aborted) {
@@ -160,13 +160,14 @@ async function removeFiles(
 }
 
 function settle(
-  { folder, spool, events }: CheckpointDeps,
+  { folder, spool, events, known }: Delivery,
   { checkpoint }: Sealed,
   answer: Exclude<Answer, { kind: "later" }>,
 ): void {
   const { allocation } = folder.launch;
   if (answer.kind === "taken") events.checkpointDelivered(allocation, checkpoint);
   else events.checkpointRefused(allocation, checkpoint, answer.why);
+  known.delete(checkpoint);
   spool.settle(checkpoint);
 }
 
@@ -196,29 +197,36 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
 }
 
 /** Has the files in the object store. The manifest then tells what it compares. */
-async function send(
-  { folder, apiUrl, python, clock, sent }: Delivery,
-  { checkpoint, manifest }: Sealed,
-  signal: AbortSignal,
-) {
-  const before = sent.get(checkpoint);
-  // While other hosts send theirs, what is there is not read again for each look.
-  if (before !== undefined && clock.monotonicMs() - before.atMs < limits.sentRememberedMs) {
+async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: AbortSignal) {
+  const { folder, apiUrl, python, clock, known } = deps;
+  const before = known.get(checkpoint);
+  // Other hosts may still send theirs: meanwhile nobody looks whether these files are still there.
+  if (before !== undefined && clock.monotonicMs() - before.sentAtMs < limits.sentRememberedMs) {
     return { kind: "taken", store: "", manifest: before.manifest } as const;
   }
   const { trial, run, token } = folder.launch;
-  const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint, manifest };
+  const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint };
+  const read = { manifest: before?.manifest ?? manifest, digested: before !== undefined };
   const staged = join(stagingFolder(folder.runDir), checkpoint);
-  const upload = { ...order, folder: staged };
+  const upload = { ...order, ...read, folder: staged };
   const end = await uploadCheckpoint(upload, python, folder.owner, signal);
   switch (end.kind) {
     case "sent":
-      sent.set(checkpoint, { manifest: end.manifest, atMs: clock.monotonicMs() });
+      known.set(checkpoint, { manifest: end.manifest, sentAtMs: clock.monotonicMs() });
       return { kind: "taken", store: "", manifest: end.manifest } as const;
-    case "refused":
-      return { kind: "refused", why: end.why } as const;
+    case "refused": {
+      // Other hosts may wait for these files.
+      const path = `/api/v1/runs/${encodeURIComponent(order.run)}/checkpoints/${checkpoint}/fail`;
+      const reason = { reason: end.why.slice(0, limits.failReasonCharactersMax) };
+      const told = await call(deps, signal, path, reason);
+      return told.kind === "later" ? told : ({ kind: "refused", why: end.why } as const);
+    }
     case "later":
-      return { kind: "later", alone: false, retryAfterMs: 0, why: end.why } as const;
+      if (end.manifest !== undefined) {
+        known.set(checkpoint, { manifest: end.manifest, sentAtMs: Number.NEGATIVE_INFINITY });
+      }
+      // It may be this folder alone that cannot be read: the store is asked for the next one too.
+      return { kind: "later", alone: true, retryAfterMs: 0, why: end.why } as const;
   }
 }
 

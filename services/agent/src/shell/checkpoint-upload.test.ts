@@ -125,11 +125,26 @@ test("a store that keeps no checksum is sent each file once", async () => {
 test("a platform that is away is for later, and its refusal is final", async () => {
   const order = orderOf({ a: Buffer.from("1") });
   refusal = { status: 503, body: { detail: "it restarts" } };
-  expect(await send(order)).toEqual({ kind: "later", why: "it restarts" });
+  expect(await send(order)).toMatchObject({ kind: "later", why: "it restarts" });
   refusal = { status: 409, body: { detail: "run 2 was requested" } };
   expect(await send(order)).toEqual({ kind: "refused", why: "run 2 was requested" });
   refusal = null;
   expect(await send({ ...order, url: "http://127.0.0.1:9" })).toMatchObject({ kind: "later" });
+});
+
+test("files that an attempt has read are not read by the next one, which sends what the store lacks", async () => {
+  const order = orderOf({ a: Buffer.from("1"), b: Buffer.from("2") });
+  await store.put(checkpointKey(checkpoint, "a"), Buffer.from("1"));
+  refusal = { status: 503, body: { detail: "it restarts" } };
+  const end = await send(order);
+  const manifest = "manifest" in end ? (end.manifest ?? []) : [];
+  expect(manifest).toMatchObject(order.manifest);
+  refusal = null;
+  // The store has it: whatever this file is now, it is not looked at.
+  writeFileSync(join(order.folder, "a"), "x");
+  const next = { ...order, manifest, digested: true };
+  const sent = await uploadCheckpoint(next, host, null, new AbortController().signal);
+  expect(sent).toEqual({ kind: "sent", manifest });
 });
 
 test("a file that is not what its manifest says is refused by name", async () => {

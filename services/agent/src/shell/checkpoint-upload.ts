@@ -17,6 +17,8 @@ export type UploadOrder = {
   readonly checkpoint: string;
   readonly folder: string;
   readonly manifest: readonly object[];
+  /** The manifest is what an earlier attempt gave. */
+  readonly digested?: boolean;
 };
 
 export type UploadHost = {
@@ -28,10 +30,14 @@ export type UploadHost = {
 
 export type UploadEnd =
   | { readonly kind: "sent"; readonly manifest: readonly object[] }
-  | { readonly kind: "refused" | "later"; readonly why: string };
+  | { readonly kind: "refused"; readonly why: string }
+  /** With the manifest where all files were read. */
+  | { readonly kind: "later"; readonly why: string; readonly manifest?: readonly object[] };
 
 /** The program's status for what is never taken, as in `_uploader_status.py`. */
 const refusedStatus = 65;
+/** … and for what a later attempt may send. */
+const laterStatus = 75;
 /** A manifest with its digests has no more; another process of the run's user could write without end. */
 const manifestCharactersMax = 4 * 1024 * 1024;
 /** Of what it says the end is kept. */
@@ -83,7 +89,9 @@ export async function uploadCheckpoint(
       return { kind: "later", why };
     }
     const why = said.trim().split("\n").at(-1) || `the upload ended with status ${status}`;
-    return { kind: status === refusedStatus ? "refused" : "later", why };
+    if (status === refusedStatus) return { kind: "refused", why };
+    const isRead = status === laterStatus && manifest !== "";
+    return { kind: "later", why, ...(isRead && { manifest: JSON.parse(manifest) as object[] }) };
   } catch (error) {
     return { kind: "later", why: error instanceof Error ? error.message : String(error) };
   } finally {

@@ -18,7 +18,7 @@ import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/offer.ts";
-import { limits } from "../limits.ts";
+import { killedWaits, limits } from "../limits.ts";
 import { HostProblem, LackProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
@@ -348,6 +348,7 @@ export class Run implements AsyncDisposable {
     const { clock } = this.#deps;
     const left = { ...this.#deps, folder: this.folder, spool: this.#spool };
     const storing = deliverCheckpoints(left, signal);
+    const syncing = syncTensorBoard(left, signal);
     const waits = this.folder.kill?.why === "wanted" ? killedWaits : limits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
     const leftMs = (waitMs: number): number => {
@@ -358,13 +359,14 @@ export class Run implements AsyncDisposable {
       atMost(clock, leftMs(waits.reportsBeforeEndMs), delivering),
       atMost(clock, leftMs(waits.linesBeforeEndMs), shipping),
       atMost(clock, leftMs(waits.checkpointsBeforeEndMs), storing),
+      atMost(clock, leftMs(waits.tensorBoardBeforeEndMs), syncing),
     ]);
     if (signal.aborted) return;
     const isNews = !this.isEnded && this.folder.forgotten === null;
     this.#state = AllocationReportState.ENDED;
     if (isNews) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();
-    await Promise.all([delivering, shipping, storing, syncTensorBoard(left, signal)]);
+    await Promise.all([delivering, shipping, storing, syncing]);
     this.#isDelivered = !signal.aborted;
     this.#deps.onChange();
   }
@@ -392,9 +394,3 @@ export class Run implements AsyncDisposable {
     }
   }
 }
-
-const killedWaits = {
-  reportsBeforeEndMs: limits.beforeKilledEndMs,
-  linesBeforeEndMs: limits.beforeKilledEndMs,
-  checkpointsBeforeEndMs: limits.beforeKilledEndMs,
-};

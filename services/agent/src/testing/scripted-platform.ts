@@ -56,6 +56,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly tensorBoard: string[] = [];
   /** Each request for a plan. */
   readonly uploads: string[] = [];
+  /** Why the rest of a checkpoint can never be sent. */
+  readonly failed = new Map<string, string>();
   /** Complete ones, in the order of their completion, with what was sent. */
   readonly checkpoints = new Map<
     string,
@@ -187,6 +189,12 @@ export class ScriptedPlatform implements AsyncDisposable {
     if (upload !== undefined) {
       this.uploads.push(upload);
       response.end(JSON.stringify({ files: [] }));
+      return;
+    }
+    const failing = /checkpoints\/([^/]+)\/fail$/.exec(url)?.[1];
+    if (failing !== undefined) {
+      this.failed.set(failing, (JSON.parse(body) as { reason: string }).reason);
+      response.end("{}");
       return;
     }
     if (url.endsWith("/tensorboard/upload")) {

@@ -73,7 +73,7 @@ async function deleteCheckpoint(
   const by = identity.meta.authid;
   const result = await executor.execute(identity, async (work) => {
     const facts = await work.guard(checkpoints, checkpoint);
-    if (facts.trial === "") return unknownCheckpoint(checkpoint);
+    if (!facts.declared) return unknownCheckpoint(checkpoint);
     if (!facts.complete) {
       const detail = `checkpoint ${checkpoint} is not complete: the registry clears what never will be`;
       return reject("checkpoint_not_complete", detail);

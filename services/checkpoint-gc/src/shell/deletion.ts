@@ -145,11 +145,11 @@ export class Deletion {
   async #needNow(work: Work, checkpoint: string): Promise<string | null> {
     const need = await needOf(work, this.#index, checkpoint);
     if (need !== null) return need;
+    // A person's word needs no policy.
+    if ((await work.load(foldOf(retentions), checkpoint)).by !== "") return null;
     const { trial } = await work.load(checkpoints, checkpoint);
     const experiment = parseTrialId(trial)?.experiment;
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
-    // A person's word needs no policy.
-    if ((await work.load(foldOf(retentions), checkpoint)).by !== "") return null;
     // Validations may have come in since: those that an ended run's agent still held. And a person may have set a policy.
     const given = await judged(this.#index, work, experiment);
     return given.has(checkpoint) ? null : "its rank is now among those to keep";

@@ -27,8 +27,9 @@ export async function explain(
   { experiment, checkpoint, limit, after, policy: asked }: Plain<ExplainRetention>,
 ): Promise<Plain<RetentionPage> | Rejection> {
   await index.view.reach(await log.head());
-  executor.cache.forget(streamName("experiment", experiment));
+  if (experiment !== "") executor.cache.forget(streamName("experiment", experiment));
   const reader = readerOf(executor);
+  if (experiment === "") return explainFolder(reader, index, checkpoint);
   const { exists, metric, smallerIsBetter } = await reader.load(experiments, experiment);
   if (!exists) return reject("experiment_not_found", `there is no experiment ${experiment}`);
   const policy = asked ?? (await policyOf(reader, experiment));
@@ -44,6 +45,23 @@ export async function explain(
   }
   return { verdicts, more: rows.length > most, policy };
 }
+
+/** A folder that a person uploaded is judged by no policy: it competes with nothing. */
+async function explainFolder(
+  reader: Reader,
+  index: CheckpointIndex,
+  checkpoint: string,
+): Promise<Plain<RetentionPage>> {
+  const verdicts: Plain<RetentionVerdict>[] = [];
+  for (const row of await index.shown("", checkpoint, "", 1)) {
+    const verdict = await verdictOf(reader, index, row, undefined, undefined);
+    const keptBy = verdict.by === "" ? [...verdict.keptBy, uploadedReason] : verdict.keptBy;
+    verdicts.push({ ...verdict, keptBy, keeps: keptBy.length > 0 });
+  }
+  return { verdicts, more: false };
+}
+
+const uploadedReason = "it was uploaded from a folder: only a person deletes it";
 
 async function verdictOf(
   reader: Reader,

@@ -222,7 +222,8 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
   switch (event.type) {
     case "CheckpointCompleted": {
       const { trial, run, step } = event.data;
-      const experiment = parseTrialId(trial)?.experiment;
+      // A folder that a person uploaded is of no experiment, and ranks in none.
+      const experiment = trial === "" ? "" : parseTrialId(trial)?.experiment;
       if (experiment === undefined) return null;
       return {
         text: `insert into ${table("checkpoints")}

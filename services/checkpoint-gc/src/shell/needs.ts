@@ -30,7 +30,8 @@ export async function* needsOf(
   const facts = await work.guard(checkpoints, checkpoint);
   const found = [needOfPins(facts), await needOfUnsettled(work, facts.trial)];
   for (const need of found) if (need !== null) yield need;
-  for (const referrer of new Set([facts.trial, ...(await index.referrers(checkpoint))])) {
+  const own = facts.trial === "" ? [] : [facts.trial];
+  for (const referrer of new Set([...own, ...(await index.referrers(checkpoint))])) {
     const need = await needOfReferrer(work, referrer, checkpoint);
     if (need !== null) yield need;
   }
@@ -75,6 +76,8 @@ async function needOfProposed(
  * declared yet is as much on its way. What is read a moment late is judged later: its end is told here too.
  */
 export async function needOfUnsettled(work: Reader, trial: string): Promise<string | null> {
+  // A folder that a person uploaded has no trial.
+  if (trial === "") return null;
   const { named } = await work.guard(trials, trial);
   for (const checkpoint of named) {
     const { settled } = await work.load(checkpoints, checkpoint);

@@ -42,6 +42,7 @@ async function settled(
   position: number,
 ): Promise<void> {
   const { trial } = await work.load(checkpoints, checkpoint);
+  if (trial === "") return;
   const { named } = await work.load(trials, trial);
   if (!named.includes(checkpoint) || (await needOfUnsettled(work, trial)) !== null) return;
   await sweepAround(deps, work, checkpoint, position);

@@ -103,6 +103,13 @@ export function declared(
   return { type: "CheckpointDeclared", data };
 }
 
+/** A folder of a person, complete. */
+export function uploaded(by: string, root: string, storageId: string): readonly AnyEvent[] {
+  const storage = { type: "directory", container_path: root };
+  const about = { trial: "", run: 0, step: 0, storage, format: "", storageId, uploadedBy: by };
+  return [{ type: "CheckpointDeclared", data: about }, completed("", 0, 1, 3)];
+}
+
 export function completed(trial: string, step: number, files: number, bytes: number): AnyEvent {
   const data = { manifestDigest: "d", files, bytes, trial, run: 1, step };
   return { type: "CheckpointCompleted", data };

@@ -4,6 +4,7 @@ import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { type Agent, AgentSchema, ListAgentsResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
@@ -11,7 +12,10 @@ import { addAgentChanges, disabledText } from "./agent-changes.ts";
 
 export function addAgentCommands(program: Command): void {
   const group = program.command("agent").description("the hosts that run trials");
-  group.command("list").alias("ls").description("all of them").action(withPlatform(list));
+  addRowOptions(group.command("list"))
+    .alias("ls")
+    .description("all of them")
+    .action(withPlatform<RowOptions>(list));
   group
     .command("describe")
     .argument("<name>")
@@ -30,12 +34,17 @@ export function addAgentCommands(program: Command): void {
   addAgentChanges(group);
 }
 
-function allAgents(client: Client): Promise<ReplyOf<"listAgents">> {
-  return allPages((start) => client.call("listAgents", start));
+function allAgents(client: Client, options: RowOptions = {}): Promise<ReplyOf<"listAgents">> {
+  const rows = rowsOf(options);
+  return allPages((start) => client.call("listAgents", { ...rows, ...start }), limitOf(options));
 }
 
-async function list({ client, output }: Context): Promise<void> {
-  const page = await allAgents(client);
+async function list(
+  { client, output }: Context,
+  _args: readonly string[],
+  options: RowOptions,
+): Promise<void> {
+  const page = await allAgents(client, options);
   if (output.json) {
     output.message(ListAgentsResponseSchema, page);
     return;

@@ -1,7 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
 import {
   type Checkpoint,
@@ -9,23 +5,23 @@ import {
   ListCheckpointsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
-import { extract } from "tar";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
+import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
+import { unpackInto } from "../unpack-into.ts";
 import { addCheckpointFiles } from "./checkpoint-files.ts";
 import { addCheckpointLife, becauseOf } from "./checkpoint-life.ts";
 import { allPages } from "../pages.ts";
 
 export function addCheckpointCommands(program: Command): void {
   const group = program.command("checkpoint").alias("c").description("the checkpoints of trials");
-  group
-    .command("list")
+  addRowOptions(group.command("list"))
     .alias("ls")
     .argument("<experiment or trial>", "12, or 12.3")
     .description("an experiment's or a trial's checkpoints")
-    .action(withPlatform(list));
+    .action(withPlatform<RowOptions>(list));
   group
     .command("describe")
     .argument("<checkpoint>")
@@ -42,10 +38,17 @@ export function addCheckpointCommands(program: Command): void {
   addCheckpointLife(group);
 }
 
-async function list({ client, output }: Context, args: readonly string[]): Promise<void> {
+async function list(
+  { client, output }: Context,
+  args: readonly string[],
+  options: RowOptions,
+): Promise<void> {
   const owner = argument(args, 0);
   const whose = owner.includes(".") ? { trial: owner } : { experiment: owner };
-  const page = await allPages((start) => client.call("listCheckpoints", { ...whose, ...start }));
+  const page = await allPages(
+    (start) => client.call("listCheckpoints", { ...whose, ...rowsOf(options), ...start }),
+    limitOf(options),
+  );
   if (output.json) {
     output.message(ListCheckpointsResponseSchema, page);
     return;
@@ -71,9 +74,13 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   const { trainyard_versions: versions, ...metadata } = checkpoint.metadata ?? {};
   output.fields([
     ["checkpoint", checkpoint.uuid],
+    [
+      "uploaded",
+      checkpoint.uploadedBy === undefined ? "" : `from a folder by ${checkpoint.uploadedBy}`,
+    ],
     ["trial", checkpoint.trial],
-    ["run", String(checkpoint.run)],
-    ["steps", String(checkpoint.stepsCompleted)],
+    ["run", checkpoint.run === 0 ? "" : String(checkpoint.run)],
+    ["steps", checkpoint.run === 0 ? "" : String(checkpoint.stepsCompleted)],
     ["state", checkpoint.state],
     ["storage", checkpoint.storageId ?? ""],
     ["reason", checkpoint.reason],
@@ -127,7 +134,6 @@ async function download(
   const shown = args[1] ?? checkpoint;
   const folder = callerPath(shown);
   const body = await client.download("downloadCheckpoint", { checkpoint, globs: [...glob] });
-  await mkdir(folder, { recursive: true });
-  await pipeline(Readable.fromWeb(body), createGunzip(), extract({ cwd: folder, strict: true }));
+  await unpackInto(folder, body);
   output.note(`downloaded to ${shown}`);
 }

@@ -34,6 +34,39 @@ function changes(): readonly unknown[] {
   return changing.map(({ body }) => body);
 }
 
+test("an experiment is taken up, with more of what is given", async () => {
+  expect(await gateway.yard("experiment", "continue", "7")).toMatchObject({
+    code: 0,
+    lines: ["experiment 7 is ACTIVE"],
+  });
+  await gateway.yard("e", "continue", "7", "--max-trials", "20");
+  await gateway.yard("e", "continue", "7", "--max-length", "9", "--unit", "epochs");
+  const refused = await gateway.yard("e", "continue", "7", "--max-trials", "many");
+  expect(refused.code).toBe(2);
+  const bodies = gateway.requests.map(({ call, body }) => [call, body]);
+  const call = "POST /api/v1/experiments/7/continue";
+  expect(bodies).toEqual([
+    [call, {}],
+    [call, { maxTrials: 20 }],
+    [call, { maxLength: 9, lengthUnit: "epochs" }],
+  ]);
+});
+
+test("one trial is killed, and taken up again", async () => {
+  expect(await gateway.yard("trial", "kill", "7.2", "--reason", "it diverges")).toMatchObject({
+    code: 0,
+  });
+  expect(await gateway.yard("t", "restart", "7.2")).toMatchObject({
+    code: 0,
+    lines: ["trial 7.2 is taken up again"],
+  });
+  expect(gateway.requests.map(({ call, body }) => [call, body])).toEqual([
+    ["POST /api/v1/trials/7.2/kill", { reason: "it diverges" }],
+    ["POST /api/v1/trials/7.2/restart", {}],
+  ]);
+  expect(gateway.requests.every(({ idempotencyKey }) => idempotencyKey !== undefined)).toBe(true);
+});
+
 test("each thing that can be set is one change", async () => {
   const set = ["experiment", "set"] as const;
   expect(await gateway.yard(...set, "name", "7", "wide iris")).toMatchObject({
@@ -82,6 +115,20 @@ test("notes are shown without what would move the cursor", async () => {
   expect(changes()).toEqual([]);
 });
 
+/** The columns of the table. */
+const shown = [
+  "id",
+  "name",
+  "state",
+  "trials",
+  "trials_completed",
+  "best_value",
+  "metric",
+  "created_at_ms",
+]
+  .map((field) => `&fields=${field}`)
+  .join("");
+
 test("an experiment is archived and taken back, and lists are filtered", async () => {
   expect((await gateway.yard("experiment", "archive", "7")).lines).toEqual([
     "experiment 7 is ACTIVE",
@@ -91,7 +138,7 @@ test("an experiment is archived and taken back, and lists are filtered", async (
   expect(gateway.requests.map(({ call }) => call.replace(/pageSize=\d+&/, ""))).toEqual([
     "POST /api/v1/experiments/7/archive",
     "POST /api/v1/experiments/7/unarchive",
-    "GET /api/v1/experiments?labels=a&labels=b&states=ERROR&archived=true",
+    `GET /api/v1/experiments?labels=a&labels=b&states=ERROR&archived=true${shown}`,
   ]);
 });
 

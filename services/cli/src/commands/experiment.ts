@@ -15,11 +15,19 @@ import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
 import { collect } from "../option-values.ts";
+import {
+  addColumnOption,
+  addRowOptions,
+  limitOf,
+  type RowOptions,
+  rowsOf,
+} from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
+import { addContinueCommand } from "./experiment-continue.ts";
 import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
@@ -48,8 +56,7 @@ export function addExperimentCommands(program: Command): void {
     .option("--idempotency-key <key>", "a retry with the same key returns the first experiment")
     .action(withPlatform<CreateOptions>(create));
   addValidate(group);
-  group
-    .command("list")
+  addColumnOption(addRowOptions(group.command("list")))
     .alias("ls")
     .option("--label <label>", "only with this label; may be given several times", collect)
     .option("--state <state>", "only in this state, as ACTIVE; may be given several times", collect)
@@ -71,6 +78,7 @@ export function addExperimentCommands(program: Command): void {
     .action(withPlatform(wait));
   addSteering(group);
   addForkCommand(group);
+  addContinueCommand(group);
   addSetCommands(group);
 }
 
@@ -121,7 +129,8 @@ async function followExperiment(
   requireCompleted(ended);
 }
 
-type ListOptions = {
+type ListOptions = RowOptions & {
+  readonly column?: readonly string[];
   readonly label?: readonly string[];
   readonly state?: readonly string[];
   readonly archived?: boolean;
@@ -130,11 +139,16 @@ type ListOptions = {
 async function list(
   { client, output }: Context,
   _args: readonly string[],
-  { label = [], state = [], archived = false }: ListOptions,
+  options: ListOptions,
 ): Promise<void> {
+  const { label = [], state = [], archived = false, column = [] } = options;
   const states = state.map((one) => one.toUpperCase());
-  const filter = { labels: [...label], states, archived };
-  const page = await allPages((start) => client.call("listExperiments", { ...filter, ...start }));
+  const fields = output.json ? [...column] : [...fieldsShown, ...column];
+  const asked = { labels: [...label], states, archived, fields, ...rowsOf(options) };
+  const page = await allPages(
+    (start) => client.call("listExperiments", { ...asked, ...start }),
+    limitOf(options),
+  );
   if (output.json) {
     output.message(ListExperimentsResponseSchema, page);
     return;
@@ -146,9 +160,28 @@ async function list(
     { title: "TRIALS", value: trialsOf, right: true },
     { title: "BEST", value: (one) => number(one.bestValue), right: true },
     { title: "METRIC", value: ({ metric }) => metric },
+    ...column.map((name) => ({
+      title: name,
+      value: ({ values }: Plain<Experiment>) => valueText(values?.[name]),
+      right: true,
+    })),
     { title: "CREATED", value: (one) => time(one.createdAtMs) },
   ]);
 }
+
+const fieldsShown: readonly string[] = [
+  "id",
+  "name",
+  "state",
+  "trials",
+  "trials_completed",
+  "best_value",
+  "metric",
+  "created_at_ms",
+];
+
+const valueText = (value: unknown): string =>
+  typeof value === "number" ? number(value) : typeof value === "string" ? value : "";
 
 const trialsOf = ({ trialsCompleted, trials }: Plain<Experiment>): string =>
   `${trialsCompleted}/${trials}`;

@@ -1,21 +1,27 @@
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { Readable } from "node:stream";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { copyFile, lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import type { Client } from "@trainyard/client";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import { type ModelVersion, ModelVersionSchema } from "@trainyard/contracts/api";
-import { extract } from "tar";
-import { callerPath } from "../environment.ts";
-import { UsageError } from "../usage-error.ts";
+import {
+  CheckpointSchema,
+  type FileEntry,
+  type ModelVersion,
+  ModelVersionSchema,
+} from "@trainyard/contracts/api";
+import { callerPath, pythonPackages } from "../environment.ts";
+import { unpackInto } from "../unpack-into.ts";
+import { Failure, UsageError } from "../usage-error.ts";
 
 /**
- * Writes a version as a folder: version.json, checkpoint/ with the files, and code/ with the model code if there is any. The
- * folder gets its name when it is complete; one that has files already is refused.
+ * Writes a version as a folder: checkpoint/ with the files, code/ with the model code if there is any, what is known of both,
+ * and a README that says how to load it. The folder gets its name when it is complete and every file was compared with its
+ * recorded SHA-256; one that has files already is refused.
  */
 export async function exportVersion(
-  client: Pick<Client, "download">,
+  client: Pick<Client, "call" | "download">,
   version: Plain<ModelVersion>,
   shown: string,
 ): Promise<void> {
@@ -25,20 +31,55 @@ export async function exportVersion(
   const partial = await mkdtemp(join(dirname(folder), `.${basename(folder)}-`));
   try {
     const { checkpoint, codeDigest } = version;
+    const known = await client.call("getCheckpoint", { checkpoint });
     const files = await client.download("downloadCheckpoint", { checkpoint });
-    await unpack(files, join(partial, "checkpoint"));
+    await unpackInto(join(partial, "checkpoint"), files);
+    await compare(join(partial, "checkpoint"), known.manifest);
     if (codeDigest !== "") {
       const of = { model: version.model, version: String(version.number) };
-      await unpack(await client.download("downloadModelVersionCode", of), join(partial, "code"));
+      const code = await client.download("downloadModelVersionCode", of);
+      await unpackInto(join(partial, "code"), code);
     }
-    const text = JSON.stringify(codecOf(ModelVersionSchema).toFullJson(version), null, 2);
-    await writeFile(join(partial, "version.json"), `${text}\n`);
+    await writeJson(partial, "version.json", codecOf(ModelVersionSchema).toFullJson(version));
+    await writeJson(partial, "checkpoint.json", codecOf(CheckpointSchema).toFullJson(known));
+    await copyFile(
+      join(pythonPackages, "trainyard", "client", "export.md"),
+      join(partial, "README.md"),
+    );
     // Takes the place of an empty folder, and of nothing else.
     await rename(partial, folder);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw error;
   }
+}
+
+async function writeJson(folder: string, name: string, value: unknown): Promise<void> {
+  await writeFile(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Throws a Failure with the name of a file that is not as the platform recorded it. */
+async function compare(folder: string, manifest: readonly Plain<FileEntry>[]): Promise<void> {
+  const recorded = new Set(manifest.map(({ path }) => path));
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = relative(folder, join(entry.parentPath, entry.name));
+    if (!entry.isDirectory() && !recorded.has(path)) {
+      throw new Failure(`The file ${JSON.stringify(path)} is not in the checkpoint's manifest.`);
+    }
+  }
+  for (const { path, sha256 } of manifest) {
+    if ((await digestOf(join(folder, path))) === sha256) continue;
+    throw new Failure(`The file ${JSON.stringify(path)} differs from its recorded SHA-256.`);
+  }
+}
+
+/** Of a regular file; empty for anything else, also a file that is not there. */
+async function digestOf(path: string): Promise<string> {
+  const stats = await lstat(path).catch(() => null);
+  if (stats?.isFile() !== true) return "";
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
 }
 
 async function requireFree(folder: string, shown: string): Promise<void> {
@@ -49,9 +90,4 @@ async function requireFree(folder: string, shown: string): Promise<void> {
     throw new UsageError(`${shown} is not a folder that can be read: name another.`);
   }
   throw new UsageError(`${shown} has files already: name another folder.`);
-}
-
-async function unpack(body: ReadableStream<Uint8Array>, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await pipeline(Readable.fromWeb(body), createGunzip(), extract({ cwd: folder, strict: true }));
 }

@@ -14,6 +14,7 @@ import { collect, wholeNumberOf } from "../option-values.ts";
 import { type Column, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
+import { addFolderCommand } from "./model-folder.ts";
 import { exportVersion } from "./model-export.ts";
 import { addWordOptions, newWords, type WordOptions } from "./model-words.ts";
 
@@ -33,6 +34,7 @@ export function addVersionCommands(group: Command): void {
     .option("--create", "create the model if it does not exist")
     .description("make a checkpoint a version; it is kept until the version is removed")
     .action(withPlatform<RegisterOptions>(register));
+  addFolderCommand(group);
   group
     .command("versions")
     .alias("list-versions")
@@ -68,11 +70,12 @@ export function addVersionCommands(group: Command): void {
     .description("remove a version; its checkpoint may then be deleted")
     .action(withPlatform<{ readonly reason?: string }>(remove));
   group
-    .command("download")
+    .command("export")
+    .alias("download")
     .argument("<model>")
     .argument("<version>", versionHelp)
     .argument("[folder]", "where to, by default MODEL-NUMBER")
-    .description("a version as a folder: version.json, checkpoint/ and code/")
+    .description("a version as a folder: its files, the code, what is known, and how to load it")
     .action(withPlatform(download));
 }
 
@@ -173,9 +176,10 @@ export async function describeVersion(
     ["metadata", JSON.stringify(version.metadata ?? {})],
     ["checkpoint", version.checkpoint],
     ["experiment", version.experiment],
+    ["uploaded", version.uploadedBy === undefined ? "" : `from a folder by ${version.uploadedBy}`],
     ["trial", version.trial],
-    ["run", String(version.run)],
-    ["steps", String(version.stepsCompleted)],
+    ["run", version.run === 0 ? "" : String(version.run)],
+    ["steps", version.run === 0 ? "" : String(version.stepsCompleted)],
     ["metrics", JSON.stringify(version.metrics)],
     ["hyperparameters", JSON.stringify(version.hyperparameters ?? {})],
     ["data", version.data === undefined ? "" : JSON.stringify(version.data)],

@@ -11,6 +11,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
@@ -28,8 +29,7 @@ export function addModelCommands(program: Command): void {
     .option("--workspace <name>", "the workspace that it belongs to")
     .description("a new model without versions")
     .action(withPlatform<CreateOptions>(create));
-  group
-    .command("list")
+  addRowOptions(group.command("list"))
     .alias("ls")
     .option("--name <text>", "only models whose name contains it")
     .option("--label <label>", "only models with this label; may be given several times", collect)
@@ -115,7 +115,7 @@ async function create(
   else output.line(`model ${name} is created`);
 }
 
-type ListOptions = {
+type ListOptions = RowOptions & {
   readonly name?: string;
   readonly label?: readonly string[];
   readonly archived?: boolean;
@@ -124,10 +124,14 @@ type ListOptions = {
 async function list(
   { client, output }: Context,
   _args: readonly string[],
-  { name = "", label: labels = [], archived = false }: ListOptions,
+  options: ListOptions,
 ): Promise<void> {
-  const wanted = { name, labels: [...labels], archived };
-  const page = await allPages((start) => client.call("listModels", { ...wanted, ...start }));
+  const { name = "", label: labels = [], archived = false } = options;
+  const wanted = { name, labels: [...labels], archived, ...rowsOf(options) };
+  const page = await allPages(
+    (start) => client.call("listModels", { ...wanted, ...start }),
+    limitOf(options),
+  );
   if (output.json) {
     output.message(ListModelsResponseSchema, page);
     return;

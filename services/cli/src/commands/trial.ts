@@ -5,20 +5,21 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
+import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { addTrialVerbs } from "./experiment-continue.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
   const group = program.command("trial").alias("t").description("the trials of experiments");
-  group
-    .command("list")
+  addRowOptions(group.command("list"))
     .alias("ls")
     .argument("<experiment>")
     .description("an experiment's trials")
-    .action(withPlatform(list));
+    .action(withPlatform<RowOptions>(list));
   group
     .command("describe")
     .argument("<trial>", "12.3")
@@ -28,6 +29,7 @@ export function addTrialCommands(program: Command): void {
     .description("the output of its processes")
     .action(withPlatform<LogOptions>(logs));
   addMetricsCommand(group);
+  addTrialVerbs(group);
   group
     .command("profile")
     .argument("<trial>")
@@ -42,8 +44,15 @@ export function addTrialCommands(program: Command): void {
     .action(withPlatform(tensorboard));
 }
 
-export async function listTrials({ client, output }: Context, experiment: string): Promise<void> {
-  const page = await allPages((start) => client.call("listTrials", { experiment, ...start }));
+export async function listTrials(
+  { client, output }: Context,
+  experiment: string,
+  options: RowOptions = {},
+): Promise<void> {
+  const page = await allPages(
+    (start) => client.call("listTrials", { experiment, ...rowsOf(options), ...start }),
+    limitOf(options),
+  );
   if (output.json) {
     output.message(ListTrialsResponseSchema, page);
     return;
@@ -79,8 +88,8 @@ export function hyperparametersOf(trial: Plain<Trial>): string {
   return flat(trial.hyperparameters ?? {}, "").join(" ");
 }
 
-async function list(context: Context, args: readonly string[]): Promise<void> {
-  await listTrials(context, argument(args, 0));
+async function list(context: Context, args: readonly string[], options: RowOptions): Promise<void> {
+  await listTrials(context, argument(args, 0), options);
 }
 
 async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {

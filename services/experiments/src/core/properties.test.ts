@@ -202,8 +202,8 @@ describe("an experiment, whatever it is told", () => {
 describe("what is wanted next", () => {
   const signalsOfLogs: readonly LogSignals[] = [
     initialLogSignals,
-    { final: { run: 1, policy: "CUDA OOM" }, excluded: ["gpu-7"] },
-    { final: { run: 2, policy: "CUDA OOM" }, excluded: [] },
+    { finals: [{ run: 1, policy: "CUDA OOM" }], excluded: ["gpu-7"] },
+    { finals: [{ run: 2, policy: "CUDA OOM" }], excluded: [] },
   ];
   const experiments = [
     [experimentCreated()],

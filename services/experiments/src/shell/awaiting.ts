@@ -90,6 +90,7 @@ export class AwaitingTrials {
     switch (shortNameOf(stored.type)) {
       case "RunEnded":
       case "RunCheckpointsNamed":
+      case "TrialContinued":
         return this.#wait(id, stored);
       case "RunRequested":
       case "TrialEnded":
@@ -107,8 +108,7 @@ export class AwaitingTrials {
 
   #wait(id: string, stored: StoredEvent): boolean {
     const event = decodeEvent(stored);
-    if (event.type !== "RunEnded" && event.type !== "RunCheckpointsNamed") return false;
-    const { awaitedUntilMs = 0 } = event.data;
+    const awaitedUntilMs = "awaitedUntilMs" in event.data ? (event.data.awaitedUntilMs ?? 0) : 0;
     if (awaitedUntilMs === 0) return false;
     this.#untilMs.set(id, Math.max(awaitedUntilMs, this.#untilMs.get(id) ?? 0));
     return true;

@@ -26,6 +26,7 @@ import {
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
+import { lifeCommands } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
 
 export function commandTable(
@@ -62,6 +63,7 @@ export function commandTable(
         archived ? { kind: "archive", reason } : { kind: "unarchive" },
       );
     }),
+    ...lifeCommands(executor),
     ActOnExperiments: command(
       ActOnExperimentsSchema,
       ExperimentsActedOnSchema,

@@ -38,6 +38,7 @@ import { trialsNotOver } from "../core/foreign/search.ts";
 import { isClosed, mayEnd } from "../core/policy/experiment-end.ts";
 import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
+import { type Proposals, proposalsOf } from "./continuation.ts";
 import { decideEnd } from "./end-experiment.ts";
 import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
 import { isOfOneDecision } from "./one-decision.ts";
@@ -79,6 +80,7 @@ export type FanOutDeps = {
 
 export class FanOuts {
   readonly loop: EffectLoop;
+  readonly proposals: Proposals;
   readonly #deps: FanOutDeps;
   readonly #all = new Map<string, FanOut>();
   /** Experiments with something to do, in the order of their turns. */
@@ -97,6 +99,7 @@ export class FanOuts {
     this.#event = event;
     this.#position = position;
     this.#savedPosition = position;
+    this.proposals = proposalsOf(deps.log);
     for (const fanOut of fanOuts) this.#put(fanOut);
     this.loop = new EffectLoop("fan-outs", deps, (signal) => this.#step(signal));
   }

@@ -11,12 +11,13 @@ import { isStopping } from "../core/policy/next-step.ts";
 import { runEnd } from "../core/policy/run-end.ts";
 import { limits } from "../limits.ts";
 import { advance, decideTrial, type Waits } from "./advance.ts";
+import { type Proposal, takeUpTrials } from "./continuation.ts";
 import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
 import { allocations, checkpoints, experiments, searches, trials } from "../streams.ts";
 
 /** To whom a reaction leaves what concerns more trials than it may look at. Being told twice harms nothing. */
-export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd">;
+export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd" | "proposals">;
 
 type OfExperiment = { readonly id: string; readonly stored: StoredEvent };
 
@@ -41,6 +42,11 @@ export function reactionHandlers(
     event: { readonly id: string; readonly data: { readonly trial: number } },
     work: Work,
   ) => advance(work, trialId(event.id, event.data.trial), waits);
+  const takingUp = {
+    waits,
+    proposals: fanOuts.proposals,
+    create: (work: Work, id: string, proposed: Proposal) => createTrial(work, id, proposed, waits),
+  };
   return {
     TrialProposed: ({ id, data }, work) => createTrial(work, id, data, waits),
     TrialSuspended: advanceOne,
@@ -56,6 +62,8 @@ export function reactionHandlers(
       await lookForEnd(event.id, event.stored, work);
     },
     SearchCompleted: ({ id, stored }, work) => lookForEnd(id, stored, work),
+    SearchContinued: (event, work) => takeUpTrials(event, work, takingUp),
+    TrialKillRequested: ({ id }, work) => advance(work, id, waits),
     AllocationStarted: startRun,
     AllocationEnded: (event, work) => endRun(event, work, waits),
     AgentReturned: nameCheckpoints,

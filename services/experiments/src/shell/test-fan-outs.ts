@@ -12,4 +12,8 @@ export const waitsBy = (clock: Pick<Clock, "nowMs">): Waits => ({
 });
 
 /** For experiments that are so small that their reactions look at all of their trials. */
-export const noFanOuts: LargeFanOuts = { begin: none, lookForEnd: none };
+export const noFanOuts: LargeFanOuts = {
+  begin: none,
+  lookForEnd: none,
+  proposals: async () => null,
+};

@@ -8,19 +8,19 @@ import {
   TrustAgentSchema,
 } from "@trainyard/contracts/commands";
 import { protocolProblem } from "@trainyard/contracts/agent";
+import { agentList } from "../core/lists/lists.ts";
 import type { AgentDocument } from "../core/views/documents.ts";
 import { notFound } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
-import { listPage } from "./paging.ts";
+import { rowsPage } from "./lists.ts";
 import { shownAgent } from "./shown.ts";
 
 export function agentHandlers(backend: Backend) {
   return {
     listAgents: async (request) => {
-      await backend.reachText(request.minPosition);
-      const page = await listPage(backend, "agent", request);
-      return { ...page, items: page.items.map(withProtocol).map(shownAgent) };
+      const { items, values: _values, ...page } = await rowsPage(backend, agentList, request);
+      return { ...page, items: items.map(withProtocol).map(shownAgent) };
     },
     trustAgent: async (request, context) => {
       if ((await backend.find("agent", request.name)) === undefined) {

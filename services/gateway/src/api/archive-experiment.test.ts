@@ -158,19 +158,3 @@ describe("one verb on several experiments", () => {
     expect(acted).toEqual([]);
   });
 });
-
-test("one request looks through a bounded number of rows and names the next page", async () => {
-  const rows = gatewayLimits.filteredRowsMax + 10;
-  await gateway.sql(
-    `insert into gateway.documents (kind, id, parent, ordinal, doc)
-     select 'experiment', (1000 + n)::text, '', 1000 + n,
-       (doc::jsonb || jsonb_build_object('id', (1000 + n)::text))::text
-     from gateway.documents, generate_series(1, ${rows}) as n
-     where kind = 'experiment' and id = '2'`,
-  );
-  const first = await gateway.call("GET", "/api/v1/experiments?labels=b");
-  expect(first.body["items"]).toEqual([]);
-  const next = String(first.body["nextPageToken"]);
-  expect(next).not.toBe("");
-  expect(await listed(`labels=b&pageToken=${next}`)).toEqual(["1"]);
-});

@@ -13,6 +13,7 @@ import {
   CompleteCheckpointSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  FailCheckpointSchema,
   FileDownloadsSchema,
   FileUploadsSchema,
   PlanCheckpointDownloadSchema,
@@ -22,21 +23,30 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
+import type { GatewayConfig } from "../config.ts";
+import { comparison } from "../core/lists/filter.ts";
+import { checkpointList } from "../core/lists/lists.ts";
 import type { CheckpointDocument } from "../core/views/documents.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
-import { listPage } from "./paging.ts";
+import { refuseStorage } from "./create-experiment.ts";
+import { rowsPage } from "./lists.ts";
 import { requireOwnRun } from "./runs.ts";
 
-export function checkpointHandlers(backend: Backend) {
+export function checkpointHandlers(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+) {
   return {
     unary: {
       listCheckpoints: (request) => listCheckpoints(backend, request),
       getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
-      declareCheckpoint: (request, context) => declare(backend, request, context),
+      declareCheckpoint: (request, context) =>
+        declare(backend, checkpointStorage, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
+      failCheckpoint: (request, context) => fail(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
       planUpload: (request, context) => planUpload(backend, request, context),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
@@ -52,11 +62,15 @@ async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpo
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
   const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
-  const page = await listPage(backend, "checkpoint", request, {
-    parent: experiment,
-    ...(trial === null ? {} : { field: { name: "trial", value: trial.id } }),
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, checkpointList, request, {
+    scope: experiment,
+    conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
   });
-  return { ...page, items: page.items.map(shown) };
+  return { ...page, items: items.map(shown) };
 }
 
 function shown({
@@ -99,14 +113,16 @@ async function originOf(
 
 async function declare(
   backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
   request: RequestOf<"declareCheckpoint">,
   context: RequestContext,
 ) {
-  const run = ownRun(request.run, context);
+  const run = writer(request.run, context);
   if (!isCheckpointId(request.checkpoint)) {
     throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
   }
   const { checkpoint, stepsCompleted: step, metadata, storageId } = request;
+  if (run.trial === "") await refuseStorage(backend, checkpointStorage, context);
   const planned = await backend.command(
     "registry",
     DeclareCheckpointSchema,
@@ -118,6 +134,7 @@ async function declare(
       format: "",
       ...(metadata === undefined ? {} : { metadata }),
       ...(storageId === undefined ? {} : { storageId }),
+      ...(run.trial === "" && { storage: checkpointStorage }),
     },
     UploadPlanSchema,
     context,
@@ -130,7 +147,7 @@ async function planUpload(
   { run: ownId, checkpoint, files }: RequestOf<"planUpload">,
   context: RequestContext,
 ) {
-  const { trial, run } = ownRun(ownId, context);
+  const { trial, run } = writer(ownId, context);
   const message = { checkpoint, trial, run, files };
   return backend.command("registry", PlanUploadSchema, message, FileUploadsSchema, context);
 }
@@ -153,7 +170,7 @@ async function complete(
   request: RequestOf<"completeCheckpoint">,
   context: RequestContext,
 ) {
-  const run = ownRun(request.run, context);
+  const run = writer(request.run, context);
   const { checkpoint, manifest } = request;
   const accepted = await backend.command(
     "registry",
@@ -163,6 +180,30 @@ async function complete(
     context,
   );
   return { position: String(accepted.position) };
+}
+
+async function fail(
+  backend: Backend,
+  { run: ownId, checkpoint, reason }: RequestOf<"failCheckpoint">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, reason };
+  const { position } = await backend.command(
+    "registry",
+    FailCheckpointSchema,
+    message,
+    AcceptedSchema,
+    context,
+  );
+  return { position: String(position) };
+}
+
+/** The run that stores a checkpoint; none for a person, who uploads a folder. */
+function writer(run: string, context: RequestContext) {
+  if (run !== "") return ownRun(run, context);
+  if (context.caller.kind === "user") return { trial: "", run: 0 };
+  const detail = "a run's token stores checkpoints of its run only: a person uploads a folder";
+  throw new Problem(403, "not_for_runs", detail);
 }
 
 function ownRun(run: string, context: RequestContext) {

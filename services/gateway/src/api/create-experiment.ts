@@ -66,7 +66,7 @@ export async function acceptConfig(
   const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
   const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
-  await refuseStorage(backend, config, context);
+  await refuseStorage(backend, config.checkpoint_storage, context);
   await refuseForeignExperiments(backend, config);
   return { config, warnings };
 }
@@ -95,7 +95,8 @@ export async function submit(
   );
   await backend.reach(accepted.position);
   const experiment = await backend.get("experiment", idOf(accepted.stream));
-  return { experiment: shownExperiment(experiment), warnings, position: String(accepted.position) };
+  const shown = shownExperiment(experiment, await backend.configOf(experiment.id));
+  return { experiment: shown, warnings, position: String(accepted.position) };
 }
 
 function readConfig(
@@ -146,9 +147,9 @@ async function refuseImpossible(
 }
 
 /** An object store is tried by the registry, which has its credentials. While either is away the user is told to repeat. */
-async function refuseStorage(
+export async function refuseStorage(
   backend: Backend,
-  { checkpoint_storage: storage }: NormalisedConfig,
+  storage: NormalisedConfig["checkpoint_storage"] | GatewayConfig["checkpointStorage"],
   context: RequestContext,
 ): Promise<void> {
   if (storeAddress(storage) === null) return;

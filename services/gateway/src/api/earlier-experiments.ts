@@ -15,7 +15,7 @@ export async function refuseForeignExperiments(
     const detail =
       found === undefined
         ? `is ${experiment}, and there is no such experiment`
-        : whyOther(recordedConfig(found.config).searcher, searcher, experiment);
+        : whyOther(await searcherOf(backend, found.id), searcher, experiment);
     if (detail !== null)
       problems.push({ path: `searcher.warm_start.experiments[${index}]`, detail });
   }
@@ -24,6 +24,10 @@ export async function refuseForeignExperiments(
   throw new Problem(400, "invalid_config", `the configuration is not valid: ${sentences}`, {
     problems,
   });
+}
+
+async function searcherOf(backend: Backend, experiment: string): Promise<SearcherConfig> {
+  return recordedConfig(await backend.configOf(experiment)).searcher;
 }
 
 /** Null where its trials say something about this search's. */

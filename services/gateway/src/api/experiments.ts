@@ -17,7 +17,8 @@ import {
   searchWaitsFor,
 } from "../core/search-client.ts";
 import type { GatewayConfig } from "../config.ts";
-import type { ExperimentDocument } from "../core/views/documents.ts";
+import { comparison, type Filter } from "../core/lists/filter.ts";
+import { experimentList, trialList } from "../core/lists/lists.ts";
 import { experimentStates } from "../core/views/project-experiment.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
@@ -26,7 +27,7 @@ import type { Backend } from "../shell/backend.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
-import { filteredPage, listPage } from "./paging.ts";
+import { rowsPage, withoutArchived } from "./lists.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
@@ -62,7 +63,10 @@ const searchClients: StreamFold<SearchClient> = {
 };
 
 async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
-  const experiment = shownExperiment(await backend.get("experiment", id));
+  const experiment = shownExperiment(
+    await backend.get("experiment", id),
+    await backend.configOf(id),
+  );
   if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
   const { state } = await backend.parts.executor.cache.load(searchClients, id);
   return { ...experiment, waitsFor: searchWaitsFor(state) };
@@ -77,7 +81,8 @@ function commandHandlers(backend: Backend) {
     const { position } = await ask();
     await backend.reach(position);
     const doc = await backend.get("experiment", experiment);
-    return { position: String(position || backend.position), experiment: shownExperiment(doc) };
+    const shown = shownExperiment(doc, await backend.configOf(doc.id));
+    return { position: String(position || backend.position), experiment: shown };
   };
   const stop =
     (kind: StopKind, reason: string) =>
@@ -130,35 +135,65 @@ function commandHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-async function listExperiments(backend: Backend, request: RequestOf<"listExperiments">) {
-  await backend.reachText(request.minPosition);
-  const { labels, states, archived } = request;
+async function listExperiments(
+  backend: Backend,
+  request: RequestOf<"listExperiments">,
+): Promise<ReplyOf<"listExperiments">> {
+  const { labels, states } = request;
   const unknown = states.find((state) => !experimentStates.includes(state));
   if (unknown !== undefined) {
     const known = experimentStates.join(", ");
     const detail = `states has ${JSON.stringify(unknown)}; the states are ${known}`;
     throw new Problem(400, "invalid_request", detail);
   }
-  const wanted = (doc: ExperimentDocument): boolean =>
-    (archived || doc.archived !== true) &&
-    (states.length === 0 || states.includes(doc.state)) &&
-    labels.every((label) => doc.labels.includes(label));
-  const order = { newestFirst: true };
-  const page = await filteredPage(backend, "experiment", request, order, wanted);
-  return { ...page, items: page.items.map(shownExperiment) };
+  const inStates: Filter = {
+    kind: "or",
+    of: states.map((state) => comparison("state", "=", state)),
+  };
+  const conditions = [
+    ...withoutArchived(request),
+    ...(states.length === 0 ? [] : [inStates]),
+    ...labels.map((label) => comparison("label", "=", label)),
+  ];
+  const { items, values, ...page } = await rowsPage(backend, experimentList, request, {
+    conditions,
+  });
+  const shown = items.map((doc) => {
+    const own = values.get(doc.id);
+    return { ...shownExperiment(doc), ...(own === undefined ? {} : { values: { ...own } }) };
+  });
+  return { ...page, items: shown };
 }
 
-async function listTrials(backend: Backend, request: RequestOf<"listTrials">) {
+async function listTrials(
+  backend: Backend,
+  request: RequestOf<"listTrials">,
+): Promise<ReplyOf<"listTrials">> {
   await backend.reachText(request.minPosition);
   const experiment = await backend.get("experiment", request.experiment);
-  const page = await listPage(backend, "trial", request, { parent: experiment.id });
-  return { ...page, items: page.items.map((trial) => shownTrial(trial, experiment)) };
+  const config = await backend.configOf(experiment.id);
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, trialList, request, {
+    scope: experiment.id,
+    columns: experiment.state === "PAUSED" ? { state: pausedState } : {},
+  });
+  return { ...page, items: items.map((trial) => shownTrial(trial, experiment, config)) };
 }
+
+/** As `shownTrial` says it of a trial of a paused experiment. */
+const pausedState = "(case r.state when 'ACTIVE' then 'PAUSED' else r.state end)";
 
 async function getTrial(backend: Backend, request: RequestOf<"getTrial">, context: RequestContext) {
   await backend.reachText(request.minPosition);
   const doc = await backend.get("trial", request.trial);
-  const shown = shownTrial(doc, await backend.find("experiment", doc.experiment));
+  const shown = shownTrial(
+    doc,
+    await backend.find("experiment", doc.experiment),
+    await backend.configOf(doc.experiment),
+  );
   const trial = { ...shown, logPoliciesMatched: await matchedPolicies(backend, request.trial) };
   if (trial.state === "COMPLETED") return { ...trial, progress: 1 };
   if (trial.endedAtMs === undefined) {

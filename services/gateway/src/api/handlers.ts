@@ -6,6 +6,7 @@ import { agentHandlers } from "./agents.ts";
 import { analysisHandlers } from "./analysis.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
+import { experimentLifeHandlers } from "./experiment-life.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
 import { metricStreamHandlers } from "./metric-stream.ts";
@@ -29,12 +30,13 @@ export function apiHandlers(
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
   const searches = searchHandlers(backend, moved);
-  const checkpoints = checkpointHandlers(backend);
+  const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
+      ...experimentLifeHandlers(backend),
       ...metricHandlers(backend),
       ...profiles.unary,
       ...runHandlers(backend, moved),

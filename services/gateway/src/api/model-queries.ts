@@ -1,4 +1,6 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { comparison, contains } from "../core/lists/filter.ts";
+import { modelList } from "../core/lists/lists.ts";
 import { metricFact } from "../core/models/facts.ts";
 import { type Condition, readCondition } from "../core/models/where.ts";
 import { type ModelDocument, type VersionDocument, versionKey } from "../core/views/documents.ts";
@@ -6,7 +8,8 @@ import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { type Direction, VersionFacts } from "../shell/version-facts.ts";
-import { filteredPage, listPage, pageSize } from "./paging.ts";
+import { rowsPage, withoutArchived } from "./lists.ts";
+import { listPage, pageSize } from "./paging.ts";
 import { shownModel } from "./shown.ts";
 
 const facts = new VersionFacts();
@@ -23,13 +26,18 @@ export async function listModels(
   backend: Backend,
   request: RequestOf<"listModels">,
 ): Promise<ReplyOf<"listModels">> {
-  await backend.reachText(request.minPosition);
-  const wanted = (model: ModelDocument): boolean =>
-    (request.archived || !model.archived) &&
-    model.name.includes(request.name) &&
-    request.labels.every((label) => model.labels.includes(label));
-  const page = await filteredPage(backend, "model", request, { newestFirst: true }, wanted);
-  return { ...page, items: page.items.map(shownModel) };
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, modelList, request, {
+    conditions: [
+      ...withoutArchived(request),
+      ...(request.name === "" ? [] : [contains("name", request.name)]),
+      ...request.labels.map((label) => comparison("label", "=", label)),
+    ],
+  });
+  return { ...page, items: items.map(shownModel) };
 }
 
 export async function listAliasMoves(

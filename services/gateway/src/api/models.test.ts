@@ -306,18 +306,20 @@ describe("changes", () => {
   });
 });
 
-test("a rebuild of the read model gives the same documents and facts", async () => {
+test("a rebuild of the read model gives the same documents, facts and rows of lists", async () => {
   const rows = async () => {
     const documents = await gateway.sql(
       "select id, doc from gateway.documents where kind in ('model', 'version', 'aliasMove') order by kind, id",
     );
     const facts = await gateway.sql("select * from gateway.version_facts order by 1, 2, 3");
-    return [documents.rows, facts.rows];
+    const lists = await gateway.sql("select * from gateway.model_rows order by id");
+    const attributes = await gateway.sql("select * from gateway.attributes order by 1, 2, 3");
+    return [documents, facts, lists, attributes].map((table) => table.rows);
   };
   const before = await rows();
-  await gateway.sql("update gateway.view_cursor set version = 4 where view = 'documents'");
+  await gateway.sql("update gateway.view_cursor set version = 6 where view = 'documents'");
   await gateway.startAnother();
   await expect.poll(rows, { timeout: 10_000 }).toEqual(before);
   const { rows: cursors } = await gateway.sql("select version from gateway.view_cursor");
-  expect(cursors).toContainEqual({ version: 6 });
+  expect(cursors).toContainEqual({ version: 7 });
 });

@@ -7,8 +7,8 @@ import {
   QuerySystemPointsSchema,
   SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
-import type { ExperimentDocument, TrialDocument } from "../core/views/documents.ts";
+import { type NormalisedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
+import type { TrialDocument } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -22,11 +22,8 @@ export function profileHandlers(backend: Backend, checkpointDir: string) {
     raw: {
       downloadTensorBoard: async ({ trial }) => {
         const { experiment } = await backend.get("trial", trial);
-        const { root, below } = tensorboardPlace(
-          await backend.get("experiment", experiment),
-          trial,
-          checkpointDir,
-        );
+        const config = recordedConfig(await backend.configOf(experiment));
+        const { root, below } = tensorboardPlace(config, experiment, trial, checkpointDir);
         return download(backend, trial, root, below);
       },
     },
@@ -78,18 +75,21 @@ function unaryHandlers(backend: Backend, checkpointDir: string) {
     },
     getTrialProfile: async ({ trial: id }, context) => {
       const trial = await backend.get("trial", id);
-      const experiment = await backend.get("experiment", trial.experiment);
+      const { experiment } = trial;
+      const config = recordedConfig(await backend.configOf(experiment));
+      const { root, below } = tensorboardPlace(config, experiment, id, checkpointDir);
       const request = [QueryProfileSchema, { trial: id }, ProfileSummarySchema] as const;
       const { totals, paces } = await backend.command("metrics", ...request, context);
       return {
         trial: id,
-        enabled: recordedConfig(experiment.config).profiling?.enabled === true,
+        enabled: config.profiling?.enabled === true,
         summaries: totals.map((total) => ({
           ...total,
           agent: agentOf(trial, total.run, total.node),
         })),
         paces,
-        tensorboardPath: tensorboardPath(experiment, id, checkpointDir),
+        // Empty for a storage that is no directory.
+        tensorboardPath: root === null ? "" : join(root, below),
       };
     },
   } satisfies Partial<UnaryHandlers>;
@@ -103,24 +103,12 @@ function agentOf(trial: TrialDocument, run: number, node: number): string {
 
 /** The SDK writes to the same place (trainyard.tensorboard). All below the root is training code's to write. */
 function tensorboardPlace(
-  experiment: ExperimentDocument,
+  config: NormalisedConfig,
+  experiment: string,
   trial: string,
   checkpointDir: string,
 ): { readonly root: string | null; readonly below: string } {
-  const storage = checkpointStorage(
-    recordedConfig(experiment.config).checkpoint_storage,
-    checkpointDir,
-  );
-  const below = join("tensorboard", "experiment", experiment.id, "trial", trial);
+  const storage = checkpointStorage(config.checkpoint_storage, checkpointDir);
+  const below = join("tensorboard", "experiment", experiment, "trial", trial);
   return { root: checkpointRoot(storage), below };
-}
-
-/** Empty for a storage that is no directory. */
-function tensorboardPath(
-  experiment: ExperimentDocument,
-  trial: string,
-  checkpointDir: string,
-): string {
-  const { root, below } = tensorboardPlace(experiment, trial, checkpointDir);
-  return root === null ? "" : join(root, below);
 }

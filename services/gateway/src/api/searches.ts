@@ -78,7 +78,6 @@ async function* watch(
     for (const event of events) {
       version = event.version;
       yield { id: String(version), message: shownEvent(event) };
-      if (shortNameOf(event.type) === "SearchCompleted") return;
     }
     if (events.length > 0) continue;
     // Whoever comes back after the end hears that it is over, and does not wait for what never comes.

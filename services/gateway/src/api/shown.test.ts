@@ -136,7 +136,7 @@ test.each([
   const placementOf = (config: object) => {
     const doc = documents.get("trial", "1.1");
     if (doc === undefined) throw new Error("there is no trial");
-    return shownTrial(doc, { state: "ACTIVE", config: config as never }).runs[0]?.placements[0];
+    return shownTrial(doc, { state: "ACTIVE" }, config as never).runs[0]?.placements[0];
   };
   expect(placementOf(proxied)).toMatchObject({ agent: "rack", proxy: { addresses } });
   expect(placementOf({})).not.toHaveProperty("proxy");

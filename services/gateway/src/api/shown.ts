@@ -3,6 +3,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Agent, Experiment, Model, Run, Token, Trial } from "@trainyard/contracts/api";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
 import { etagOfRevision } from "../http/etag.ts";
+import type { JsonObject } from "@trainyard/kernel";
 import type {
   AgentDocument,
   ExperimentDocument,
@@ -11,25 +12,33 @@ import type {
   TrialDocument,
 } from "../core/views/documents.ts";
 
-export function shownExperiment({
-  trialsMax: _trialsMax,
-  contextDigest: _contextDigest,
-  notes = "",
-  revision = 0,
-  archived = false,
-  parent = "",
-  ...shown
-}: ExperimentDocument): Plain<Experiment> {
-  return { ...shown, notes, archived, parent, etag: etagOfRevision(revision) };
+/** In lists without its configuration. */
+export function shownExperiment(
+  {
+    trialsMax: _trialsMax,
+    contextDigest: _contextDigest,
+    notes = "",
+    revision = 0,
+    archived = false,
+    parent = "",
+    constants: _constants,
+    attributes: _attributes,
+    ...shown
+  }: ExperimentDocument,
+  config?: JsonObject,
+): Plain<Experiment> {
+  const etag = etagOfRevision(revision);
+  return { ...shown, notes, archived, parent, etag, ...(config === undefined ? {} : { config }) };
 }
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */
 export function shownTrial(
   { records: _records, recent: _recent, versions: _versions, ...shown }: TrialDocument,
-  experiment: Pick<ExperimentDocument, "state" | "config"> | undefined,
+  experiment: Pick<ExperimentDocument, "state"> | undefined,
+  config: JsonObject | undefined,
 ): Plain<Trial> {
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
-  const ports = proxyPortsOf(experiment?.config);
+  const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
   // A document of an earlier version has no list of log policies.
   return { ...shown, logPoliciesMatched: [], runs, ...(paused ? { state: "PAUSED" } : {}) };

@@ -25,7 +25,10 @@ export async function updateExperiment(
   const position = await changed(backend, update, context);
   await backend.reach(position);
   const doc = await backend.get("experiment", experiment);
-  return { position: String(position || backend.position), experiment: shownExperiment(doc) };
+  return {
+    position: String(position || backend.position),
+    experiment: shownExperiment(doc, await backend.configOf(doc.id)),
+  };
 }
 
 /** The position of the change; 0 where nothing had to change. */

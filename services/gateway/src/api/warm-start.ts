@@ -2,8 +2,11 @@
 import { type NormalisedConfig, namedSource, withSource } from "@trainyard/experiment-config";
 import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
 import type { CheckpointDocument } from "../core/views/documents.ts";
+import { comparison } from "../core/lists/filter.ts";
+import { checkpointList } from "../core/lists/lists.ts";
 import { Problem } from "../http/problem.ts";
 import type { Backend } from "../shell/backend.ts";
+import { rowsPage, wholeList } from "./lists.ts";
 
 /** The configuration with the checkpoint and its trial, as it is recorded; unchanged where it names neither. */
 export async function resolveSource(
@@ -34,8 +37,13 @@ async function theOne(
     throw refusal(path, `is ${checkpoint}, which cannot be started from: it is ${found.state}`);
   }
   if (trial === undefined || trial === found.trial) return found;
-  const detail = `is ${JSON.stringify(trial)}, and checkpoint ${checkpoint} is of trial ${found.trial}`;
+  const detail = `is ${JSON.stringify(trial)}, and checkpoint ${checkpoint} is of ${originText(found)}`;
   throw refusal("searcher.source_trial_id", detail);
+}
+
+/** Where a checkpoint comes from, in a sentence. */
+export function originText({ trial, uploadedBy }: CheckpointDocument): string {
+  return uploadedBy === undefined ? `trial ${trial}` : `a folder that ${uploadedBy} uploaded`;
 }
 
 async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDocument> {
@@ -49,16 +57,28 @@ async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDoc
     throw refusal(path, `is ${trial}, and there is no such trial`);
   }
   let latest: CheckpointDocument | undefined;
-  const { documents, pool } = backend.parts;
-  const own = { parent: parts.experiment, field: { name: "trial", value: trial } };
-  for await (const one of documents.each(pool, "checkpoint", own)) {
-    if (one.state !== "COMPLETED") continue;
+  for await (const one of completeCheckpoints(backend, parts.experiment, trial)) {
     const later = latest === undefined || one.run > latest.run;
     const further = one.run === latest?.run && one.stepsCompleted >= latest.stepsCompleted;
     if (later || further) latest = one;
   }
   if (latest !== undefined) return latest;
   throw refusal(path, `is ${trial}, which has no complete checkpoint`);
+}
+
+async function* completeCheckpoints(
+  backend: Backend,
+  scope: string,
+  trial: string,
+): AsyncGenerator<CheckpointDocument> {
+  const conditions = [comparison("trial", "=", trial), comparison("state", "=", "COMPLETED")];
+  for (let pageToken = ""; ; ) {
+    const asked = { ...wholeList, pageToken };
+    const page = await rowsPage(backend, checkpointList, asked, { scope, conditions });
+    yield* page.items;
+    pageToken = page.nextPageToken;
+    if (pageToken === "") return;
+  }
 }
 
 function refusal(path: string, detail: string): Problem {

@@ -20,6 +20,7 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "getSignals",
   "declareCheckpoint",
   "completeCheckpoint",
+  "failCheckpoint",
   "planUpload",
   "planTensorBoard",
   "planDownload",

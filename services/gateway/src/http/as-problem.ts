@@ -1,5 +1,5 @@
 import { Bug, isFault } from "@trainyard/kernel";
-import type { Logger } from "@trainyard/runtime";
+import { isDatabaseAway, type Logger } from "@trainyard/runtime";
 import { Problem } from "./problem.ts";
 
 /** What a caller is told of a failure; what only an operator may see goes to the log under the request's id. */
@@ -37,15 +37,5 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
     500,
     "internal",
     `the gateway failed; its log has the details of request ${requestId}`,
-  );
-}
-
-/** Connection refused, reset or ended by an administrator: SQLSTATE classes 08 and 57P, and the socket's own codes. */
-function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error ? String(error.code) : "";
-  return (
-    /^(08...|57P..|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT)$/.test(code) ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
   );
 }

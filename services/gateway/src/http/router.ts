@@ -24,6 +24,7 @@ import { Problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 import { etagOf } from "./etag.ts";
+import { selectFields } from "./selection.ts";
 import { sendStream } from "./server-sent-events.ts";
 
 export type RouterDeps = AccessDeps & {
@@ -107,12 +108,20 @@ async function serveUnary<Name extends UnaryName>(
   const attempt = async (commitId: string): Promise<Answer> => {
     const answer = await handlers.unary[name](message, { ...context, commitId });
     const json = codecOf<ReplyOf<Name>>(route.reply).toFullJson(answer);
-    return { status: 200, body: JSON.stringify(json) };
+    return {
+      status: 200,
+      body: JSON.stringify(selectFields(route.reply, json, fieldsAsked(message))),
+    };
   };
   const { status, body } = await once(idempotency, request, context, attempt);
   const etag = etagOf(route.reply, body);
   if (etag !== "") reply.header("etag", etag);
   await reply.status(status).type("application/json; charset=utf-8").send(body);
+}
+
+/** Of a request that has such a list. */
+function fieldsAsked(message: object): readonly string[] {
+  return "fields" in message && Array.isArray(message.fields) ? (message.fields as string[]) : [];
 }
 
 /** The first answer under the request's idempotency key, where it has one. */

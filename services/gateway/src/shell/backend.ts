@@ -5,7 +5,7 @@ import type { BlobStore } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, isFault, limits } from "@trainyard/kernel";
+import { type Clock, isFault, type JsonObject, limits } from "@trainyard/kernel";
 import {
   decodeReply,
   type Executor,
@@ -106,6 +106,11 @@ export class Backend {
     const found = await this.find(kind, id);
     if (found === undefined) throw notFound(kind, id);
     return found;
+  }
+
+  /** The configuration of an experiment; absent where none was recorded. */
+  async configOf(experiment: string): Promise<JsonObject | undefined> {
+    return (await this.find("config", experiment))?.config;
   }
 
   get position(): string {

@@ -15,6 +15,7 @@ import {
 import { isProjected, project } from "../core/views/project.ts";
 import { touchedBy, touchedThrough } from "../core/views/touched.ts";
 import { gatewayLimits } from "../limits.ts";
+import { attributesTable, listTables, writeListRows } from "./list-rows.ts";
 import { VersionFacts } from "./version-facts.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -35,11 +36,13 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     // 4: agents have labels and what disables them or their slots; a waiting run has the code of its reason.
     // 5: models, their versions and the moves of aliases; experiments know the digest of their code.
     // 6: an infinite value is never the best; experiments have notes and the revision of their words, and may be archived.
-    version: 6,
-    tables: [{ name: "documents" }, { name: "version_facts" }],
+    // 7: rows of lists beside the documents; configurations are documents of their own.
+    version: 7,
+    tables: ["documents", "version_facts", attributesTable, ...listTables].map((name) => ({
+      name,
+    })),
     concerns: (event) => isProjected(shortNameOf(event.type)),
-    apply: (client, events, table) =>
-      new DocumentStore(table("documents"), table("version_facts")).apply(client, events),
+    apply: (client, events, table) => new DocumentStore(table).apply(client, events),
   };
   return new View(spec, pool, clock, logger);
 }
@@ -56,12 +59,14 @@ export type ListOptions = {
 
 /** A table of documents: the live one, or another that the log is folded into beside it. */
 export class DocumentStore {
+  readonly #names: (table: string) => string;
   readonly #table: string;
   readonly #facts: VersionFacts;
 
-  constructor(table = "gateway.documents", facts = "gateway.version_facts") {
-    this.#table = table;
-    this.#facts = new VersionFacts(facts);
+  constructor(names = (table: string): string => `gateway.${table}`) {
+    this.#names = names;
+    this.#table = names("documents");
+    this.#facts = new VersionFacts(names("version_facts"));
   }
 
   /** Folds a page of events into the table. */
@@ -79,6 +84,7 @@ export class DocumentStore {
       project(stored.stream, stored.timeMs, event, documents);
     const changed = documents.changed();
     await this.#upsert(client, changed);
+    await writeListRows(client, documents, this.#names);
     await this.#facts.replace(
       client,
       changed.flatMap((row) => (row.kind === "version" ? [row.doc] : [])),

@@ -3,6 +3,7 @@ import {
   CompleteCheckpointSchema,
   AcceptedSchema,
   DeclareCheckpointSchema,
+  FailCheckpointSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -25,6 +26,10 @@ beforeAll(async () => {
   registry = await gateway.serving("registry", {
     DeclareCheckpoint: command(DeclareCheckpointSchema, UploadPlanSchema, async () => plan),
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, async () => ({
+      position: 1,
+      stream: "",
+    })),
+    FailCheckpoint: command(FailCheckpointSchema, AcceptedSchema, async () => ({
       position: 1,
       stream: "",
     })),
@@ -61,6 +66,7 @@ async function expectRunServed(url: string, run: number): Promise<void> {
   for (const [path, body] of [
     ["checkpoints", { checkpoint, stepsCompleted: 1 }],
     [`checkpoints/${checkpoint}/complete`, { manifest: [] }],
+    [`checkpoints/${checkpoint}/fail`, { reason: "a file is missing" }],
   ] as const) {
     const answer = await fetch(`${url}/api/v1/runs/${id}/${path}`, {
       method: "POST",

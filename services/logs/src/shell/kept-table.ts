@@ -1,11 +1,15 @@
 /** What is kept of each experiment's lines, and what retention has removed of them. */
-import { tableFault } from "@trainyard/runtime";
+import { inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { logsLimits } from "../limits.ts";
 
 export type KeptLines = { readonly experiment: string; readonly bytes: number };
 
 export type RemovedLines = { readonly lines: number; readonly untilMs: number };
+
+// First, as the next statement sees what was committed before it begins: neither lines that are being stored nor what
+// another replica removes meanwhile are missed.
+const lock = "select bytes from logs.experiments where experiment = $1 for update";
 
 // The oldest lines, as many as one statement takes, until as many bytes are gone.
 const removal = `
@@ -16,7 +20,7 @@ with oldest as (
   ) as first_lines
 ), removed as (
   delete from logs.lines
-  where experiment = $1 and position in (select position from oldest where bytes_before < $3)
+  where experiment = $1 and position in (select position from oldest where bytes_before < $3::float8)
   returning octet_length(line) as bytes, coalesce(received_ms, at_ms) as ms
 ), summed as (
   select count(*) as lines, coalesce(sum(bytes), 0) as bytes, max(ms) as until_ms from removed
@@ -45,12 +49,28 @@ export class KeptTable {
     return rows.map(({ experiment, bytes }) => ({ experiment, bytes: Number(bytes) }));
   }
 
-  /** Removes the oldest lines until `bytes` are gone, but no more than one statement takes. Gives how many were removed. */
-  async removeOldest(experiment: string, bytes = Number.MAX_SAFE_INTEGER): Promise<number> {
-    type Row = { readonly lines: string };
-    const values = [experiment, logsLimits.linesPerRemovalMax, bytes];
-    const [row] = await this.#query<Row>({ name: "remove-lines", text: removal, values });
-    return Number(row?.lines ?? 0);
+  /**
+   * Removes the oldest lines until at most `bytesKept` are left, or all where that is null; no more than one statement takes.
+   * Gives how many were removed.
+   */
+  async removeOldest(experiment: string, bytesKept: number | null): Promise<number> {
+    type Locked = { readonly bytes: string };
+    type Removed = { readonly lines: string };
+    return guarded(() =>
+      inTransaction(this.#pool, async (client) => {
+        const [kept] = (await client.query<Locked>(lock, [experiment])).rows;
+        if (kept === undefined) return 0;
+        const excess = bytesKept === null ? Infinity : Number(kept.bytes) - bytesKept;
+        if (excess <= 0) return 0;
+        const values = [experiment, logsLimits.linesPerRemovalMax, excess];
+        const { rows } = await client.query<Removed>({
+          name: "remove-lines",
+          text: removal,
+          values,
+        });
+        return Number(rows[0]?.lines ?? 0);
+      }),
+    );
   }
 
   /** Null when nothing was removed. */
@@ -64,10 +84,14 @@ export class KeptTable {
   }
 
   async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
-    try {
-      return (await this.#pool.query<Row>(query)).rows;
-    } catch (cause) {
-      throw tableFault(cause, "lines_unavailable", "the table of lines");
-    }
+    return guarded(async () => (await this.#pool.query<Row>(query)).rows);
+  }
+}
+
+async function guarded<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask();
+  } catch (cause) {
+    throw tableFault(cause, "lines_unavailable", "the table of lines");
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The lines that a query asks for, step by step: the table gives what its own conditions take, and here the text is
- * compared. One answer looks at a bounded number of lines and bytes, and says where it stopped, so that a query for what is
+ * compared. One answer looks at a bounded number of lines and bytes, for a bounded time, and says where it stopped, so that a query for what is
  * rare is many short answers instead of one that holds up others.
  */
 import { hasWords } from "../core/words.ts";
@@ -29,6 +29,14 @@ export type FoundLines = {
   readonly exhausted: boolean;
 };
 
+type Compared = {
+  /** Those in which everything is found. */
+  readonly taken: readonly StoredRow[];
+  /** Where the time was over; null when all rows were compared. */
+  readonly endedAt: string | null;
+  readonly ms: number;
+};
+
 export class LineFinder {
   readonly #table: LineTable;
   readonly #patterns: Patterns;
@@ -47,6 +55,7 @@ export class LineFinder {
     let scannedTo: string | null = null;
     let linesLeft: number = logsLimits.linesPerAnswerMax;
     let bytesLeft: number = logsLimits.matchedBytesPerAnswerMax;
+    let msLeft: number = logsLimits.matchMsPerAnswer;
     let givenBytes = 0;
     for (;;) {
       const rest = limit - rows.length;
@@ -58,9 +67,13 @@ export class LineFinder {
         scan: narrows ? logsLimits.linesPerStepMax : rest + 1,
         limit: comparesText ? logsLimits.linesPerStepMax : rest,
       });
-      const taken = comparesText ? await this.#compare(search, found.rows) : found.rows;
+      const { taken, endedAt, ms } = comparesText
+        ? await this.#compare(search, found.rows, msLeft)
+        : { taken: found.rows, endedAt: null, ms: 0 };
       rows.push(...taken);
+      if (endedAt !== null) return cutAt(rows, limit, endedAt);
       scannedTo = found.scannedTo ?? scannedTo;
+      msLeft -= ms;
       linesLeft -= found.scanned;
       for (const { text } of found.rows) bytesLeft -= text.length;
       for (const { text } of taken) givenBytes += text.length;
@@ -69,7 +82,8 @@ export class LineFinder {
         (!found.exhausted && (rows.length === limit || givenBytes >= logsLimits.pageTextBytesMax));
       if (isFull) return cutAt(rows, limit, scannedTo);
       if (found.exhausted) return { rows, scannedTo, exhausted: true };
-      if (linesLeft <= 0 || bytesLeft <= 0) return { rows, scannedTo, exhausted: false };
+      if (linesLeft <= 0 || bytesLeft <= 0 || msLeft <= 0)
+        return { rows, scannedTo, exhausted: false };
       if (backwards) before = scannedTo;
       else after = scannedTo;
     }
@@ -78,14 +92,15 @@ export class LineFinder {
   async #compare(
     { matches, words }: LineSearch,
     rows: readonly StoredRow[],
-  ): Promise<readonly StoredRow[]> {
+    budgetMs: number,
+  ): Promise<Compared> {
     const withWords = words.size === 0 ? rows : rows.filter(({ text }) => hasWords(text, words));
-    if (matches === null) return withWords;
-    const [found = []] = await this.#patterns.match(
-      [matches],
-      withWords.map(({ text }) => text),
-    );
-    return found.flatMap((index) => withWords[index] ?? []);
+    if (matches === null) return { taken: withWords, endedAt: null, ms: 0 };
+    const texts = withWords.map(({ text }) => text);
+    const { found, compared, ms } = await this.#patterns.match(matches, texts, budgetMs);
+    const taken = found.flatMap((index) => withWords[index] ?? []);
+    const isCut = compared < withWords.length;
+    return { taken, endedAt: isCut ? (withWords[compared - 1]?.cursor ?? null) : null, ms };
   }
 }
 

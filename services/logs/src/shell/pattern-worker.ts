@@ -1,14 +1,17 @@
 /** The thread of `patterns.ts`. Expressions are compiled once, and the least recently used is forgotten. */
 import { answerCalls } from "@trainyard/runtime/answer-calls";
-import { RE2JS } from "re2js";
+import { RE2JS, RE2JSException } from "re2js";
 import { logsLimits } from "../limits.ts";
 import type { MatchAnswer, MatchQuestion } from "./patterns.ts";
 
-class Expressions {
-  readonly #compiled = new Map<string, RE2JS>();
+/** An expression, or why a text is none. */
+type Compiled = RE2JS | string;
 
-  get(pattern: string): RE2JS {
-    const expression = this.#compiled.get(pattern) ?? RE2JS.compile(pattern);
+class Expressions {
+  readonly #compiled = new Map<string, Compiled>();
+
+  get(pattern: string): Compiled {
+    const expression = this.#compiled.get(pattern) ?? compiled(pattern);
     this.#compiled.delete(pattern);
     this.#compiled.set(pattern, expression);
     const [oldest] = this.#compiled.keys();
@@ -19,11 +22,31 @@ class Expressions {
   }
 }
 
+function compiled(pattern: string): Compiled {
+  try {
+    const expression = RE2JS.compile(pattern);
+    if (expression.programSize() <= logsLimits.patternInstructionsMax) return expression;
+    return "it is too large; use a simpler one";
+  } catch (error) {
+    if (error instanceof RE2JSException) return error.message;
+    throw error;
+  }
+}
+
 const expressions = new Expressions();
 
-answerCalls<MatchQuestion, MatchAnswer>(({ patterns, texts }) =>
-  patterns.map((pattern) => {
-    const expression = expressions.get(pattern);
-    return texts.flatMap((text, index) => (expression.test(text) ? [index] : []));
-  }),
-);
+function found(expression: Compiled, texts: readonly string[]): readonly number[] {
+  if (typeof expression === "string") return [];
+  return texts.flatMap((text, index) => (expression.test(text) ? [index] : []));
+}
+
+answerCalls<MatchQuestion, MatchAnswer>(({ patterns, texts }) => {
+  const before = process.threadCpuUsage();
+  const all = patterns.map((pattern) => expressions.get(pattern));
+  const answer = {
+    found: all.map((expression) => found(expression, texts)),
+    problems: all.map((expression) => (typeof expression === "string" ? expression : null)),
+  };
+  const { user, system } = process.threadCpuUsage(before);
+  return { ...answer, ms: (user + system) / 1_000 };
+});

@@ -1,9 +1,9 @@
 /**
- * Regular expressions in RE2's syntax, compared in a thread of their own: the time is linear in the text for any of them,
- * and a slow one holds up neither the writers nor the bus. Texts are handed over a turn at a time, so that of several that
- * ask none waits longer than a turn of each other.
+ * Regular expressions in RE2's syntax, compiled and compared in a thread of their own: the time is linear in the text for any
+ * of them, and a slow one holds up neither the writers nor the bus. Texts are handed over a turn at a time, so that of several
+ * that ask none waits longer than a turn of each other. A budget is of the thread's own processor time: what others take of
+ * it does not count.
  */
-import { RE2JS, RE2JSException } from "re2js";
 import { WorkerCall } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
 
@@ -11,19 +11,31 @@ export type MatchQuestion = {
   readonly patterns: readonly string[];
   readonly texts: readonly string[];
 };
-/** For each pattern the numbers of the texts in which it is found. */
-export type MatchAnswer = readonly (readonly number[])[];
+export type MatchAnswer = {
+  /** For each pattern the numbers of the texts in which it is found. */
+  readonly found: readonly (readonly number[])[];
+  /** For each pattern why it is no expression, or too large a one, so that it is found nowhere; null when it is one. */
+  readonly problems: readonly (string | null)[];
+  /** The processor time that this took. */
+  readonly ms: number;
+};
 
-/** Why a text is no expression; null when it is one. */
-export function patternProblem(pattern: string): string | null {
-  try {
-    RE2JS.compile(pattern);
-    return null;
-  } catch (error) {
-    if (error instanceof RE2JSException) return error.message;
-    throw error;
-  }
-}
+export type Matched = {
+  /** The numbers of the texts in which the pattern is found, rising. */
+  readonly found: readonly number[];
+  /** How many texts were compared, from the first; at least one. */
+  readonly compared: number;
+  readonly ms: number;
+};
+
+export type FirstMatches = {
+  /** For each pattern the number of the first text in which it is found; undefined for none. */
+  readonly found: readonly (number | undefined)[];
+  /** For each pattern why it was not compared; null when it was. */
+  readonly problems: readonly (string | null)[];
+  /** How many texts were left when the time was over. */
+  readonly unmatched: number;
+};
 
 export class Patterns implements AsyncDisposable {
   readonly #thread: WorkerCall<MatchQuestion, MatchAnswer>;
@@ -33,45 +45,56 @@ export class Patterns implements AsyncDisposable {
     this.#thread = new WorkerCall(new URL("./pattern-worker.ts", import.meta.url), task);
   }
 
-  /** For each pattern the numbers of the texts in which it is found, rising. */
-  async match(patterns: readonly string[], texts: readonly string[]): Promise<MatchAnswer> {
-    const found: number[][] = patterns.map(() => []);
-    for (let from = 0; from < texts.length; ) {
-      const end = turnEnd(texts, from);
-      const answer = await this.#thread.ask({ patterns, texts: texts.slice(from, end) });
-      for (const [number, indices] of answer.entries()) {
-        found[number]?.push(...indices.map((index) => from + index));
-      }
-      from = end;
-    }
-    return found;
+  /** Why a text is no expression, or too large a one; null when it is one. */
+  async problem(pattern: string): Promise<string | null> {
+    const { problems } = await this.#thread.ask({ patterns: [pattern], texts: [] });
+    return problems[0] ?? null;
   }
 
-  /**
-   * For each pattern the number of the first text in which it is found; undefined for none. What is left after `budgetMs` is
-   * not compared: how many texts that are.
-   */
+  /** Ends after the turn in which the budget is used up. */
+  async match(pattern: string, texts: readonly string[], budgetMs: number): Promise<Matched> {
+    const found: number[] = [];
+    let [compared, ms] = [0, 0];
+    while (compared < texts.length && (compared === 0 || ms < budgetMs)) {
+      const from = compared;
+      compared = turnEnd(texts, from);
+      const turn = await this.#thread.ask({
+        patterns: [pattern],
+        texts: texts.slice(from, compared),
+      });
+      for (const index of turn.found[0] ?? []) found.push(from + index);
+      ms += turn.ms;
+    }
+    return { found, compared, ms };
+  }
+
+  /** Ends after the turn in which the budget is used up, or as soon as all patterns are found. */
   async matchFirst(
     patterns: readonly string[],
     texts: readonly string[],
     budgetMs: number,
-  ): Promise<{ readonly found: readonly (number | undefined)[]; readonly unmatched: number }> {
+  ): Promise<FirstMatches> {
     const found: (number | undefined)[] = patterns.map(() => undefined);
-    const beganMs = performance.now();
-    for (let from = 0; from < texts.length; ) {
-      const missing = [...patterns.keys()].filter((number) => found[number] === undefined);
+    const problems: (string | null)[] = patterns.map(() => null);
+    let [compared, ms] = [0, 0];
+    while (compared < texts.length) {
+      const missing = [...patterns.keys()].filter(
+        (number) => found[number] === undefined && problems[number] === null,
+      );
       if (missing.length === 0) break;
-      if (performance.now() - beganMs > budgetMs) return { found, unmatched: texts.length - from };
-      const end = turnEnd(texts, from);
+      if (ms >= budgetMs) return { found, problems, unmatched: texts.length - compared };
+      const from = compared;
+      compared = turnEnd(texts, from);
       const asked = missing.map((number) => patterns[number] ?? "");
-      const answer = await this.#thread.ask({ patterns: asked, texts: texts.slice(from, end) });
+      const turn = await this.#thread.ask({ patterns: asked, texts: texts.slice(from, compared) });
       for (const [place, number] of missing.entries()) {
-        const first = answer[place]?.[0];
+        const first = turn.found[place]?.[0];
         if (first !== undefined) found[number] = from + first;
+        problems[number] = turn.problems[place] ?? null;
       }
-      from = end;
+      ms += turn.ms;
     }
-    return { found, unmatched: 0 };
+    return { found, problems, unmatched: 0 };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,15 +4,16 @@
  * agent repeats the batch, and what was recorded before is recognised. So a line that matches is told once, and never missed.
  *
  * Texts are compared in a thread, in turns that are shared by all runs; a run whose lines take long is itself what waits, as
- * its agent sends the next batch after the answer. What a batch may take is bounded: beyond it the rest of its lines is not
- * compared, and counted, since a batch that is never acknowledged would be sent for ever.
+ * its agent sends the next batch after the answer. What a batch may take of the thread's time is bounded: beyond it the rest
+ * of its lines is not compared, and counted, since a batch that is never acknowledged would be sent for ever. An agent that
+ * has not waited for the answer repeats the batch, from the same line on: what was compared is not compared again.
  */
 import type { EventData } from "@trainyard/contracts";
 import { decodeEvent } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { type LogPolicy, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { isRejection, runId, streamName } from "@trainyard/kernel";
-import { type Executor, newTraceparent, serviceMeta } from "@trainyard/runtime";
+import { type Executor, Lanes, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
 import type { LineRow } from "../core/batch.ts";
 import { signalKey } from "../core/log-signal.ts";
@@ -41,30 +42,44 @@ export class LogPolicies {
   /** What was recorded, by run: nothing is looked for twice. */
   readonly #told = new LRUCache<string, Set<string>>({ max: logsLimits.runsToldMax });
 
+  /** By node, the lines of its latest batch. */
+  readonly #compared = new LRUCache<string, Span>({ max: logsLimits.runsToldMax });
+  readonly #lanes = new Lanes();
+
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
   }
 
   /** Resolves once all matches of these lines, which are stored, are in the log. */
   async apply(agent: string, rows: readonly LineRow[]): Promise<void> {
-    for (const ofNode of Map.groupBy(rows, nodeOf).values()) await this.#applyTo(agent, ofNode);
+    for (const [node, own] of Map.groupBy(rows, nodeOf)) {
+      // A batch that its agent repeats waits for the first one, and finds it compared.
+      await this.#lanes.run(node, async () => {
+        await this.#applyTo(agent, own.filter(outside(this.#compared.get(node) ?? none)));
+        this.#compared.set(node, spanOf(own));
+      });
+    }
   }
 
   /** Lines of one node of one run. */
   async #applyTo(agent: string, rows: readonly LineRow[]): Promise<void> {
     const [first] = rows;
     if (first === undefined) return;
-    const { run, nodeRank } = first;
+    const { run, nodeRank, experiment } = first;
     const told = this.#toldOf(nodeOf(first));
-    const policies = (await this.#policiesOf(first.experiment)).filter(
+    const policies = (await this.#policiesOf(experiment)).filter(
       ({ name, action = "" }) => !told.has(signalKey({ run, nodeRank, policy: name, action })),
     );
     if (policies.length === 0) return;
-    const { found, unmatched } = await this.#deps.patterns.matchFirst(
+    const { found, problems, unmatched } = await this.#deps.patterns.matchFirst(
       policies.map(({ pattern }) => pattern),
       rows.map(({ text }) => text),
       logsLimits.policyMsPerBatch,
     );
+    for (const [number, policy] of policies.entries()) {
+      const problem = problems[number] ?? null;
+      if (problem !== null) this.#turnOff(experiment, policy, problem);
+    }
     if (unmatched > 0) this.#deps.events.unmatched(nodeOf(first), unmatched);
     for (const [number, policy] of policies.entries()) {
       const row = rows[found[number] ?? -1];
@@ -82,6 +97,16 @@ export class LogPolicies {
       });
       told.add(signalKey({ run, nodeRank, policy: name, action }));
     }
+  }
+
+  #turnOff(experiment: string, off: LogPolicy, problem: string): void {
+    const policies = this.#policies.get(experiment);
+    if (policies?.includes(off) !== true) return;
+    this.#policies.set(
+      experiment,
+      policies.filter((policy) => policy !== off),
+    );
+    this.#deps.events.policyOff(experiment, off, problem);
   }
 
   #toldOf(node: string): Set<string> {
@@ -122,3 +147,19 @@ export class LogPolicies {
 }
 
 const nodeOf = ({ trial, run, nodeRank }: LineRow): string => `${runId(trial, run)} ${nodeRank}`;
+
+/** The first and last sequence of lines in a row. */
+type Span = { readonly first: number; readonly last: number };
+
+const none: Span = { first: 0, last: -1 };
+
+/** Of lines with a gap between them none is remembered. */
+function spanOf(rows: readonly LineRow[]): Span {
+  const [first, last] = [rows[0]?.sequence ?? 0, rows.at(-1)?.sequence ?? -1];
+  return last - first + 1 === rows.length ? { first, last } : none;
+}
+
+const outside =
+  ({ first, last }: Span) =>
+  ({ sequence }: LineRow): boolean =>
+    sequence < first || sequence > last;

@@ -16,16 +16,17 @@ import { logsLimits } from "../limits.ts";
 import type { KeptTable } from "./kept-table.ts";
 import type { LineFinder, LineSearch } from "./line-search.ts";
 import type { LineFilter } from "./line-table.ts";
-import { patternProblem } from "./patterns.ts";
+import type { Patterns } from "./patterns.ts";
 import { encodedBytes, storedLine } from "./stored-line.ts";
 
 export function queryCommands(
   finder: LineFinder,
   kept: KeptTable,
+  patterns: Patterns,
 ): Readonly<Record<string, CommandSpec>> {
   return {
     QueryLines: command(QueryLinesSchema, LinePageSchema, async (asked) => {
-      const search = searchOf(asked);
+      const search = await searchOf(asked, patterns);
       if (isRejection(search)) return search;
       const page = await answer(finder, search);
       const removed = await kept.removed(search.filter.experiment);
@@ -34,10 +35,13 @@ export function queryCommands(
   };
 }
 
-function searchOf(asked: Plain<QueryLines>): LineSearch | Rejection {
+async function searchOf(
+  asked: Plain<QueryLines>,
+  patterns: Patterns,
+): Promise<LineSearch | Rejection> {
   const task = taskOf(asked.task);
   if (isRejection(task)) return task;
-  const [problem] = problemsOf(asked);
+  const [problem] = await problemsOf(asked, patterns);
   if (problem !== undefined) {
     return reject("invalid_request", `${problem.path} ${problem.detail}`, [problem]);
   }
@@ -71,7 +75,10 @@ function conditionsOf(asked: Plain<QueryLines>): Omit<LineFilter, "experiment" |
   };
 }
 
-function problemsOf(asked: Plain<QueryLines>): readonly FieldProblem[] {
+async function problemsOf(
+  asked: Plain<QueryLines>,
+  patterns: Patterns,
+): Promise<readonly FieldProblem[]> {
   const problems: FieldProblem[] = [];
   const { contains = "", matches = "", search = "" } = asked;
   for (const [path, cursor] of Object.entries({ after: asked.after, before: asked.before })) {
@@ -89,9 +96,11 @@ function problemsOf(asked: Plain<QueryLines>): readonly FieldProblem[] {
     problems.push({ path: "search", detail: "has no word: letters, digits and underscores" });
   }
   // One that is too long is not read.
-  const wrong = problems.length === 0 ? patternProblem(matches) : null;
-  if (wrong !== null)
-    problems.push({ path: "matches", detail: `is no regular expression: ${wrong}` });
+  const isRead = problems.length === 0 && matches !== "";
+  const wrong = isRead ? await patterns.problem(matches) : null;
+  if (wrong !== null) {
+    problems.push({ path: "matches", detail: `is no regular expression that is taken: ${wrong}` });
+  }
   return problems;
 }
 

@@ -7,7 +7,7 @@ import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { type Clock, streamName } from "@trainyard/kernel";
-import { EffectLoop, type Logger } from "@trainyard/runtime";
+import { EffectLoop, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
 import type { KeptLines, KeptTable } from "./kept-table.ts";
 
@@ -44,24 +44,37 @@ export class Retention {
     const { kept, logger } = this.#deps;
     for (const lines of await kept.all()) {
       if (signal.aborted) return;
-      const removed = await this.#sweepOne(lines, signal);
-      if (removed > 0) logger.info({ experiment: lines.experiment, removed }, "lines_removed");
+      const { experiment } = lines;
+      try {
+        const removed = await this.#sweepOne(lines, signal);
+        if (removed > 0) logger.info({ experiment, removed }, "lines_removed");
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        // The next look tries again; the other experiments do not wait for it.
+        logger.error({ err: error, experiment }, "lines_not_removed");
+      }
     }
   }
 
   async #sweepOne({ experiment, bytes }: KeptLines, signal: AbortSignal): Promise<number> {
-    const { kept, settings } = this.#deps;
+    const { retentionBytes } = this.#deps.settings;
+    if (await this.#isOver(experiment)) return this.#removeOldest(experiment, null, signal);
+    if (retentionBytes === null || bytes <= retentionBytes) return 0;
+    return this.#removeOldest(experiment, retentionBytes, signal);
+  }
+
+  async #removeOldest(
+    experiment: string,
+    bytesKept: number | null,
+    signal: AbortSignal,
+  ): Promise<number> {
     let removed = 0;
-    if (await this.#isOver(experiment)) {
-      for (let more = true; more && !signal.aborted; ) {
-        const lines = await kept.removeOldest(experiment);
-        removed += lines;
-        more = lines > 0;
-      }
-      return removed;
+    for (let more = true; more && !signal.aborted; ) {
+      const lines = await this.#deps.kept.removeOldest(experiment, bytesKept);
+      removed += lines;
+      more = lines > 0;
     }
-    const excess = bytes - (settings.retentionBytes ?? bytes);
-    return excess > 0 ? await kept.removeOldest(experiment, excess) : 0;
+    return removed;
   }
 
   /** Whether the experiment has ended, and its days are over. */
@@ -78,6 +91,7 @@ export class Retention {
       }
       // It may be archived and described afterwards.
       if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
+      if (event.type === "ExperimentContinued") endedMs = null;
     }
     return days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
   }

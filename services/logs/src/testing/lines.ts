@@ -19,3 +19,16 @@ export function line(
     ...fields,
   };
 }
+
+/** On texts of `slowTexts` some 0.1 MB/s: too many states to remember any. */
+export const slowPattern = "a.{400}[cd]";
+
+/** Texts of 16,000 letters a and b, the same each time. */
+export function slowTexts(count: number): readonly string[] {
+  let seed = 1;
+  const next = (): string => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % 2 === 0 ? "a" : "b";
+  };
+  return Array.from({ length: count }, () => Array.from({ length: 16_000 }, next).join(""));
+}

@@ -28,6 +28,9 @@ export class TestLogs implements AsyncDisposable {
   /** What the replicas have logged as errors, for a test that fails. */
   readonly #errors: unknown[] = [];
 
+  /** What the replicas have logged as warnings. */
+  readonly warnings: (readonly unknown[])[] = [];
+
   private constructor(stage: DatabaseStage) {
     this.stage = stage;
   }
@@ -45,6 +48,7 @@ export class TestLogs implements AsyncDisposable {
       TRAINYARD_RUN_TOKEN_KEY_ID: tokenKey.id,
     });
     const logger = createLogger("logs", "silent");
+    logger.warn = (...told: readonly unknown[]) => void this.warnings.push(told);
     logger.error = (fields: unknown) => void this.#errors.push(fields);
     const service = this.#replicas.use(await createService(config, { bus, logger, ...overrides }));
     await service.start();

@@ -36,7 +36,7 @@ test("a report is taken as it is", () => {
       step: 10,
       atMs: 1_700_000_000_000,
       metrics: { loss: 0.5 },
-      metricsText: '{"loss":0.5}',
+      bytes: 54,
       rank: 0,
       aggregation: "mean",
       system: null,
@@ -47,7 +47,7 @@ test("a report is taken as it is", () => {
 test("what proto JSON allows is allowed: original names, numbers as text, no metrics", () => {
   const { metrics: _, stepsCompleted: __, ...rest } = report;
   expect(parse({ reports: [{ ...rest, steps_completed: "10" }] })).toMatchObject([
-    { step: 10, metricsText: "{}" },
+    { step: 10, bytes: 2 },
   ]);
 });
 
@@ -131,6 +131,18 @@ describe("a request that asks to refuse reports alone", () => {
 
   test("and one that does not ask fails whole", () => {
     expect(problems({ reports: [bad[0], report] })).toMatchObject([{ path: "reports[0].metrics" }]);
+  });
+});
+
+test("a report of more names than one takes is refused alone", () => {
+  const { namesPerReportMax } = metricsLimits;
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`metric ${n}`, 1]));
+  const many = { ...report, key: "0-2", metrics: named(namesPerReportMax + 1) };
+  const most = { ...report, metrics: named(namesPerReportMax) };
+  expect(parseReports({ reports: [many, most], refuseAlone: true }, metricsLimits)).toMatchObject({
+    reports: [{ key: "0-1" }],
+    refused: [{ key: "0-2", reason: `metrics has more than ${namesPerReportMax} names` }],
   });
 });
 

@@ -4,8 +4,8 @@
  * times that grows with the logarithm of the block's size. The tails and blocks that a step read go in the commit that
  * brings the new ones; a step that finds one of them gone changes nothing. So two compactors at once do no harm.
  */
-import { Fault } from "@trainyard/kernel";
-import { inTransaction, type Logger } from "@trainyard/runtime";
+import { Fault, isFault } from "@trainyard/kernel";
+import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import {
   type Block,
@@ -16,7 +16,7 @@ import {
 } from "../core/columns/block.ts";
 import { readTail } from "../core/columns/tail.ts";
 import { metricsLimits } from "../limits.ts";
-import { blocksById, isUnreadable } from "./parts.ts";
+import { blocksById } from "./parts.ts";
 import type { RunName } from "./run-heads.ts";
 import { keepForStream } from "./stream-table.ts";
 
@@ -64,15 +64,19 @@ where trial = $1 and run = $2`;
 const postpone = `
 update metrics.runs set due_at = now() + $3::integer * interval '1 ms' where trial = $1 and run = $2`;
 
-/** One step for each of some runs that are due; gives how many there were. */
+/**
+ * One step for each of some runs that are due; gives how many there were. A run that cannot be compacted (its bytes cannot
+ * be read, a statement takes too long) stays as it is, and keeps no other waiting.
+ */
 export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
   const { rows } = await pool.query<RunName>(due, [metricsLimits.compactionRunsMax]);
   for (const run of rows) {
     try {
       await compactRun(pool, run);
     } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      // What cannot be read stays as it is, and keeps no other run waiting.
+      if (isDatabaseAway(error)) throw error;
+      // It is due again as the other one left it.
+      if (isFault(error)) continue;
       logger.error({ err: error, ...run }, "run_not_compacted");
       await pool.query(postpone, [run.trial, run.run, metricsLimits.compactionPostponedMs]);
     }

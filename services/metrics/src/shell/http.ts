@@ -1,7 +1,7 @@
 /** The HTTP face: report batches of runs, and the health of this process. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type WriteReportsResponse, WriteReportsResponseSchema } from "@trainyard/contracts/api";
-import { isFault } from "@trainyard/kernel";
+import { assert, isFault } from "@trainyard/kernel";
 import {
   answerHealth,
   BodyBudget,
@@ -23,6 +23,8 @@ export type HttpDeps = {
   readonly registry: Registry;
   readonly health: HealthChecks;
 };
+
+type Admitted = Reporter & { readonly body: HeldBody };
 
 type ReportsRoute = { readonly Params: { readonly run: string }; readonly Body: string };
 
@@ -73,26 +75,27 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
 function registerReports(server: FastifyInstance, deps: HttpDeps): void {
   const { largeBodyBytes: smallBytes, largeBodiesBytesMax: bytesMax } = metricsLimits;
   const budget = new BodyBudget({ smallBytes, bytesMax });
-  const bodies = new WeakMap<FastifyRequest, HeldBody>();
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
   server.post<ReportsRoute>(
     "/api/v1/runs/:run/reports",
     {
       // Whoever may not report, or comes when too much is under way, is told before the body is read.
       onRequest: async (request, reply) => {
-        authorized(deps, request);
+        const reporter = authorized(deps, request);
         const body = budget.take(request.headers, metricsLimits.requestBytesMax);
         if (body === null) {
           const detail = "too many large requests are in progress; try again";
           throw new HttpProblem(503, "busy", detail);
         }
-        bodies.set(request, body);
+        admitted.set(request, { ...reporter, body });
         reply.raw.once("close", () => body.closed());
       },
     },
     async (request, reply) => {
-      const reporter = authorized(deps, request);
+      const reporter = admitted.get(request);
+      assert(reporter !== undefined, "a request is authorized before its body is read");
       const take = () => takeAll(deps.intake, reporter, parseJson(request.body));
-      const answer = await (bodies.get(request)?.during(take) ?? take());
+      const answer = await reporter.body.during(take);
       return reply.type("application/json").send(responseCodec.encode(answer));
     },
   );

@@ -15,16 +15,15 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Point, PointSchema } from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { isRejection, type RunParts, reject, runId, streamName } from "@trainyard/kernel";
-import { Batches, type Executor, newTraceparent, serviceMeta } from "@trainyard/runtime";
-import { type Report, validationGroup } from "../core/reports.ts";
+import { Batches, type Executor, Lanes, newTraceparent, serviceMeta } from "@trainyard/runtime";
+import { validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
-import { isScalar, valuesOf } from "../core/values.ts";
+import { valuesOf } from "../core/values.ts";
+import type { NewReport } from "../core/writes.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
 import { measurements, runHistoryFold } from "../streams.ts";
-import { Lanes } from "./lanes.ts";
-import { type PointStore, pointName } from "./point-store.ts";
-import type { SystemRow, SystemTable } from "./system-table.ts";
+import type { PointStore } from "./point-store.ts";
 import type { PointRow } from "./write-points.ts";
 
 export type Taken =
@@ -41,55 +40,49 @@ type RunContext = RunParts & { readonly id: string };
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
 
-type MachineReport = Report & { readonly system: NonNullable<Report["system"]> };
+/** Of those of several ranks at one step the chief's alone: a search goes by one value. */
+const isValidation = ({ group, rank, system }: NewReport): boolean =>
+  group === validationGroup && rank === 0 && system === null;
 
-const isOfMachine = (report: Report): report is MachineReport => report.system !== null;
-const isValidation = (report: Report): boolean => report.group === validationGroup;
-
-/** Roughly what a row weighs on its way: its values, and a little for its names. */
-const pointBytes = ({ metricsText }: PointRow): number => 256 + Buffer.byteLength(metricsText);
-const systemBytes = ({ system }: SystemRow): number => 256 + 160 * system.values.length;
+/** Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a row. */
+const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
+  system === null
+    ? 256 + bytes + 64 * Object.keys(metrics).length
+    : 256 + 160 * system.values.length;
 
 export class Ingest {
   readonly #executor: Executor;
   readonly #bus: Bus;
   readonly #events: Telemetry;
   readonly #points: PointStore;
-  readonly #batches: Batches<PointRow, ReadonlySet<string>>;
-  readonly #systemBatches: Batches<SystemRow, void>;
+  readonly #batches: Batches<PointRow, ReadonlySet<PointRow>>;
   readonly #lanes = new Lanes();
 
   constructor(deps: {
     readonly executor: Executor;
     readonly bus: Bus;
     readonly store: PointStore;
-    readonly system: SystemTable;
     readonly events: Telemetry;
   }) {
     this.#executor = deps.executor;
     this.#bus = deps.bus;
     this.#events = deps.events;
     this.#points = deps.store;
-    this.#batches = new Batches(metricsLimits, pointBytes, (rows) => deps.store.insert(rows));
-    this.#systemBatches = new Batches(metricsLimits, systemBytes, (rows) =>
-      deps.system.insert(rows),
-    );
+    this.#batches = new Batches(metricsLimits, rowBytes, (rows) => deps.store.insert(rows));
   }
 
   /** Resolves after the commit. */
-  async take(parts: RunParts, reports: readonly Report[]): Promise<Taken> {
+  async take(parts: RunParts, reports: readonly NewReport[]): Promise<Taken> {
     const run = { ...parts, id: runId(parts.trial, parts.run) };
     const history = await this.#historyOf(run);
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);
-    const ofMachines = reports.filter(isOfMachine);
-    const counting = reports.filter((report) => report.system === null && report.step <= lastStep);
-    const keptOfTraining = counting.some(isValidation)
+    // What a machine was doing counts whatever later runs do again.
+    const counting = reports.filter(({ system, step }) => system !== null || step <= lastStep);
+    const kept = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
         await this.#lanes.run(run.trial, () => this.#announceAndStore(run, counting))
       : await this.#store(run, counting);
-    await this.#storeSystem(run, ofMachines);
-    const kept = keptOfTraining + ofMachines.length;
     const refused = reports.length - kept;
     this.#events.taken(kept, refused);
     return { kind: "taken", stored: kept, refused };
@@ -106,10 +99,10 @@ export class Ingest {
   }
 
   /** Stores all but the validations that a later run superseded meanwhile. */
-  async #announceAndStore(run: RunContext, reports: readonly Report[]): Promise<number> {
+  async #announceAndStore(run: RunContext, reports: readonly NewReport[]): Promise<number> {
     const validations = reports.filter(isValidation).map(({ key }) => key);
     const stored = await this.#points.stored(run, validations);
-    const kept: Report[] = [];
+    const kept: NewReport[] = [];
     for (const report of reports) {
       // What is stored has its event: repeating a large request costs one look instead of a commit each.
       const counts =
@@ -119,7 +112,7 @@ export class Ingest {
     return this.#store(run, kept);
   }
 
-  async #announce(run: RunContext, report: Report): Promise<boolean> {
+  async #announce(run: RunContext, report: NewReport): Promise<boolean> {
     const identity = {
       commitId: deriveCommitId("report", run.id, report.key),
       meta: serviceMeta("metrics", {
@@ -152,39 +145,24 @@ export class Ingest {
   }
 
   /** Gives how many. */
-  async #store(run: RunContext, reports: readonly Report[]): Promise<number> {
+  async #store(run: RunContext, reports: readonly NewReport[]): Promise<number> {
     if (reports.length === 0) return 0;
     const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));
     const inserted = await this.#batches.add(rows);
-    for (const [group, own] of Map.groupBy(rows, (row) => row.group)) {
-      const subject = metricSubject(run.experiment, run.trial, group);
-      for (const row of own) if (inserted.has(pointName(row))) this.#publish(subject, row);
+    // The last of each group announces them all.
+    const latest = new Map<string, PointRow>();
+    for (const row of rows) {
+      if (row.system === null && inserted.has(row)) latest.set(row.group, row);
     }
+    for (const row of latest.values()) this.#publish(run.experiment, row);
     return reports.length;
   }
 
-  /** What a machine was doing counts whatever later runs do again. */
-  async #storeSystem(run: RunContext, reports: readonly MachineReport[]): Promise<void> {
-    if (reports.length === 0) return;
-    await this.#systemBatches.add(
-      reports.map((report) => ({ ...report, trial: run.trial, run: run.run })),
-    );
-  }
-
-  #publish(subject: string, row: PointRow): void {
-    const body = encoder.encode(liveCopy(row));
+  #publish(experiment: string, { trial, run, key, group, step, atMs, metrics }: PointRow): void {
+    const moment = { run, key, group, stepsCompleted: step, atMs };
+    const copy = { ...moment, ...valuesOf(metrics), superseded: false };
+    const body = encoder.encode(pointCodec.encode(copy));
     if (body.byteLength > metricsLimits.liveCopyBytesMax) return;
-    this.#bus.publishLive("METRICS", subject, body);
+    this.#bus.publishLive("METRICS", metricSubject(experiment, trial, group), body);
   }
-}
-
-/** A Point as proto JSON. Of scalars alone the text is there already: every report is copied. */
-function liveCopy({ run, key, group, step, atMs, metrics, metricsText }: PointRow): string {
-  if (Object.values(metrics).every(isScalar)) {
-    const beside = JSON.stringify({ run, key, group, stepsCompleted: step, atMs, others: {} });
-    return `${beside.slice(0, -1)},"scalars":${metricsText}}`;
-  }
-  const { scalars, others } = valuesOf(metrics);
-  const moment = { run, key, group, stepsCompleted: step, atMs };
-  return pointCodec.encode({ ...moment, scalars, others, superseded: false });
 }

@@ -1,19 +1,17 @@
 /**
- * The points of all runs, where they are written. A write that another replica forestalled is repeated with what is there
+ * The points and system samples of all runs, where they are written. A write that another replica forestalled is repeated with what is there
  * then. After any failure of the database this process forgets what it knew of it.
  */
 import { Fault } from "@trainyard/kernel";
-import { tableFault } from "@trainyard/runtime";
-import type { Pool, QueryConfig, QueryResultRow } from "pg";
-import { hasKey, mayBeLoose } from "../core/columns/key-ledger.ts";
+import { inTransaction, tableFault } from "@trainyard/runtime";
+import type { Pool, PoolClient, QueryConfig, QueryResultRow } from "pg";
+import { hasKey } from "../core/columns/key-ledger.ts";
 import type { Extent, Progress } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
-import { KnownNames } from "./known-names.ts";
+import { KnownNames, type MetricName } from "./known-names.ts";
 import { type RunHead, RunHeads, type RunName, runName } from "./run-heads.ts";
+import { insertSamples } from "./system-table.ts";
 import { type Change, changeOf, keysIn, type PointRow, writeChanges } from "./write-points.ts";
-
-export const pointName = (row: RunName & { readonly key: string }): string =>
-  `${runName(row)} ${row.key}`;
 
 export class PointStore {
   readonly #pool: Pool;
@@ -25,9 +23,9 @@ export class PointStore {
     this.#heads = new RunHeads(pool);
   }
 
-  /** Stores what is not there yet, in one commit for each run. Gives the names of what was new. */
-  async insert(rows: readonly PointRow[]): Promise<ReadonlySet<string>> {
-    const added = new Set<string>();
+  /** Stores what is not there yet, in one commit for each run. Gives those of the rows that were new. */
+  async insert(rows: readonly PointRow[]): Promise<ReadonlySet<PointRow>> {
+    const added = new Set<PointRow>();
     let left = Map.groupBy(rows.toSorted(byRun), runName);
     for (let attempt = 0; left.size > 0; attempt += 1) {
       if (attempt === metricsLimits.writeAttemptsMax) {
@@ -72,7 +70,7 @@ export class PointStore {
   /** Gives what is left to do, by run. */
   async #attempt(
     left: ReadonlyMap<string, readonly PointRow[]>,
-    added: Set<string>,
+    added: Set<PointRow>,
   ): Promise<Map<string, PointRow[]>> {
     const heads = await this.#guarded(() => this.#heads.of([...left.values()].flatMap(first)));
     const changes: Change[] = [];
@@ -93,15 +91,18 @@ export class PointStore {
         continue;
       }
       this.#heads.keep(after);
-      for (const row of rows) added.add(pointName(row));
+      for (const row of rows) added.add(row);
     }
     return new Map(stale.map(({ before, added: rows }) => [runName(before), [...rows]]));
   }
 
   async #write(changes: readonly Change[]): Promise<ReadonlySet<string>> {
     const names = this.#names.newIn(changes.flatMap(({ added }) => added));
+    const hasSamples = changes.some(({ samples }) => samples.length > 0);
     const moved = await this.#guarded(() =>
-      writeChanges(this.#pool, changes, names, { isNew: true }),
+      hasSamples
+        ? inTransaction(this.#pool, (client) => writeWithSamples(client, changes, names))
+        : writeChanges(this.#pool, changes, names, { isNew: true }),
     );
     // Of a run that did not move the names stay: its writer stores them or has stored them.
     this.#names.keep(names);
@@ -111,7 +112,7 @@ export class PointStore {
   async #knownOf(head: RunHead, keys: readonly string[]): Promise<ReadonlySet<string>> {
     const known = new Set(keys.filter((key) => hasKey(head.keys, key)));
     const rest = keys.filter((key) => !known.has(key));
-    const loose = rest.filter((key) => mayBeLoose(head.keys, key));
+    const loose = head.hasLooseKeys ? rest : [];
     const old = head.hasOldRows ? rest : [];
     for (const [table, asked] of [["loose_keys", loose] as const, ["points", old] as const]) {
       const found = await this.#guarded(() => keysIn(this.#pool, table, head, asked));
@@ -133,6 +134,20 @@ export class PointStore {
       throw tableFault(cause, "points_unavailable", "the table of points");
     }
   }
+}
+
+async function writeWithSamples(
+  client: PoolClient,
+  changes: readonly Change[],
+  names: readonly MetricName[],
+): Promise<ReadonlySet<string>> {
+  const moved = await writeChanges(client, changes, names, { isNew: true });
+  const own = changes.filter(({ before }) => moved.has(runName(before)));
+  await insertSamples(
+    client,
+    own.flatMap(({ samples }) => samples),
+  );
+  return moved;
 }
 
 const first = (rows: readonly PointRow[]): readonly PointRow[] => rows.slice(0, 1);

@@ -3,8 +3,9 @@
  * version changes nothing, and its writer reads again. After any failure of the database everything is forgotten, because
  * what it has now may be older (a restored backup, a failover).
  */
+import { assert } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
-import { decodeLedger, type KeyLedger } from "../core/columns/key-ledger.ts";
+import { decodeLedger, type KeyLedger, rangesOf } from "../core/columns/key-ledger.ts";
 import type { Extent } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
 
@@ -13,6 +14,8 @@ export type RunName = { readonly trial: string; readonly run: number };
 export type RunHead = RunName & {
   readonly version: number;
   readonly keys: KeyLedger;
+  /** Some of its keys are not in the ledger, but rows of their own. */
+  readonly hasLooseKeys: boolean;
   readonly progress: { readonly fraction: number; readonly atMs: number } | null;
   /** Of the group training. */
   readonly training: Extent | null;
@@ -28,7 +31,7 @@ select * from unnest($1::text[], $2::integer[]) as given (trial, run) order by t
 on conflict do nothing`;
 
 const read = `
-select trial, run, version::float8 as version, keys, progress, progress_at_ms,
+select trial, run, version::float8 as version, keys, has_loose_keys, progress, progress_at_ms,
   first_step, last_step, first_at_ms, last_at_ms,
   exists (select from metrics.points where (points.trial, points.run) = (runs.trial, runs.run)) as has_old_rows
 from metrics.runs join unnest($1::text[], $2::integer[]) as given (trial, run) using (trial, run)`;
@@ -38,6 +41,7 @@ type Row = {
   readonly run: number;
   readonly version: number;
   readonly keys: Buffer;
+  readonly has_loose_keys: boolean;
   readonly progress: number | null;
   readonly progress_at_ms: number | null;
   readonly first_step: number | null;
@@ -51,14 +55,19 @@ export class RunHeads {
   readonly #database: Pool | PoolClient;
   /** By name, the least recently used first. */
   readonly #known = new Map<string, RunHead>();
+  readonly #bytesMax: number;
+  #bytes = 0;
 
-  constructor(database: Pool | PoolClient) {
+  constructor(database: Pool | PoolClient, bytesMax: number = metricsLimits.runsKnownBytesMax) {
     this.#database = database;
+    this.#bytesMax = bytesMax;
   }
 
   /** In the order of the names. A run that the database does not know yet is new in it. */
   async of(names: readonly RunName[]): Promise<readonly RunHead[]> {
-    const missing = names.filter((name) => !this.#known.has(runName(name)));
+    // Held here: what is remembered is forgotten again where it is too much.
+    const heads = new Map(names.map((name) => [runName(name), this.#known.get(runName(name))]));
+    const missing = names.filter((name) => heads.get(runName(name)) === undefined);
     if (missing.length > 0) {
       const values = [missing.map(({ trial }) => trial), missing.map(({ run }) => run)];
       let { rows } = await this.#database.query<Row>({ name: "read-runs", text: read, values });
@@ -66,30 +75,43 @@ export class RunHeads {
         await this.#database.query({ name: "ensure-runs", text: ensure, values });
         ({ rows } = await this.#database.query<Row>({ name: "read-runs", text: read, values }));
       }
-      for (const row of rows) this.keep(headOf(row));
+      for (const head of rows.map(headOf)) {
+        heads.set(runName(head), head);
+        this.keep(head);
+      }
     }
-    return names.flatMap((name) => this.#known.get(runName(name)) ?? []);
+    return names.map((name) => {
+      const head = heads.get(runName(name));
+      assert(head !== undefined, `run ${runName(name)} is in the database`);
+      return head;
+    });
   }
 
   keep(head: RunHead): void {
-    const name = runName(head);
-    this.#known.delete(name);
-    this.#known.set(name, head);
-    if (this.#known.size <= metricsLimits.runsKnownMax) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      return;
+    this.forget(head);
+    this.#known.set(runName(head), head);
+    this.#bytes += bytesOf(head);
+    for (const oldest of this.#known.values()) {
+      if (this.#bytes <= this.#bytesMax || this.#known.size === 1) return;
+      this.forget(oldest);
     }
   }
 
   forget(name: RunName): void {
+    const known = this.#known.get(runName(name));
+    if (known === undefined) return;
     this.#known.delete(runName(name));
+    this.#bytes -= bytesOf(known);
   }
 
   forgetAll(): void {
     this.#known.clear();
+    this.#bytes = 0;
   }
 }
+
+/** In this process's memory, roughly: two numbers for each range. */
+const bytesOf = ({ keys }: RunHead): number => 512 + 16 * rangesOf(keys);
 
 function headOf(row: Row): RunHead {
   const { trial, run, version, progress, first_step: firstStep } = row;
@@ -98,6 +120,7 @@ function headOf(row: Row): RunHead {
     run,
     version,
     keys: decodeLedger(row.keys),
+    hasLooseKeys: row.has_loose_keys,
     progress: progress === null ? null : { fraction: progress, atMs: row.progress_at_ms ?? 0 },
     training:
       firstStep === null

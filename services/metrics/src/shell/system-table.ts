@@ -2,17 +2,16 @@
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample, SystemTotal } from "@trainyard/contracts/commands";
 import { tableFault } from "@trainyard/runtime";
-import type { Pool, QueryConfig, QueryResultRow } from "pg";
+import type { Pool, PoolClient, QueryConfig, QueryResultRow } from "pg";
+import type { NewReport } from "../core/writes.ts";
+import type { RunName } from "./run-heads.ts";
 
-export type SystemRow = {
-  readonly trial: string;
-  readonly run: number;
-  readonly key: string;
-  readonly group: string;
-  readonly step: number;
-  readonly atMs: number;
-  readonly system: Plain<SystemSample>;
-};
+export type SystemRow = Pick<NewReport, "key" | "group" | "step" | "atMs"> &
+  RunName & { readonly system: Plain<SystemSample> };
+
+export const isSystemRow = <Row extends Pick<NewReport, "system">>(
+  row: Row,
+): row is Row & { readonly system: Plain<SystemSample> } => row.system !== null;
 
 export type SystemCursor = { readonly atMs: number; readonly run: number; readonly key: string };
 
@@ -24,7 +23,7 @@ export type SystemQuery = {
   readonly limit: number;
 };
 
-// Points that are there already add nothing to the totals. Replicas meet the rows of both tables in the same order.
+// What an earlier version stored is not among the run's keys: it is here already, and adds nothing to the totals.
 const insert = `
 with inserted as (
   insert into metrics.system_points (trial, run, key, group_name, node, device, at_ms, step, samples, measured)
@@ -86,12 +85,24 @@ type SelectedTotal = {
   readonly max: number;
 };
 
-function byName(a: SystemRow, b: SystemRow): number {
-  const [left, right] = [a, b].map((row) => `${row.trial}#${row.run} ${row.key}`) as [
-    string,
-    string,
-  ];
-  return left < right ? -1 : left > right ? 1 : 0;
+/** Stores samples and adds them to the totals. Their runs are changed, and so locked, in the same transaction. */
+export async function insertSamples(client: PoolClient, rows: readonly SystemRow[]): Promise<void> {
+  await client.query({
+    name: "insert-system-points",
+    text: insert,
+    values: [
+      rows.map((row) => row.trial),
+      rows.map((row) => row.run),
+      rows.map((row) => row.key),
+      rows.map((row) => row.group),
+      rows.map((row) => row.system.node),
+      rows.map((row) => row.system.device),
+      rows.map((row) => row.atMs),
+      rows.map((row) => row.step),
+      rows.map((row) => row.system.samples),
+      rows.map((row) => JSON.stringify(row.system.values)),
+    ],
+  });
 }
 
 export class SystemTable {
@@ -99,27 +110,6 @@ export class SystemTable {
 
   constructor(pool: Pool) {
     this.#pool = pool;
-  }
-
-  /** Stores what is not there yet and adds it to the totals, in one commit. */
-  async insert(unordered: readonly SystemRow[]): Promise<void> {
-    const rows = unordered.toSorted(byName);
-    await this.#query({
-      name: "insert-system-points",
-      text: insert,
-      values: [
-        rows.map((row) => row.trial),
-        rows.map((row) => row.run),
-        rows.map((row) => row.key),
-        rows.map((row) => row.group),
-        rows.map((row) => row.system.node),
-        rows.map((row) => row.system.device),
-        rows.map((row) => row.atMs),
-        rows.map((row) => row.step),
-        rows.map((row) => row.system.samples),
-        rows.map((row) => JSON.stringify(row.system.values)),
-      ],
-    });
   }
 
   /** In the order (time, run, key). */

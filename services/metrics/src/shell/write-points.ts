@@ -18,6 +18,7 @@ import {
 import { metricsLimits } from "../limits.ts";
 import type { MetricName } from "./known-names.ts";
 import { type RunHead, type RunName, runName } from "./run-heads.ts";
+import { isSystemRow, type SystemRow } from "./system-table.ts";
 
 export type PointRow = NewReport & RunName;
 
@@ -38,11 +39,14 @@ locked as (
 moved as (
   update metrics.runs set
     version = runs.version + 1, keys = given.keys,
+    has_loose_keys = runs.has_loose_keys
+      or (runs.trial, runs.run) in (select * from unnest($25::text[], $26::integer[])),
     progress = given.progress, progress_at_ms = given.progress_at_ms,
     first_step = given.first_step, last_step = given.last_step,
     first_at_ms = given.first_at_ms, last_at_ms = given.last_at_ms,
     tail_weight = runs.tail_weight + given.weight,
     due_at = case
+      when given.weight = 0 then runs.due_at
       when runs.tail_weight + given.weight < $12::integer then coalesce(runs.due_at, now() + $13::integer * interval '1 ms')
       when runs.due_at <= now() then runs.due_at
       else now() end
@@ -92,12 +96,14 @@ export type Change = {
   readonly after: RunHead;
   readonly added: readonly PointRow[];
   readonly tails: readonly Tail[];
+  readonly samples: readonly SystemRow[];
   readonly loose: readonly string[];
 };
 
 /**
- * Gives the names of the runs that changed; the others have moved on since they were read. `isNew`: subscribers of the
- * experiments have not seen these reports, so they get the next positions of the streams.
+ * Gives the names of the runs that changed; the others have moved on since they were read. Of the changes' system samples
+ * only the keys are written here. `isNew`: subscribers of the experiments have not seen these reports, so they get the next
+ * positions of the streams.
  */
 export async function writeChanges(
   database: Pool | PoolClient,
@@ -135,22 +141,26 @@ export function changeOf(
   rows: readonly PointRow[],
   known: ReadonlySet<string>,
 ): Change | null {
-  const byKey = new Map(rows.toReversed().map((row) => [row.key, row]));
-  const added = rows.filter((row) => byKey.get(row.key) === row && !known.has(row.key));
+  const seen = new Set(known);
+  // Of several with the same key the first one counts.
+  const added = rows.filter(({ key }) => seen.size < seen.add(key).size);
   if (added.length === 0) return null;
   const { ledger, loose } = addKeys(
     before.keys,
     added.map(({ key }) => key),
   );
-  const training = added.filter(({ group }) => group === "training");
+  const points = added.filter(({ system }) => system === null);
+  const training = points.filter(({ group }) => group === "training");
   const after = {
     ...before,
     version: before.version + 1,
     keys: ledger,
-    progress: progressAfter(before.progress, added),
+    hasLooseKeys: before.hasLooseKeys || loose.length > 0,
+    progress: progressAfter(before.progress, points),
     training: trainingAfter(before.training, training),
   };
-  return { before, after, added, tails: tailsOf(added), loose };
+  const samples = added.filter(isSystemRow);
+  return { before, after, added, tails: tailsOf(points), samples, loose };
 }
 
 function trainingAfter(before: Extent | null, reports: readonly PointRow[]): Extent | null {

@@ -7,6 +7,7 @@ import {
   ContextPlanSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  FailCheckpointSchema,
   FileDownloadsSchema,
   FileUploadsSchema,
   ListStoragesSchema,
@@ -32,6 +33,7 @@ import { AcceptedSchema, type CommandSpec, command } from "@trainyard/runtime";
 import { auditStorage } from "./audit.ts";
 import { completeCheckpoint } from "./complete.ts";
 import { declareCheckpoint } from "./declare.ts";
+import { failCheckpoint } from "./fail.ts";
 import { planDownload } from "./download.ts";
 import { type Inspector, verifyCheckpoint } from "./inspect.ts";
 import type { ManifestTable } from "./manifest-table.ts";
@@ -55,7 +57,7 @@ export type CommandDeps = ModelDeps & {
   readonly inspector: Inspector;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
-  readonly placed: Pick<Placed, "groups" | "statesAt">;
+  readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
   readonly unchanged: Unchanged;
   readonly uploads: UploadProgress;
   readonly blobs: BlobStore;
@@ -75,6 +77,9 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, (request, context) =>
       tellingOfStores(() => completeCheckpoint(deps, request, context)),
+    ),
+    FailCheckpoint: command(FailCheckpointSchema, AcceptedSchema, (request, context) =>
+      failCheckpoint(deps, request, context),
     ),
     PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
       tellingOfStores(() => planDownload(deps, request.checkpoint)),

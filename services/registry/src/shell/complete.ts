@@ -27,7 +27,7 @@ export async function completeCheckpoint(
   const manifest = readManifest(request.manifest);
   if (isRejection(manifest)) return manifest;
   const summary = summaryOf(manifest);
-  const looked = await look(deps, request, summary);
+  const looked = await look(deps, request, summary, identity.meta.authid);
   if (looked === "complete") return { position: 0, stream: streamName("checkpoint", checkpoint) };
   if (isRejection(looked)) return looked;
   const verdict = await deps.verifier.verify(looked, manifest, summary.digest);
@@ -42,8 +42,10 @@ export async function completeCheckpoint(
   }
   await deps.manifests.put(summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
-    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
-    if (refusal !== null) return refusal;
+    if (trial !== "") {
+      const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
+      if (refusal !== null) return refusal;
+    }
     const decided = await work.decide(checkpoints, checkpoint, {
       kind: "complete",
       manifest: summary,
@@ -64,9 +66,10 @@ async function look(
   deps: CommandDeps,
   request: Plain<CompleteCheckpoint>,
   manifest: ManifestSummary,
+  by: string,
 ): Promise<Rejection | "complete" | Place> {
   const { checkpoint } = request;
-  const own = await ownCheckpoint(deps, request);
+  const own = await ownCheckpoint(deps, request, by);
   if (isRejection(own)) return own;
   const { state, declared } = own;
   const decided = checkpointDecider.decide(state, { kind: "complete", manifest });

@@ -19,6 +19,7 @@ import type { Declared } from "../core/checkpoint/state.ts";
 import { isOver, refusalOf } from "../core/foreign/trial.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
+import { declareFolder } from "./declare-folder.ts";
 import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
 
 type Storage = NonNullable<Declared["storage"]>;
@@ -30,13 +31,15 @@ type Storage = NonNullable<Declared["storage"]>;
 export async function declareCheckpoint(
   deps: CommandDeps,
   request: Plain<DeclareCheckpoint>,
-  { identity }: CommandContext,
+  context: CommandContext,
 ): Promise<Plain<UploadPlan> | Rejection> {
   const { checkpoint, trial, run, step, format, metadata } = request;
-  const parts = parseTrialId(trial);
-  if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
   const problem = problemOf(request);
   if (problem !== null) return reject("invalid_request", problem);
+  if (trial === "") return declareFolder(deps, request, context);
+  const { identity } = context;
+  const parts = parseTrialId(trial);
+  if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
   const { executor } = deps;
   // A refusal is not checked by a guard, so it must not rest on what was read a while ago.
   executor.cache.forget(streamName("trial", trial));

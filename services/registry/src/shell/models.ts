@@ -131,7 +131,7 @@ async function registerVersion(
   if (!isCheckpointId(checkpoint)) return unknown;
   const { declared } = (await executor.cache.load(foldOf(checkpoints), checkpoint)).state;
   if (declared === null) return unknown;
-  const metrics = await metricsAt(deps.log, declared);
+  const metrics = declared.trial === "" ? {} : await metricsAt(deps.log, declared);
   const { authid: by } = identity.meta;
   const model = request.model === "" ? "?" : request.model;
   const result = await executor.execute(identity, async (work) => {
@@ -168,7 +168,8 @@ function refusalOf(
   onlyTrial: string,
 ): Rejection | null {
   if (onlyTrial !== "" && declared?.trial !== onlyTrial) {
-    const detail = `a run of trial ${onlyTrial} registers checkpoints of its own trial, and ${checkpoint} is trial ${declared?.trial}'s`;
+    const owner = declared?.uploadedBy ?? `trial ${declared?.trial}`;
+    const detail = `a run of trial ${onlyTrial} registers checkpoints of its own trial, and ${checkpoint} is ${owner}'s`;
     return reject("not_your_run", detail);
   }
   if (status !== "completed") {
@@ -187,7 +188,7 @@ function refusalOf(
     return reject("checkpoint_damaged", detail);
   }
   if (hold === "kept") return null;
-  const detail = `checkpoint ${checkpoint} is condemned and will be deleted: keep it first`;
+  const detail = `checkpoint ${checkpoint} is condemned and will be deleted: take that back first, with yard checkpoint undelete`;
   return reject("checkpoint_condemned", detail);
 }
 

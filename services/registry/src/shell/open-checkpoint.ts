@@ -1,4 +1,4 @@
-/** What is asked of a checkpoint before its own run writes to it. */
+/** What is asked of a checkpoint before its own run, or the person who uploads it, writes to it. */
 import { isCheckpointId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { foldOf } from "@trainyard/runtime";
 import type { CheckpointState, Declared } from "../core/checkpoint/state.ts";
@@ -6,30 +6,35 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 
+/** The run that writes; without a trial the person who uploads a folder. */
 type Owner = { readonly checkpoint: string; readonly trial: string; readonly run: number };
 
 type Deps = Pick<CommandDeps, "executor">;
 
-/** The checkpoint of a run, or why it is not that run's. */
+/** The checkpoint of a run or of a person, or why it is not theirs. */
 export async function ownCheckpoint(
   { executor }: Deps,
   { checkpoint, trial, run }: Owner,
+  by = "",
 ): Promise<{ readonly state: CheckpointState; readonly declared: Declared } | Rejection> {
   const unknown = reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
   if (!isCheckpointId(checkpoint)) return unknown;
   const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
   const { declared } = state;
   if (declared === null) return unknown;
-  if (declared.trial === trial && declared.run === run) return { state, declared };
-  const owner = `${declared.trial}#${declared.run}`;
-  return reject("not_your_run", `checkpoint ${checkpoint} is run ${owner}'s`);
+  const isOwn =
+    trial === "" ? declared.uploadedBy === by : declared.trial === trial && declared.run === run;
+  if (isOwn) return { state, declared };
+  const owner = declared.uploadedBy ?? `run ${declared.trial}#${declared.run}`;
+  return reject("not_your_run", `checkpoint ${checkpoint} is ${owner}'s`);
 }
 
-/** Why the run writes the checkpoint no more; null while it may. */
+/** Why the run writes the checkpoint no more; null while it may, and for a person, whom no other run supersedes. */
 export async function refusalOfRun(
   { executor }: Deps,
   { checkpoint, trial, run }: Owner,
 ): Promise<Rejection | null> {
+  if (trial === "") return null;
   // What is known of another's stream may be a moment old, and nothing guards a refusal.
   executor.cache.forget(streamName("trial", trial));
   const runs = (await executor.cache.load(trialRuns, trial)).state;

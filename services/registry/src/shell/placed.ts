@@ -37,7 +37,7 @@ export class Placed {
     const spec: ViewSpec = {
       schema: "registry",
       view: "placed",
-      version: 2,
+      version: 3,
       tables: [{ name: "placed" }],
       concerns: (event) => changeOf(decodeEvent(event), idOf(event.stream), "") !== null,
       apply: async (client, events, table) => {
@@ -60,6 +60,18 @@ export class Placed {
         [root],
       );
       return new Map(rows.map(({ checkpoint, state }) => [checkpoint, state]));
+    } catch (cause) {
+      throw databaseAway(cause);
+    }
+  }
+
+  /** Every root that the log has a checkpoint under by now. */
+  async roots(): Promise<readonly string[]> {
+    const { log, pool } = this.#deps;
+    await this.view.reach(await log.head());
+    try {
+      const all = "select distinct root from registry.placed";
+      return (await pool.query<{ root: string }>(all)).rows.map(({ root }) => root);
     } catch (cause) {
       throw databaseAway(cause);
     }

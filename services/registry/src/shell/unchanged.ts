@@ -34,6 +34,8 @@ export class Unchanged {
     store: ObjectStore,
     storageId: string,
   ): Promise<Source> {
+    // A folder that a person uploads has no checkpoint before it.
+    if (trial === "") return none;
     const { latest } = (await deps.executor.cache.load(trialRuns, trial)).state;
     if (latest === "") return none;
     const complete = await completeCheckpointOf(deps, latest);

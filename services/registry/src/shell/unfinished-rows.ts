@@ -2,7 +2,7 @@
  * What is left of checkpoints that were never completed, as rows: a fold over the events of their own streams and of their
  * trials. declared → named → run_over → void. A declared one whose run ends is over, unless the run's end names it, or the
  * platform lost the run: its agent may yet come back and name it. What is named may have been declared or not. A later
- * run is the end of all before it.
+ * run is the end of all before it. A folder that a person uploads has no trial: it is named from the beginning.
  */
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import { RunEndWhy, type SealedCheckpoint } from "@trainyard/contracts/events";
@@ -16,14 +16,15 @@ export type Told = { readonly event: AnyEvent; readonly id: string; readonly tim
 export function changesOf({ event, id, timeMs }: Told, table: string): readonly Change[] {
   switch (event.type) {
     case "CheckpointDeclared": {
-      const { trial, run, step, storage } = event.data;
+      const { trial, run, step, storage, uploadedBy } = event.data;
+      const [state, sinceMs] = uploadedBy === undefined ? ["declared", 0] : ["named", timeMs];
       return [
         {
-          text: `insert into ${table} as row (checkpoint, trial, run, step, storage, state)
-                 values ($1, $2, $3, $4, $5, 'declared')
+          text: `insert into ${table} as row (checkpoint, trial, run, step, storage, state, since_ms)
+                 values ($1, $2, $3, $4, $5, $6, $7)
                  on conflict (checkpoint) do update set storage = excluded.storage
                  where row.storage is null and row.trial = excluded.trial and row.run = excluded.run`,
-          values: [id, trial, run, step, JSON.stringify(storage ?? {})],
+          values: [id, trial, run, step, JSON.stringify(storage ?? {}), state, sinceMs],
         },
       ];
     }

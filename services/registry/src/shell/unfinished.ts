@@ -163,7 +163,7 @@ export class Unfinished {
     const { checkpoint, trial } = row;
     const meta = serviceMeta("registry");
     const found: { outcome: "abandoned" | "settled" | "open" } = { outcome: "open" };
-    executor.cache.forget(streamName("trial", trial));
+    if (trial !== "") executor.cache.forget(streamName("trial", trial));
     await executor.execute({ commitId: newEventId(), meta }, async (work) => {
       found.outcome = await this.#decide(work, row);
     });
@@ -174,6 +174,7 @@ export class Unfinished {
 
   async #decide(work: Work, row: Row): Promise<"abandoned" | "settled" | "open"> {
     const { checkpoint, trial, run, step } = row;
+    if (trial === "") return this.#decideFolder(work, checkpoint);
     const runs = await work.guard(trialRuns, trial);
     const { status, declared } = await work.load(foldOf(checkpoints), checkpoint);
     const isAnothers = declared !== null && (declared.trial !== trial || declared.run !== run);
@@ -194,6 +195,14 @@ export class Unfinished {
       refusal === null || refusal.rejected === "run_unheard"
         ? `run ${trial}#${run} ended before it was complete, and no agent delivered the rest of it`
         : `run ${trial}#${run} ended before it was complete`;
+    await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
+    return "abandoned";
+  }
+
+  async #decideFolder(work: Work, checkpoint: string): Promise<"abandoned" | "settled"> {
+    const { status, declared } = await work.load(foldOf(checkpoints), checkpoint);
+    if (status !== "declared") return "settled";
+    const reason = `${declared?.uploadedBy} did not complete the upload of the folder in time`;
     await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
     return "abandoned";
   }

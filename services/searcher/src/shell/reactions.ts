@@ -1,5 +1,6 @@
 /** Events of experiments, runs, validations, checkpoints and trials → commands of the experiment's search. */
 import type { EventLog } from "@trainyard/event-log";
+import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { Fault, isRejection, parseTrialId } from "@trainyard/kernel";
 import type { Reaction, ReactionHandlers, Work } from "@trainyard/runtime";
 import type { SearchCommand } from "@trainyard/search";
@@ -15,6 +16,7 @@ export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandler
       const earlier = await earlierTrials(log, command.config);
       await decide(work, id, earlier === undefined ? command : { ...command, earlier });
     },
+    ExperimentContinued: (event, work) => continueSearch(event, work),
     ExperimentStopRequested: ({ id }, work) => decide(work, id, { type: "CancelSearch" }),
     RunRequested: async ({ id, data, stored }) => runs.note(id, data.run, stored.position),
     ValidationReported: async ({ data, stored }, work) => {
@@ -37,6 +39,21 @@ export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandler
       await decide(work, parts.experiment, recordOutcome(parts.number, data, stored.timeMs));
     },
   };
+}
+
+/** With what the continuation changes of the searcher that the search has. */
+async function continueSearch(
+  { id, data }: Reaction<"ExperimentContinued">,
+  work: Work,
+): Promise<void> {
+  const searcher = await work.look(searches, id, ({ state }) => state.plan?.searcher);
+  const config = continuedConfig({ searcher: searcher ?? {} }, data);
+  await decide(work, id, {
+    type: "ContinueSearch",
+    continuation: data.continuation,
+    searcher: recordedConfig(config).searcher,
+    only: data.trial ?? null,
+  });
 }
 
 async function recordUsage(

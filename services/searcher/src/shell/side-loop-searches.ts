@@ -87,6 +87,8 @@ export class SideLoopSearches {
     const event = decodeEvent(stored);
     const id = idOf(stored.stream);
     if (event.type === "SearchCompleted") this.#ids.delete(id);
+    // It is asked whether it needs one; most do not, and leave with their completion.
+    if (event.type === "SearchContinued") this.#ids.add(id);
     if (event.type !== "SearchStarted") return;
     const { algorithm, algorithmVersion, earlyStopping } = event.data;
     const asks = asksForSuggestions(algorithm, algorithmVersion);

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   type GcsAccount,
@@ -116,6 +119,25 @@ describe("gcs alone", () => {
     }
     const names = [...(at.server.buckets.get("bucket")?.objects.keys() ?? [])];
     expect(names).toEqual(["some/prefix/a/file"]);
+  });
+
+  test("objects are encrypted with the key that was named, however they are made", async () => {
+    const kmsKey = "projects/p/locations/l/keyRings/r/cryptoKeys/k";
+    await using at = await opened({}, { kmsKey });
+    await at.store.put("put", Buffer.from("x"));
+    for (const [key, bytes] of [
+      ["single", 100],
+      ["session", 2 * partBytes + 1],
+    ] as const) {
+      await at.store.finishUpload(key, await upload({ ...at, ...sent }, key, contentOf(bytes)));
+    }
+    await at.store.copy("session", "copy");
+    const objects = [...(at.server.buckets.get("bucket")?.objects.values() ?? [])];
+    expect(objects.map((object) => object.kmsKey)).toEqual([kmsKey, kmsKey, kmsKey, kmsKey]);
+    await using plain = openAt(at.server);
+    await plain.put("plain", Buffer.from("x"));
+    const object = at.server.buckets.get("bucket")?.objects.get("some/prefix/plain");
+    expect(object?.kmsKey).toBeNull();
   });
 
   test("sessions that are kept beside the files are in no listing", async () => {
@@ -264,6 +286,29 @@ describe("gcs that fails", () => {
     for (const call of [() => quiet.head("a"), () => quiet.open("a")]) {
       await expect(call()).rejects.toMatchObject({ code: "storage_away" });
       await expect(call()).rejects.toThrow("it does not answer");
+    }
+  });
+
+  test("a session that the store begins without its address is a Fault, and nothing is kept of it", async () => {
+    const kept: string[] = [];
+    const server = createServer((request, response) => {
+      const asked = new URL(request.url ?? "", "http://x").searchParams.get("uploadType");
+      if (asked === "media") kept.push(request.url ?? "");
+      response.writeHead(request.method === "POST" ? 200 : 404).end('{"generation":"1"}');
+      request.resume();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    try {
+      await using store = openAt({ url: `http://127.0.0.1:${port}` });
+      const file = digestsOf(contentOf(2 * partBytes), partBytes);
+      const planned = store.planUpload("a", file, { absent: true });
+      await expect(planned).rejects.toMatchObject({ code: "storage_away", retry: "later" });
+      await expect(planned).rejects.toThrow("cannot begin an upload of a now: its answer has no");
+      expect(kept).toEqual([]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
     }
   });
 

@@ -7,7 +7,7 @@
  * file that is being sent. Of several planners that begin at the same time one stores its session, and the others use it.
  */
 import { isFault } from "@trainyard/kernel";
-import { uploadIncomplete } from "../faults.ts";
+import { away, uploadIncomplete } from "../faults.ts";
 import type { FileDigests, PlannedPart } from "../port.ts";
 import type { GcsConnection } from "./connection.ts";
 
@@ -132,7 +132,10 @@ export class GcsSessions {
         body: JSON.stringify({ md5Hash: file.md5 }),
       },
     );
-    return reply.headers.get("location") ?? "";
+    const address = reply.headers.get("location") ?? "";
+    if (address !== "") return address;
+    const why = "its answer has no location header, which is where the bytes go";
+    throw away(this.#connection.address, `begin an upload of ${key}`, why);
   }
 
   /** What a session occupies is given back by the store after a week, too. */

@@ -220,7 +220,7 @@ class CheckpointContext:
             yield path, uuid
             _storage.replace_links(path)
             _storage.write_metadata(path, metadata)
-            manifest = _storage.seal(path)
+            manifest = self._store.seal(uuid, path)
         except BaseException:
             if ours:
                 import shutil

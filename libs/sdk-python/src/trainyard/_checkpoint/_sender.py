@@ -3,8 +3,9 @@ they were stored.
 
 States of the thread: not started (there was no checkpoint yet), idle, asking, waiting to try again. A
 checkpoint is pending until the platform has completed or refused it; whoever stored it waits for that
-a short time, and not at all once the platform is known to be away. What is pending when the process
-ends stays in the spool, and the agent goes on with it.
+a short time, and not at all once the platform is known to be away. One that stays undecided for a reason
+of its own, as a folder that cannot be read, lets the others pass after a while. What is pending when the
+process ends stays in the spool, and the agent goes on with it.
 """
 
 from __future__ import annotations
@@ -25,23 +26,25 @@ from .._limits import (
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
     CHECKPOINT_NOTICE_S,
+    CHECKPOINT_TURN_S,
     CHECKPOINT_WAIT_S,
     DISK_LOOK_S,
+    FAIL_REASON_CHARACTERS,
     SEND_TIMEOUT_S,
-    UPLOAD_REMEMBERED_S,
 )
 from ..errors import CheckpointError
 from ._room import Room
 from ._spool import CheckpointSpool, Record
 from ._store import folder_of, is_defect, is_final, refusal_of
-from ._upload_process import UploadProcess
+from ._uploads import Uploads
 
 
 class Undecided(NamedTuple):
-    """The platform has not decided; ask again."""
+    """The platform has not decided; ask again. ``own``: the next checkpoint may fare better."""
 
     reply: Reply | None
     why: str
+    own: bool = False
 
 
 Answer = Union[None, CheckpointError, Undecided]
@@ -89,10 +92,8 @@ class CheckpointSender:
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
-        self._upload_process = UploadProcess()
+        self._uploads = Uploads(self._url, self._run_id, self._token, self.root)
         self._room = Room(self._disk_share)
-        # The upload that was sent last, when, and the digests of its files.
-        self._sent: tuple[str, float, list[dict[str, Any]]] | None = None
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
 
     def check_open(self) -> None:
@@ -190,12 +191,12 @@ class CheckpointSender:
             self._stopping = True
             self._changed.notify_all()
         self._connection.abort()
-        self._upload_process.end()
+        self._uploads.end()
         if self._thread is not None:
             self._thread.join(1.0)
         if self.uploads:
             for uuid in self._read - self._pending.keys():
-                _remove(self.root / uuid)
+                self._uploads.remove(uuid)
 
     def _is_away(self) -> bool:
         return self._until_away_s() <= 0
@@ -226,8 +227,9 @@ class CheckpointSender:
             return None if self._stopping else next(iter(self._pending.values()))
 
     def _deliver(self, record: Record) -> None:
-        """Asks until the platform has decided, or has had a defect for too long."""
+        """Asks until the platform has decided, or has had a defect for too long, or others should have their turn."""
         defect_since: float | None = None
+        own_since: float | None = None
         while not self._stopping:
             try:
                 answer = self._ask(record)
@@ -243,7 +245,21 @@ class CheckpointSender:
             elif time.monotonic() - defect_since > CHECKPOINT_DEFECT_S:
                 self._leave(record, answer.why)
                 return
+            if not answer.own:
+                own_since = None
+            elif own_since is None:
+                own_since = time.monotonic()
+            elif time.monotonic() - own_since > CHECKPOINT_TURN_S and self._let_pass(record):
+                return
             self._wait_to_retry(record, answer)
+
+    def _let_pass(self, record: Record) -> bool:
+        """Puts a checkpoint behind the others that are pending; False where none is."""
+        with self._changed:
+            if len(self._pending) == 1:
+                return False
+            self._pending[record.uuid] = self._pending.pop(record.uuid)
+            return True
 
     def _ask(self, record: Record) -> Answer:
         """Declares and completes."""
@@ -261,48 +277,35 @@ class CheckpointSender:
                 # Which of them is mounted wrongly is for people to find: nothing is lost by waiting.
                 return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
             return self._complete(record, record.completion())
-        return self._undone(record, failing, reply)
+        return self._undone(record, failing, reply, own=False)
 
     def _complete(self, record: Record, completion: dict[str, Any]) -> Answer:
-        path = f"{self._run_path}/{quote(record.uuid, safe='')}/complete"
-        reply = self._post(path, completion)
+        reply = self._post(self._path(record, "complete"), completion)
         if 200 <= reply.status < 300:
             return None
-        return self._undone(record, f"checkpoint {record.uuid} could not be completed", reply)
+        failing = f"checkpoint {record.uuid} could not be completed"
+        return self._undone(record, failing, reply, own=True)
 
-    def _undone(self, record: Record, failing: str, reply: Reply) -> Answer:
+    def _undone(self, record: Record, failing: str, reply: Reply, own: bool) -> Answer:
         if not is_final(reply.status):
-            return Undecided(reply, reply.problem())
+            return Undecided(reply, reply.problem(), own)
         return self._refused(record, refusal_of(failing, reply))
 
     def _upload(self, record: Record, store: str) -> Answer:
         """Sends the files by a process of its own, and completes the checkpoint."""
-        if self._sent is not None and self._sent[0] == record.uuid:
-            _, sent_at, manifest = self._sent
-            # Other hosts may still send theirs: what is there need not be read again for each look.
-            if time.monotonic() - sent_at < UPLOAD_REMEMBERED_S:
-                return self._complete(record, {"manifest": [*manifest, *record.of_others]})
-        sent = self._upload_process.run(
-            {
-                "url": self._url,
-                "token": self._token,
-                "run": self._run_id,
-                "checkpoint": record.uuid,
-                "folder": str(self.root / record.uuid),
-                "store": store,
-                **record.completion(),
-            }
-        )
-        if sent.manifest is not None and record.is_part:
+        sent = self._uploads.send(record, store)
+        if sent.is_sent and record.is_part:
             return None
-        if sent.manifest is not None:
-            self._sent = (record.uuid, time.monotonic(), sent.manifest)
-            return self._complete(record, {"manifest": [*sent.manifest, *record.of_others]})
-        if sent.refused:
-            return self._refused(
-                record, CheckpointError(f"checkpoint {record.uuid} could not be sent: {sent.why}")
-            )
-        return Undecided(None, sent.why)
+        if sent.is_sent:
+            return self._complete(record, {"manifest": [*(sent.manifest or []), *record.of_others]})
+        if not sent.refused:
+            return Undecided(None, sent.why, own=True)
+        # Other hosts may wait for these files.
+        told = self._post(self._path(record, "fail"), {"reason": sent.why[:FAIL_REASON_CHARACTERS]})
+        if told.status >= 300 and not is_final(told.status):
+            return Undecided(told, told.problem(), own=True)
+        why = f"checkpoint {record.uuid} could not be sent: {sent.why}"
+        return self._refused(record, CheckpointError(why))
 
     def _refused(self, record: Record, refusal: CheckpointError) -> Answer:
         """An earlier attempt whose answer was lost may have completed it, before the run was over."""
@@ -320,11 +323,15 @@ class CheckpointSender:
             )
         return refusal
 
+    def _path(self, record: Record, action: str) -> str:
+        return f"{self._run_path}/{quote(record.uuid, safe='')}/{action}"
+
     def _post(self, path: str, message: object) -> Reply:
         return self._connection.request("POST", path, _values.encode(message))
 
     def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
+        self._uploads.forget(record.uuid)
         self._spool.settle(record.uuid)
         with self._changed:
             del self._pending[record.uuid]
@@ -341,7 +348,7 @@ class CheckpointSender:
                 self._refusals[record.uuid] = refusal
             self._changed.notify_all()
         if self.uploads and refusal is None and not is_read:
-            _remove(self.root / record.uuid)
+            self._uploads.remove(record.uuid)
             with self._changed:
                 self._room.remove(record.uuid)
                 self._changed.notify_all()
@@ -370,6 +377,7 @@ class CheckpointSender:
         with self._changed:
             del self._pending[record.uuid]
             self._changed.notify_all()
+        self._uploads.forget(record.uuid)
 
     def _wait_to_retry(self, record: Record, answer: Undecided) -> None:
         wait_s = self._backoff.next_s(answer.reply)
@@ -388,9 +396,3 @@ class CheckpointSender:
                 if left_s <= 0:
                     break
                 self._changed.wait(left_s)
-
-
-def _remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

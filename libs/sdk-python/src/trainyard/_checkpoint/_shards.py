@@ -75,7 +75,7 @@ def store_shard(
             part = _seal(own_folder, here, by_host)
         except BaseException as error:
             failure = error
-        parts = _agree(together, failure, part, lambda parts: _merge(place.folder, parts))
+        parts = _agree(together, failure, part, lambda parts: _merge(store, place.folder, parts))
         failure = _attempt(lambda: _move(own_folder, place.folder, part.entries))
         own = _agree(together, failure, None, lambda _: _finish(place, parts, by_host))
     except BaseException:
@@ -231,7 +231,7 @@ def _seal(own_folder: Path, here: Here, by_host: HostParts | None) -> Part:
     return Part(here.host, entries, digests)
 
 
-def _merge(folder: Path, parts: list[Part]) -> list[Part]:
+def _merge(store: CheckpointStore, folder: Path, parts: list[Part]) -> list[Part]:
     owner: dict[str, int] = {}
     folders: dict[str, int] = {}
     merged: list[FileEntry] = []
@@ -248,6 +248,7 @@ def _merge(folder: Path, parts: list[Part]) -> list[Part]:
         if path in folders:
             raise _conflict(path, rank, folders[path])
     _storage.check_manifest(folder, merged)
+    store.check(folder, merged)
     return parts
 
 

@@ -17,11 +17,13 @@ from ._uploader_status import REFUSED
 
 
 class Sent(NamedTuple):
-    """How an upload ended: with the manifest to complete it by, or with the reason why not."""
+    """How an upload ended, and the reason where not all was sent."""
 
+    # With the digests that the store compares; None where not all files could be read.
     manifest: list[dict[str, Any]] | None
-    refused: bool
-    why: str
+    is_sent: bool
+    refused: bool = False
+    why: str = ""
 
 
 class UploadProcess:
@@ -40,7 +42,7 @@ class UploadProcess:
         environment = {**os.environ, "PYTHONPATH": str(package)}
         with self._lock:
             if self._ended:
-                return Sent(None, False, "the run ends")
+                return Sent(None, False, why="the run ends")
             # From / so that no module in the script's folder hides one of Python's.
             try:
                 self._process = subprocess.Popen(
@@ -53,16 +55,21 @@ class UploadProcess:
                 )
             except OSError as error:
                 # A host that is short of memory or processes has them again later.
-                return Sent(None, False, f"the upload could not be started: {error}")
+                return Sent(None, False, why=f"the upload could not be started: {error}")
         process = self._process
         lines = _Lines(process)
         output = _exchange(process, json.dumps(order).encode("utf-8"))
         lines.join()
-        if process.wait() == 0:
-            return Sent(json.loads(output), False, "")
-        return Sent(
-            None, process.returncode == REFUSED, lines.last or "the upload ended unexpectedly"
-        )
+        status = process.wait()
+        try:
+            manifest = json.loads(output)
+        except ValueError:
+            # It ended before all files were read, or while it wrote this.
+            manifest = None
+        if status == 0 and manifest is not None:
+            return Sent(manifest, True)
+        why = lines.last or "the upload ended unexpectedly"
+        return Sent(manifest, False, status == REFUSED, why)
 
     def end(self) -> None:
         """Ends a running upload, and starts no other."""

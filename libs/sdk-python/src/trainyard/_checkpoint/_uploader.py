@@ -2,13 +2,14 @@
 
 A process of its own, so that training shares neither its interpreter nor its memory with the upload, and so that
 the agent can do the rest by the same program after the training process has ended. It reads one JSON object from
-stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, and ``store`` where it is known;
+stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, ``store`` where it is known, and
+``digested`` where the manifest is what an earlier attempt has written;
 without ``checkpoint`` the files of the folder are the trial's TensorBoard files, as they are now. Each round it asks
 the platform what the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
 
-When all is sent it writes the manifest, with the digests that the store compares, to stdout, and ends with 0. It ends
-with LATER when a later attempt may send the rest, and with REFUSED when it never will; the
-reason is the last line of stderr.
+Once all files are read it writes the manifest, with the digests that the store compares, to stdout when it ends: with 0
+when all is sent, with LATER when a later attempt may send the rest, and with REFUSED when it never will. The reason is
+the last line of stderr.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Order(NamedTuple):
 
     url: str
     token: str
+    # Empty for a folder that a person uploads.
     run: str
     # Empty for TensorBoard files, which have no manifest.
     checkpoint: str
@@ -55,6 +57,8 @@ class Order(NamedTuple):
     manifest: list[Any]
     # The address of the store, as s3://bucket/prefix; empty where the caller does not know it.
     store: str = ""
+    # Whether the manifest has the digests already.
+    digested: bool = False
 
     @property
     def name(self) -> str:
@@ -85,13 +89,17 @@ class Uploader:
         self._platform = HttpConnection(order.url, order.token, CHECKPOINT_TIMEOUT_S)
         run, checkpoint = quote(order.run, safe=""), quote(order.checkpoint, safe="")
         what = f"checkpoints/{checkpoint}" if checkpoint else "tensorboard"
-        self._plan_path = f"/api/v1/runs/{run}/{what}/upload"
+        whose = f"/api/v1/runs/{run}" if run else "/api/v1"
+        self._plan_path = f"{whose}/{what}/upload"
         self._store = StoreConnections()
         self._progress = _Progress(order.name)
+        # None until all files are read.
+        self.manifest: list[dict[str, Any]] | None = None
 
-    def upload(self) -> list[Digested]:
+    def upload(self) -> None:
         """Sends what is missing. Raises TransferError for later, RefusedError for never."""
         files = self._read()
+        self.manifest = [file.message() for file in files]
         total = sum(file.entry.bytes for file in files)
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._progress.begin("sent", total)
@@ -102,7 +110,6 @@ class Uploader:
         finally:
             self._platform.close()
             self._store.close()
-        return files
 
     def _read(self) -> list[Digested]:
         order, moved = self._order, self._progress.moved
@@ -111,6 +118,11 @@ class Uploader:
             self._progress.begin("read", sum((order.folder / p).stat().st_size for p in paths))
             return [snapshot(order.folder, path, moved) for path in paths]
         entries = [entry_of(order.checkpoint, entry) for entry in order.manifest]
+        if order.digested:
+            return [
+                Digested(entry, list(told.get("partSha256") or []), str(told.get("md5") or ""))
+                for entry, told in zip(entries, order.manifest)
+            ]
         self._progress.begin("read", sum(entry.bytes for entry in entries))
         # S3 compares SHA-256.
         wants_md5 = not order.store.startswith("s3://")
@@ -228,19 +240,33 @@ def main() -> int:
     """Runs the program; gives its exit status."""
     message = json.loads(sys.stdin.buffer.read())
     order = Order(**{**message, "folder": Path(message["folder"])})
+    uploader = Uploader(order)
+    status = _status_of(uploader, order)
+    if uploader.manifest is not None:
+        sys.stdout.write(json.dumps(uploader.manifest))
+    return status
+
+
+def _status_of(uploader: Uploader, order: Order) -> int:
     try:
-        files = Uploader(order).upload()
+        uploader.upload()
     except TransferError as error:
         say(str(error))
         return LATER
     except (RefusedError, WrongContentError, ChangedFileError, ValueError) as error:
         say(str(error))
         return REFUSED
+    except FileNotFoundError as error:
+        if order.checkpoint:
+            say(f"the sealed file {error.filename} is missing")
+            return REFUSED
+        # The program that writes TensorBoard files may remove them, too.
+        say(f"a file was removed meanwhile: {error.filename}")
+        return LATER
     except OSError as error:
         # A folder that cannot be read now may be read later, by the agent too.
         say(f"the sealed checkpoint cannot be read: {error}")
         return LATER
-    sys.stdout.write(json.dumps([file.message() for file in files]))
     return 0
 
 

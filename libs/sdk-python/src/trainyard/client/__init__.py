@@ -18,8 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .._files import PathLike
 from ._client import Client
-from ._errors import ApiError, DownloadError, NotFoundError, PlatformAwayError
+from ._errors import (
+    ApiError,
+    DownloadError,
+    NotFoundError,
+    PlatformAwayError,
+    UploadError,
+)
 from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
@@ -37,12 +44,14 @@ __all__ = [
     "NotFoundError",
     "PlatformAwayError",
     "SupersededPoints",
+    "UploadError",
     "create_model",
     "follow_metrics",
     "get_experiment",
     "get_model",
     "list_experiments",
     "list_models",
+    "register_folder",
     "register_version",
 ]
 
@@ -53,10 +62,15 @@ def get_experiment(experiment: int | str) -> Experiment:
 
 
 def list_experiments(
-    labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+    labels: Sequence[str] = (),
+    states: Sequence[str] = (),
+    archived: bool = False,
+    filter: str = "",
+    order_by: str = "",
+    values: Sequence[str] = (),
 ) -> Iterator[Experiment]:
     """``Client().list_experiments``: experiments, the newest first."""
-    return Client().list_experiments(labels, states, archived)
+    return Client().list_experiments(labels, states, archived, filter, order_by, values)
 
 
 def follow_metrics(task: int | str, after: str = "", group: str = "") -> Iterator[MetricUpdate]:
@@ -109,4 +123,20 @@ def register_version(
         metadata,
         create_model,
         wait_s,
+    )
+
+
+def register_folder(
+    model: str,
+    folder: PathLike,
+    semantic_version: str = "",
+    description: str = "",
+    notes: str = "",
+    labels: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+    create_model: bool = False,
+) -> ModelVersion:
+    """``Client().register_folder``: uploads a local folder and makes it a version of a model."""
+    return Client().register_folder(
+        model, folder, semantic_version, description, notes, labels, metadata, create_model
     )

@@ -31,6 +31,16 @@ class Api:
         self._url, self._token = url.rstrip("/"), token
         self._patience_s = patience_s
 
+    @property
+    def url(self) -> str:
+        """The address of the gateway."""
+        return self._url
+
+    @property
+    def token(self) -> str:
+        """What requests are allowed by."""
+        return self._token
+
     def close(self) -> None:
         self._connection.close()
 
@@ -73,6 +83,9 @@ class Api:
                 return reply.json()
             if reply is not None and not _passes(reply.status, reply.json()):
                 raise error_of(reply.status, reply.json())
+            if reply is not None and reply.json().get("code") == "being_verified":
+                # The platform works on it, for as long as it takes to read the files.
+                end_s = time.monotonic() + self._patience_s
             wait_s = backoff.next_s(reply)
             if time.monotonic() + wait_s > end_s:
                 raise PlatformAwayError(f"{method} {path}: {why}")

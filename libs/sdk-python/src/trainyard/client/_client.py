@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from .._files import PathLike
 from .._info import in_task
 from ._api import PATIENCE_S, Api, segment
 from ._errors import ApiError
@@ -46,12 +48,22 @@ class Client:
         return Experiment(self._api, self._api.get(path))
 
     def list_experiments(
-        self, labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+        self,
+        labels: Sequence[str] = (),
+        states: Sequence[str] = (),
+        archived: bool = False,
+        filter: str = "",
+        order_by: str = "",
+        values: Sequence[str] = (),
     ) -> Iterator[Experiment]:
         """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
-        ``"ACTIVE"`` (empty for all); archived ones only if asked for.
+        ``"ACTIVE"`` (empty for all), and for which ``filter`` holds: ``"hparams.lr < 1e-3 and best_value:*"``;
+        archived ones only if asked for. ``order_by`` is a field and asc or desc: ``"best_value desc"``.
+        ``values`` names hyperparameters and metrics, ``"hparams.lr"`` for example, that each experiment has in its
+        ``values``. Raises ApiError ``invalid_filter`` with a sentence that names the column.
         """
         query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
+        query += [("filter", filter), ("order_by", order_by), *(("fields", one) for one in values)]
         if archived:
             query.append(("archived", "true"))
         for item in self._api.pages("/api/v1/experiments", query):
@@ -153,6 +165,46 @@ class Client:
                 if error.code not in _passing_codes() or late:
                     raise
             time.sleep(_COMPLETE_POLL_S)
+
+    def register_folder(
+        self,
+        model: str,
+        folder: PathLike,
+        semantic_version: str = "",
+        description: str = "",
+        notes: str = "",
+        labels: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        create_model: bool = False,
+    ) -> ModelVersion:
+        """Makes a local folder a version of a model: its files are uploaded to the cluster's storage, as a checkpoint
+        of no trial, which is kept until the version is removed. The same files again return their version, and a repeat
+        after a break sends what is missing. At most 5,000 files; links that lead out of the folder are refused.
+
+        Raises ValueError for a folder that cannot be uploaded as it is, UploadError where an upload failed, and OSError
+        for files that cannot be read. It takes a person's token.
+        """
+        # Loaded here: most scripts upload nothing.
+        from ._folder import upload_folder
+
+        # A mistake in the name is said before anything is sent.
+        if create_model:
+            self._create_unless_there(model)
+        elif self.get_model(model).archived:
+            raise ApiError(
+                409, "model_archived", f"model {model} is archived: it takes no versions"
+            )
+        checkpoint = upload_folder(self._api, Path(folder))
+        return self.register_version(
+            model, checkpoint, semantic_version, description, notes, labels, metadata
+        )
+
+    def _create_unless_there(self, model: str) -> None:
+        try:
+            self.create_model(model)
+        except ApiError as error:
+            if error.code != "model_exists":
+                raise
 
 
 def _passing_codes() -> tuple[str, ...]:

@@ -28,8 +28,9 @@ def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         path = f"/api/v1/checkpoints/{segment(str(version['checkpoint']))}"
+        checkpoint = api.get(path)
         manifest = {
-            str(one["path"]): str(one["sha256"]) for one in api.get(path).get("manifest") or []
+            str(one["path"]): str(one["sha256"]) for one in checkpoint.get("manifest") or []
         }
         found = _unpack(api, f"{path}/archive", partial / "checkpoint")
         _compare(manifest, found)
@@ -37,8 +38,9 @@ def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path
             of = f"/api/v1/models/{segment(str(version['model']))}"
             code = f"{of}/versions/{version['number']}/code"
             _unpack(api, code, partial / "code", str(version["codeDigest"]))
-        text = json.dumps(version, indent=2)
-        (partial / "version.json").write_text(f"{text}\n", encoding="utf-8")
+        for name, known in (("version.json", version), ("checkpoint.json", checkpoint)):
+            (partial / name).write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+        shutil.copyfile(Path(__file__).with_name("export.md"), partial / "README.md")
         partial.replace(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)

@@ -24,5 +24,9 @@ class PlatformAwayError(TrainyardError):
     """The platform has not answered, or could not answer now, in the time that the client waits."""
 
 
+class UploadError(TrainyardError):
+    """A folder could not be uploaded. No version was registered of it."""
+
+
 class DownloadError(TrainyardError):
     """What was downloaded differs from what the platform has recorded of it. Nothing was kept."""

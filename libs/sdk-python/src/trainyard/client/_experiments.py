@@ -30,6 +30,7 @@ class Experiment:
     ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED,
     STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``,
     ``workspace``, ``project``, ``seed``, ``config`` (with every default), ``trials`` (their number),
+    ``values`` (the hyperparameters and metrics that ``list_experiments`` was asked for),
     ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
     none), ``archived``, ``parent`` (the experiment that it was forked from; empty
     for none) and ``etag`` (of name, description, notes and labels).
@@ -48,7 +49,9 @@ class Experiment:
         self.workspace = str(message.get("workspace") or "")
         self.project = str(message.get("project") or "")
         self.seed = int(message.get("seed") or 0)
-        self.config: dict[str, Any] = dict(message.get("config") or {})
+        config = message.get("config")
+        self._config: dict[str, Any] | None = None if config is None else dict(config)
+        self.values: dict[str, Any] = dict(message.get("values") or {})
         self.trials = int(message.get("trials") or 0)
         self.progress = number_of(message.get("progress") or 0)
         self.metric = str(message.get("metric") or "")
@@ -58,6 +61,13 @@ class Experiment:
         self.archived = bool(message.get("archived"))
         self.parent = str(message.get("parent") or "")
         self.etag = str(message.get("etag") or "")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration with every default. Of an experiment from a list it is fetched when it is first read."""
+        if self._config is None:
+            self._config = dict(self._api.get(self._path).get("config") or {})
+        return self._config
 
     def __repr__(self) -> str:
         return f"Experiment({self.id!r}, {self.state})"
@@ -136,6 +146,31 @@ class Experiment:
         """Takes it back into lists."""
         return self._verb("unarchive")
 
+    def continue_(
+        self,
+        max_trials: int | None = None,
+        max_length: int | None = None,
+        unit: str = "",
+    ) -> Experiment:
+        """Takes it up after its end: trials that failed or were canceled start again from their latest
+        checkpoints, and as many more follow as ``max_trials`` says.
+
+        A single search trains its trial until ``max_length``, counted from its start in ``unit`` (batches,
+        records or epochs; that of the configuration if empty). Raises ApiError ``continue_unsupported`` for a search
+        that cannot, and ``nothing_to_continue`` if every trial completed.
+        """
+        given = {"maxTrials": max_trials, "maxLength": max_length}
+        body: dict[str, Any] = {key: number for key, number in given.items() if number is not None}
+        return self._verb("continue", {**body, "lengthUnit": unit})
+
+    def restart_trial(self, number: int) -> None:
+        """Takes up one of its trials that failed or was canceled, whether the experiment has ended or not."""
+        self._api.call("POST", f"{self._trial(number)}/restart", {})
+
+    def kill_trial(self, number: int, reason: str = "") -> None:
+        """Ends one of its trials at once. No error if it has ended."""
+        self._api.call("POST", f"{self._trial(number)}/kill", {"reason": reason})
+
     def fork(
         self,
         overrides: Mapping[str, Any] | None = None,
@@ -165,6 +200,9 @@ class Experiment:
     def _verb(self, verb: str, body: Mapping[str, Any] | None = None) -> Experiment:
         answer = self._api.call("POST", f"{self._path}/{verb}", body or {})
         return Experiment(self._api, answer["experiment"])
+
+    def _trial(self, number: int) -> str:
+        return f"/api/v1/trials/{segment(f'{self.id}.{number}')}"
 
     @property
     def _path(self) -> str:

@@ -79,7 +79,7 @@ class ModelVersion:
     ``labels``, ``metadata``, ``state`` (REGISTERED or REMOVED); where it comes from: ``checkpoint`` (UUID),
     ``experiment``, ``trial``, ``run``, ``steps_completed`` (training steps), ``metrics`` (validation metrics at
     that step), ``hyperparameters``, ``data`` (of the configuration), ``code_digest`` (SHA-256, hex; empty for
-    none).
+    none); or, of a folder that was uploaded, ``uploaded_by`` (the person; empty for a trial's).
     """
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
@@ -103,14 +103,20 @@ class ModelVersion:
         self.hyperparameters: dict[str, Any] = dict(message.get("hyperparameters") or {})
         self.data: dict[str, Any] = dict(message.get("data") or {})
         self.code_digest = str(message.get("codeDigest") or "")
+        self.uploaded_by = str(message.get("uploadedBy") or "")
         self._message = message
+
+    def as_json(self) -> dict[str, Any]:
+        """All that the platform said of it, as ``version.json`` of a download has it."""
+        return dict(self._message)
 
     def __repr__(self) -> str:
         return f"ModelVersion({self.model!r}, {self.number})"
 
     def download(self, folder: PathLike | None = None) -> Path:
         """Writes the version into a new or empty folder, by default ``./MODEL-NUMBER``: ``checkpoint/``
-        with its files, ``code/`` with the code that trained it if there is any, and ``version.json``. Returns
+        with its files, ``code/`` with the code that trained it if there is any, ``version.json`` and
+        ``checkpoint.json`` with what is known of both, and ``README.md``, which says how to load it. Returns
         the folder, which exists only once every file was compared with its recorded SHA-256.
 
         Raises FileExistsError for a folder with files, DownloadError for a file that differs, and OSError
@@ -121,3 +127,7 @@ class ModelVersion:
 
         target = Path(folder) if folder is not None else Path(f"{self.model}-{self.number}")
         return download_version(self._api, self._message, target)
+
+    def export(self, path: PathLike) -> Path:
+        """``download`` to a folder that is named: all that loads the version without the platform."""
+        return self.download(path)

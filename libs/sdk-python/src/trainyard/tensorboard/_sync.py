@@ -68,7 +68,7 @@ class TensorBoardSync:
         if now == self._sent:
             return
         sent = self._process.run(self._order)
-        if sent.manifest is not None:
+        if sent.is_sent:
             self._sent = now
             self._noted = False
         elif not self._noted and not self._stopped.is_set():

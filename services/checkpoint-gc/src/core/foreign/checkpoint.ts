@@ -3,7 +3,8 @@ import type { AnyEvent, EventData } from "@trainyard/contracts";
 type Section = NonNullable<EventData<"CheckpointDeclared">["storage"]>;
 
 export type CheckpointFacts = {
-  /** Empty until declared. */
+  readonly declared: boolean;
+  /** Empty until declared, and for a folder that a person uploaded. */
   readonly trial: string;
   readonly storage: Section;
   /** Of the storage, as its writer saw it; absent where it told of none. */
@@ -20,6 +21,7 @@ export type CheckpointFacts = {
 };
 
 export const unknownCheckpoint: CheckpointFacts = {
+  declared: false,
   trial: "",
   storage: {},
   settled: false,
@@ -35,6 +37,7 @@ export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): Check
     case "CheckpointDeclared":
       return {
         ...state,
+        declared: true,
         trial: event.data.trial,
         storage: event.data.storage ?? {},
         storageId: event.data.storageId,

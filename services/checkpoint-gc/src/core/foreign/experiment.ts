@@ -52,6 +52,8 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
     }
     case "ExperimentEnded":
       return { ...state, ended: true };
+    case "ExperimentContinued":
+      return { ...state, ended: false };
     default:
       return state;
   }

@@ -48,6 +48,8 @@ export function evolveTrial(state: TrialFacts, event: AnyEvent): TrialFacts {
     }
     case "TrialEnded":
       return { ...state, ended: true, unended: null };
+    case "TrialContinued":
+      return { ...state, ended: false };
     default:
       return state;
   }

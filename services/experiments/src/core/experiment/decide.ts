@@ -3,6 +3,7 @@ import { assertNever, type Decider, isRejection, type Rejection, reject } from "
 import { limits } from "../../limits.ts";
 import type { ExperimentCommand } from "./commands.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";
+import { continueExperiment, restartTrial } from "./continue.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
 import { changedWords, sameWords } from "./words.ts";
 
@@ -26,6 +27,10 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
       if (state.status === "ended") return ended;
       if (state.stop !== null) return stopping;
       return state.status === "paused" ? alreadySo : [{ type: "ExperimentPaused", data: {} }];
+    case "continue":
+      return continueExperiment(state, command);
+    case "restart_trial":
+      return restartTrial(state, command);
     case "archive":
       return archive(state, command);
     case "unarchive":

@@ -1,4 +1,5 @@
 import { recordedSource } from "@trainyard/experiment-config/recorded";
+import { continuedSize, searchSize } from "./search-size.ts";
 import { runPlan, emptyPlan } from "./run-plan.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
 import { noWords, type Words } from "./words.ts";
@@ -9,6 +10,8 @@ export const initialExperiment: ExperimentState = {
   plan: emptyPlan,
   workspace: "",
   owner: "",
+  size: { algorithm: "", maxTrials: 0, length: null },
+  continuation: 0,
   archived: false,
   words: noWords,
   revision: 0,
@@ -22,6 +25,7 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
         ...state,
         status: "paused",
         plan: runPlan(event.data.config),
+        size: searchSize(event.data.config),
         workspace: event.data.workspace,
         owner: event.data.owner,
         words: { ...wordsOf(event.data), notes: "" },
@@ -36,6 +40,13 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
       return { ...state, stop: { kind: event.data.kind, reason: event.data.reason } };
     case "ExperimentEnded":
       return { ...state, status: "ended" };
+    case "ExperimentContinued": {
+      const { continuation } = event.data;
+      const size = continuedSize(state.size, event.data);
+      // Of one that has not ended, one trial is taken up.
+      if (state.status !== "ended") return { ...state, size, continuation };
+      return { ...state, size, continuation, status: "active", stop: null };
+    }
     case "ExperimentArchived":
       return { ...state, archived: true };
     case "ExperimentUnarchived":

@@ -1,6 +1,6 @@
 /**
- * An experiment's life: none → active ⇄ paused → ended, and beside it a request to stop that is never withdrawn: a
- * cancel may still become a kill. The words about it change at any time; once it has ended it may be archived and taken
+ * An experiment's life: none → active ⇄ paused → ended, from where a continuation leads back to active, and beside it a
+ * request to stop that is never withdrawn before the end: a cancel may still become a kill. The words about it change at any time; once it has ended it may be archived and taken
  * back. What its trials need of the configuration is read once, here.
  */
 import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
@@ -17,15 +17,28 @@ export type ExperimentEvent = EventOf<
   | "ExperimentDescribed"
   | "ExperimentArchived"
   | "ExperimentUnarchived"
+  | "ExperimentContinued"
 >;
 
 /** What every run of the experiment asks for, and how often a trial may fail. */
 export type RunPlan = { readonly resources: Plain<Resources>; readonly maxRestarts: number };
 
+/** What a continuation may raise. */
+export type SearchSize = {
+  readonly algorithm: string;
+  /** 0 where the searcher does not say. */
+  readonly maxTrials: number;
+  /** How long a trial trains; null where the code alone decides. */
+  readonly length: { readonly length: number; readonly unit: string } | null;
+};
+
 export type ExperimentState = {
   readonly status: "none" | "active" | "paused" | "ended";
   readonly stop: { readonly kind: StopKind; readonly reason: string } | null;
   readonly plan: RunPlan;
+  readonly size: SearchSize;
+  /** The number of the latest continuation: its search has to answer it before the experiment can end as completed. */
+  readonly continuation: number;
   readonly workspace: string;
   readonly owner: string;
   /** Put aside; only after its end. */

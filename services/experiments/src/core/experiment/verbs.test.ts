@@ -1,5 +1,5 @@
 /** Every verb in every state of an experiment's life: what it records, or the reason why it is refused. */
-import { ExperimentOutcome, StopKind } from "@trainyard/contracts/events";
+import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { fold, isRejection } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
 import { activated, experimentCreated, stopRequested } from "../examples.ts";
@@ -27,6 +27,7 @@ const states = {
   ERROR: [created, activated, ended(ExperimentOutcome.FAILED)],
   archived: [...completed, archived],
   unarchived: [...completed, archived, { type: "ExperimentUnarchived", data: {} }],
+  continued: [...completed, { type: "ExperimentContinued", data: { continuation: 1 } }],
 } as const satisfies Record<string, readonly ExperimentEvent[]>;
 
 const verbs = {
@@ -37,11 +38,23 @@ const verbs = {
   describe: { kind: "describe", words: { notes: "n", addLabels: [], removeLabels: [] } },
   archive: { kind: "archive", reason: "" },
   unarchive: { kind: "unarchive" },
+  continue: { kind: "continue", change: {}, isUnfinished: true },
+  "restart a trial": { kind: "restart_trial", number: 1, outcome: TrialOutcome.FAILED },
 } as const satisfies Record<string, ExperimentCommand>;
 
 /** In the order of the verbs. "-": it is so already, and nothing is recorded. */
 const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
-  none: Array.from({ length: 7 }, () => "experiment_not_found"),
+  none: [
+    "experiment_not_found",
+    "experiment_not_found",
+    "experiment_not_found",
+    "experiment_not_found",
+    "experiment_not_found",
+    "experiment_not_found",
+    "experiment_not_found",
+    "experiment_not_found",
+    "experiment_not_found",
+  ],
   PAUSED: [
     "Activated",
     "-",
@@ -50,6 +63,8 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "Described",
     "experiment_not_ended",
     "-",
+    "experiment_not_ended",
+    "Continued",
   ],
   ACTIVE: [
     "-",
@@ -59,6 +74,8 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "Described",
     "experiment_not_ended",
     "-",
+    "experiment_not_ended",
+    "Continued",
   ],
   STOPPING_CANCELED: [
     "experiment_stopping",
@@ -68,6 +85,8 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "Described",
     "experiment_not_ended",
     "-",
+    "experiment_not_ended",
+    "experiment_stopping",
   ],
   STOPPING_KILLED: [
     "experiment_stopping",
@@ -77,12 +96,75 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "Described",
     "experiment_not_ended",
     "-",
+    "experiment_not_ended",
+    "experiment_stopping",
   ],
-  COMPLETED: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
-  CANCELED: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
-  ERROR: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
-  archived: ["experiment_ended", "experiment_ended", "-", "-", "Described", "-", "Unarchived"],
-  unarchived: ["experiment_ended", "experiment_ended", "-", "-", "Described", "Archived", "-"],
+  COMPLETED: [
+    "experiment_ended",
+    "experiment_ended",
+    "-",
+    "-",
+    "Described",
+    "Archived",
+    "-",
+    "Continued",
+    "Continued",
+  ],
+  CANCELED: [
+    "experiment_ended",
+    "experiment_ended",
+    "-",
+    "-",
+    "Described",
+    "Archived",
+    "-",
+    "Continued",
+    "Continued",
+  ],
+  ERROR: [
+    "experiment_ended",
+    "experiment_ended",
+    "-",
+    "-",
+    "Described",
+    "Archived",
+    "-",
+    "Continued",
+    "Continued",
+  ],
+  archived: [
+    "experiment_ended",
+    "experiment_ended",
+    "-",
+    "-",
+    "Described",
+    "-",
+    "Unarchived",
+    "experiment_archived",
+    "experiment_archived",
+  ],
+  unarchived: [
+    "experiment_ended",
+    "experiment_ended",
+    "-",
+    "-",
+    "Described",
+    "Archived",
+    "-",
+    "Continued",
+    "Continued",
+  ],
+  continued: [
+    "-",
+    "Paused",
+    "StopRequested",
+    "StopRequested",
+    "Described",
+    "experiment_not_ended",
+    "-",
+    "experiment_not_ended",
+    "Continued",
+  ],
 };
 
 const names = Object.keys(states) as readonly (keyof typeof states)[];
@@ -98,6 +180,8 @@ describe.each(names)("an experiment that is %s", (state) => {
       if (isRejection(decided)) return expect(decided.rejected).toBe(outcome);
       const recorded = decided.map(({ type }) => type.replace("Experiment", ""));
       expect(recorded.join(" ") || "-").toBe(outcome);
+      // What continues may continue again, once it has ended.
+      if (outcome === "Continued") return undefined;
       // The same verb again is no second change.
       const after = decided.reduce(evolveExperiment, before);
       return expect(decideExperiment(after, verbs[verb])).toEqual([]);

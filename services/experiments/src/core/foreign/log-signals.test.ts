@@ -19,17 +19,22 @@ const matched = (data: Partial<EventData<"LogPolicyMatched">>) =>
     },
   }) as const;
 
-test("cancel_retries counts from the earliest run that it matched in", () => {
-  const events = [3, 2, 5].map((run) =>
+test("cancel_retries keeps each run that it matched in, in their order, and the latest of very many", () => {
+  const events = [3, 2, 5, 2].map((run) =>
     matched({ action: "cancel_retries", run, policy: `p${run}` }),
   );
-  expect(fold(evolveLogSignals, initialLogSignals, events).final).toEqual({ run: 2, policy: "p2" });
+  const { finals } = fold(evolveLogSignals, initialLogSignals, events);
+  expect(finals.map(({ run, policy }) => `${run} ${policy}`)).toEqual(["2 p2", "3 p3", "5 p5"]);
+  const many = Array.from({ length: limits.finalRunsMax + 1 }, (_, n) =>
+    matched({ action: "cancel_retries", run: n + 1 }),
+  );
+  expect(fold(evolveLogSignals, initialLogSignals, many).finals[0]?.run).toBe(2);
 });
 
 test("exclude_node names each agent once, and the latest of very many", () => {
   const exclude = (agent: string) => matched({ action: "exclude_node", agent });
   const few = fold(evolveLogSignals, initialLogSignals, [exclude("a"), exclude("b"), exclude("a")]);
-  expect(few).toEqual({ final: null, excluded: ["a", "b"] });
+  expect(few).toEqual({ finals: [], excluded: ["a", "b"] });
   const many = Array.from({ length: limits.excludedAgentsMax + 1 }, (_, n) => exclude(`a${n}`));
   const { excluded } = fold(evolveLogSignals, initialLogSignals, many);
   expect(excluded).toHaveLength(limits.excludedAgentsMax);

@@ -3,7 +3,7 @@
  * copies one chunk of the list, never all of it.
  */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import type { SearchCompletion } from "@trainyard/contracts/events";
+import { type SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { stopSentence } from "@trainyard/search/sentences";
 
 /** Why the search ends a trial, in words; `fails`: not as stopped early, but as failed. */
@@ -21,7 +21,12 @@ export type SearchState = {
   readonly finished: string;
   /** It ends as failed for that reason. */
   readonly failing: boolean;
+  /** Since its latest continuation. */
   readonly completed: SearchCompletion | null;
+  /** The number of the latest continuation that the search has answered. */
+  readonly continuation: number;
+  /** Trials that failed or were canceled, as far as the search has recorded it. */
+  readonly lost: number;
 };
 
 export const initialSearch: SearchState = {
@@ -31,9 +36,12 @@ export const initialSearch: SearchState = {
   finished: "",
   failing: false,
   completed: null,
+  continuation: 0,
+  lost: 0,
 };
 
 const chunkSize = 512;
+const lostBy: ReadonlySet<TrialOutcome> = new Set([TrialOutcome.FAILED, TrialOutcome.CANCELED]);
 
 export function evolveSearch(state: SearchState, event: AnyEvent): SearchState {
   switch (event.type) {
@@ -51,8 +59,12 @@ export function evolveSearch(state: SearchState, event: AnyEvent): SearchState {
         finished: stopSentence(event.data.rule, event.data.evidence),
         failing: event.data.fails ?? false,
       };
-    case "TrialOutcomeRecorded":
-      return change(state, event.data.trial, "over");
+    case "TrialOutcomeRecorded": {
+      const after = change(state, event.data.trial, "over");
+      return lostBy.has(event.data.outcome) ? { ...after, lost: after.lost + 1 } : after;
+    }
+    case "SearchContinued":
+      return continueWith(state, event.data);
     case "SearchCompleted":
       return { ...state, completed: event.data.reason };
     default:
@@ -80,15 +92,35 @@ function propose(state: SearchState, number: number, want: SearchWant): SearchSt
   return { ...state, chunks, proposed: number };
 }
 
-/** What is over stays over, and a stop is never withdrawn. */
+/** What is over stays over until the search continues, and a stop is never withdrawn. */
 function change(state: SearchState, number: number, want: SearchWant): SearchState {
   const before = searchWant(state, number);
   if (before === null || before === "over" || before === want) return state;
   if (stopOf(before) !== null && want !== "over") return state;
+  return put(state, number, want);
+}
+
+function put(state: SearchState, number: number, want: SearchWant): SearchState {
   const at = Math.floor((number - 1) / chunkSize);
   const chunk = state.chunks[at] ?? [];
+  const before = chunk[(number - 1) % chunkSize];
   const chunks = state.chunks.with(at, chunk.with((number - 1) % chunkSize, want));
-  return { ...state, chunks, over: want === "over" ? state.over + 1 : state.over };
+  const over = state.over + Number(want === "over") - Number(before === "over");
+  return { ...state, chunks, over };
+}
+
+/** As the search does: those that are not taken up and were open are canceled, where it had been complete. */
+function continueWith(
+  before: SearchState,
+  { trials, continuation }: EventData<"SearchContinued">,
+): SearchState {
+  let state = before;
+  const open = before.completed === null ? [] : trialsNotOver(before);
+  for (const number of open) state = put(state, number, "over");
+  for (const number of trials) state = put(state, number, "run");
+  // A single search takes up what had completed, too.
+  const lost = Math.max(0, before.lost + open.length - trials.length);
+  return { ...state, lost, continuation, completed: null, finished: "", failing: false };
 }
 
 /** Null for a trial that was never proposed. */

@@ -8,7 +8,9 @@ import { isStopping } from "./next-step.ts";
 /** Whether it ends as soon as no trial is open: before that, nobody need look at the trials. */
 export function mayEnd(experiment: ExperimentState, search: SearchState): boolean {
   if (experiment.status === "none" || experiment.status === "ended") return false;
-  return isStopping(experiment) || search.completed !== null;
+  if (isStopping(experiment)) return true;
+  // A completion from before a continuation is none: the search has not heard of that yet.
+  return search.completed !== null && search.continuation === experiment.continuation;
 }
 
 /**

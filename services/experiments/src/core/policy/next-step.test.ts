@@ -249,7 +249,7 @@ describe("a line that matched a log policy", () => {
   const failed = [...running, runEnded(1, RunEndWhy.FAILED, { message: "out of memory" })];
   const finalFrom = (run: number): LogSignals => ({
     ...initialLogSignals,
-    final: { run, policy: "CUDA OOM" },
+    finals: [{ run, policy: "CUDA OOM" }],
   });
   const ended = {
     kind: "end",

@@ -64,7 +64,7 @@ function graceful(why: StopWhy, graceMs: number): Stop {
 
 function stopsWanted({ trial, experiment, search, signals }: Asked): readonly Stop[] {
   const stops: Stop[] = [];
-  if (experiment.stop?.kind === StopKind.KILL) {
+  if (experiment.stop?.kind === StopKind.KILL || trial.kill !== undefined) {
     stops.push({ mode: StopMode.KILL, why: StopWhy.KILL, graceMs: 0 });
   } else if (isStopping(experiment)) {
     stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
@@ -102,6 +102,7 @@ function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
     const reason = experiment.stop?.kind === StopKind.KILL ? "killed" : "canceled";
     return end(TrialOutcome.CANCELED, reason);
   }
+  if (trial.kill !== undefined) return end(TrialOutcome.CANCELED, trial.kill || "killed");
   if (stop !== null) return end(TrialOutcome.STOPPED_EARLY, stop.stopped);
   if (lastEnd?.why === RunEndWhy.INVALID_HYPERPARAMETERS) {
     const reason = lastEnd.message || "the script cannot work with these hyperparameters";
@@ -123,8 +124,13 @@ function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
  * Why a failure was the trial's last, by a log policy; null when none was. The policy counts for the run whose line matched and
  * for all later ones: one that was preempted after its line, and fails after it went on, is not repeated either.
  */
-function finalFailure({ lastFailure }: TrialState, { final }: LogSignals): string | null {
-  if (lastFailure === undefined || final === null || lastFailure.run < final.run) return null;
+function finalFailure(
+  { lastFailure, continued }: TrialState,
+  { finals }: LogSignals,
+): string | null {
+  // A person who has the trial taken up again has seen the lines of its runs before that.
+  const final = finals.find((one) => one.run > (continued?.runs ?? 0));
+  if (lastFailure === undefined || final === undefined || lastFailure.run < final.run) return null;
   const { run, message } = lastFailure;
   return `run ${run}: ${message || "it failed"} (not repeated: log policy ${JSON.stringify(final.policy)})`;
 }

@@ -55,4 +55,7 @@ export type TrialCommand =
   | { readonly kind: "note_checkpoint"; readonly noted: Checkpoint }
   /** The search cannot make anything of the trial: it fails, also where it had finished before anybody could say so. */
   | { readonly kind: "fail_finished"; readonly reason: string }
+  /** Its experiment continues, and takes it up. */
+  | { readonly kind: "continue"; readonly continuation: number }
+  | { readonly kind: "kill"; readonly reason: string }
   | { readonly kind: "end"; readonly outcome: TrialOutcome; readonly reason: string };

@@ -35,6 +35,14 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
       return nameCheckpoints(state, command);
     case "note_checkpoint":
       return noteCheckpoint(state, command.noted);
+    case "continue":
+      return continueTrial(state, command.continuation);
+    case "kill": {
+      if (state.status === "none") return reject("trial_not_found", "there is no such trial");
+      if (state.status === "ended" || state.kill !== undefined) return alreadySo;
+      const reason = command.reason.slice(0, limits.messageCharsMax);
+      return [{ type: "TrialKillRequested", data: { reason } }];
+    }
     case "fail_finished": {
       if (state.end?.outcome !== TrialOutcome.COMPLETED) return alreadySo;
       const { reason } = command;
@@ -51,6 +59,15 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
     default:
       return assertNever(command, "a trial's command");
   }
+}
+
+/** What the last run has left is waited for as before: the next one would start from an older checkpoint. */
+function continueTrial(state: TrialState, continuation: number): Decision {
+  if (state.status !== "ended") return alreadySo;
+  if ((state.continued?.continuation ?? 0) >= continuation) return alreadySo;
+  const { awaitedUntilMs } = state;
+  const data = { continuation, ...(awaitedUntilMs === 0 ? {} : { awaitedUntilMs }) };
+  return [{ type: "TrialContinued", data }];
 }
 
 /** Whether it is this run, the newest one, that has not ended. What is said of any other comes from a ghost. */

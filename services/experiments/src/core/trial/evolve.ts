@@ -56,6 +56,20 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
       const { outcome, reason } = event.data;
       return { ...state, status: "ended", unended: null, end: { outcome, reason } };
     }
+    case "TrialKillRequested":
+      return { ...state, kill: event.data.reason };
+    case "TrialContinued":
+      return {
+        ...state,
+        status: "open",
+        end: null,
+        kill: undefined,
+        lastEnd: null,
+        lastFailure: undefined,
+        restarts: 0,
+        ...launched,
+        continued: { continuation: event.data.continuation, runs: state.runs },
+      };
     default:
       return state;
   }

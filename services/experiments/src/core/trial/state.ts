@@ -1,5 +1,5 @@
 /**
- * A trial's life: none → open → ended. What had completed may be told as failed after that, once: its reports were bad. An open trial has at most one unended run; runs are numbered from 1.
+ * A trial's life: none → open → ended, from where a continuation of its experiment leads back to open. What had completed may be told as failed after that, once: its reports were bad. An open trial has at most one unended run; runs are numbered from 1.
  *
  * Its stream also knows the complete checkpoints that later runs may start from (TrialCheckpointed): those of the line of
  * runs that leads to the newest one, also when they are complete only after its end, as long as they were named then. A run that starts from step s cuts off what lies beyond s, for checkpoints as for
@@ -17,6 +17,8 @@ export type TrialEvent = EventOf<
   | "RunCheckpointsNamed"
   | "TrialCheckpointed"
   | "TrialEnded"
+  | "TrialContinued"
+  | "TrialKillRequested"
 >;
 
 export type Stop = { readonly mode: StopMode; readonly why: StopWhy; readonly graceMs: number };
@@ -67,5 +69,9 @@ export type TrialState = {
   readonly named: readonly string[];
   /** The next run waits for those until then at the latest; 0 for none. */
   readonly awaitedUntilMs: number;
+  /** Why a person has it killed; absent where nobody does. */
+  readonly kill?: string | undefined;
+  /** The latest continuation that took it up again, and the number of its runs then; absent before the first one. */
+  readonly continued?: { readonly continuation: number; readonly runs: number };
   readonly end: { readonly outcome: TrialOutcome; readonly reason: string } | null;
 };

@@ -1,4 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
+import type { JsonObject } from "@trainyard/kernel";
+import type { Attribute } from "../lists/attributes.ts";
 import type {
   Agent,
   Checkpoint,
@@ -14,7 +16,7 @@ import type {
 /** What an entity's row holds: the API's message, and what the fold needs besides. */
 export type ExperimentDocument = Omit<
   Plain<Experiment>,
-  "notes" | "etag" | "archived" | "parent"
+  "notes" | "etag" | "archived" | "parent" | "config" | "values"
 > & {
   /** Trials that the search will make at most; 0 while unknown. */
   readonly trialsMax: number;
@@ -26,7 +28,14 @@ export type ExperimentDocument = Omit<
   readonly parent?: string;
   /** The number of changes of its words. */
   readonly revision?: number;
+  /** Its constants among the hyperparameters. */
+  readonly constants?: readonly Attribute[];
+  /** By which lists find it: the constants, or the best trial's hyperparameters and value. */
+  readonly attributes?: readonly Attribute[];
 };
+
+/** Of an experiment: up to 96 KiB that most reads do not need. */
+export type ConfigDocument = { readonly config?: JsonObject };
 
 /** A validation that was the best so far when it came. */
 export type BestRecord = {
@@ -80,6 +89,7 @@ export type TokenDocument = Plain<Token> & { readonly secretDigest: string };
 
 export type Documents = {
   readonly experiment: ExperimentDocument;
+  readonly config: ConfigDocument;
   readonly trial: TrialDocument;
   readonly checkpoint: CheckpointDocument;
   readonly agent: AgentDocument;
@@ -113,19 +123,26 @@ export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 /** What a projection reads and writes: the rows that were fetched beforehand, and the new ones. */
 export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
+  readonly #fetched = new Map<string, DocumentRow>();
   readonly #changed = new Set<string>();
 
   constructor(rows: Iterable<DocumentRow> = []) {
-    for (const row of rows) this.#rows.set(keyText(row), row);
+    for (const row of rows) this.add(row);
   }
 
   get<Kind extends DocumentKind>(kind: Kind, id: string): Documents[Kind] | undefined {
     return this.#rows.get(keyText({ kind, id }))?.doc as Documents[Kind] | undefined;
   }
 
-  /** A row that was fetched later than the others. */
+  /** A row as it was fetched. */
   add(row: DocumentRow): void {
     this.#rows.set(keyText(row), row);
+    this.#fetched.set(keyText(row), row);
+  }
+
+  /** As it was before any change; absent for a row that is new. */
+  fetched(key: DocumentKey): DocumentRow | undefined {
+    return this.#fetched.get(keyText(key));
   }
 
   put(row: DocumentRow): void {

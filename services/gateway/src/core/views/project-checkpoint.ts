@@ -25,6 +25,7 @@ export const checkpointProjections: Projections = {
         reason: "",
         pins: [],
         ...(data.metadata === undefined ? {} : { metadata: data.metadata }),
+        ...(data.uploadedBy === undefined ? {} : { uploadedBy: data.uploadedBy }),
       },
     });
   },

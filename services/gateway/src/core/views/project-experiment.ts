@@ -1,6 +1,8 @@
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
+import { hyperparameterAttributes } from "../lists/attributes.ts";
+import { constantsOf } from "./constants.ts";
 import type { Projections } from "./projections.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {
@@ -19,6 +21,10 @@ export const experimentStates: readonly string[] = [
   "CANCELED",
   "ERROR",
 ];
+
+function isEnded(state: string): boolean {
+  return Object.values(outcomeStates).includes(state);
+}
 
 const unset = {
   reason: "",
@@ -46,6 +52,15 @@ export const experimentProjections: Projections = {
   ExperimentCreated({ data, id, timeMs }, documents) {
     const { name, description, labels, owner, config, seed, workspace, project, contextDigest } =
       data;
+    const constants = hyperparameterAttributes(constantsOf(config));
+    const hasConfig = config !== undefined;
+    documents.put({
+      kind: "config",
+      id,
+      parent: "",
+      ordinal: Number(id),
+      doc: hasConfig ? { config } : {},
+    });
     documents.put({
       kind: "experiment",
       id,
@@ -65,7 +80,9 @@ export const experimentProjections: Projections = {
         parent: data.parent?.experiment ?? "",
         state: "PAUSED",
         createdAtMs: timeMs,
-        ...(config === undefined ? {} : { config, ...searchOf(config) }),
+        constants,
+        attributes: constants,
+        ...(hasConfig ? searchOf(config) : {}),
       },
     });
   },
@@ -87,6 +104,30 @@ export const experimentProjections: Projections = {
       endedAtMs: timeMs,
       progress: state === "COMPLETED" ? 1 : doc.progress,
     }));
+  },
+  ExperimentContinued({ id, data }, documents) {
+    documents.replace("experiment", id, ({ endedAtMs: _ended, ...doc }) => ({
+      ...doc,
+      state: isEnded(doc.state) ? "ACTIVE" : doc.state,
+      reason: isEnded(doc.state) ? "" : doc.reason,
+    }));
+    documents.update("config", id, ({ config }) => ({
+      config: continuedConfig(config, data) as NonNullable<typeof config>,
+    }));
+  },
+  SearchContinued({ id, data }, documents) {
+    documents.update("experiment", id, () => ({ trialsMax: data.trialsMax }));
+  },
+  TrialContinued({ id }, documents) {
+    const { experiment = "", state = "" } = documents.get("trial", id) ?? {};
+    documents.update("experiment", experiment, (doc) => {
+      const trialsCompleted = doc.trialsCompleted - Number(state === "COMPLETED");
+      const trialsFailed = doc.trialsFailed - Number(state === "ERROR");
+      const { trialsMax } = doc;
+      const ended = trialsCompleted + trialsFailed;
+      const progress = trialsMax > 0 ? Math.min(1, ended / trialsMax) : doc.progress;
+      return { trialsCompleted, trialsFailed, progress };
+    });
   },
   ExperimentArchived({ id }, documents) {
     documents.update("experiment", id, () => ({ archived: true }));

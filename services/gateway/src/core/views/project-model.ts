@@ -44,6 +44,7 @@ export const modelProjections: Projections = {
   },
   VersionRegistered({ id, data, timeMs }, documents) {
     const { number, trial, run, step } = data;
+    const uploadedBy = documents.get("checkpoint", data.checkpoint)?.uploadedBy;
     documents.update("model", id, (doc) => ({
       versions: doc.versions + 1,
       latestNumber: number,
@@ -65,6 +66,7 @@ export const modelProjections: Projections = {
         stepsCompleted: step,
         metrics: data.metrics,
         ...lineageOf(trial, documents),
+        ...(uploadedBy === undefined ? {} : { uploadedBy }),
         description: data.description,
         notes: data.notes,
         labels: data.labels,
@@ -128,7 +130,7 @@ function lineageOf(trialId: string, documents: DocumentSet): Lineage {
   const experimentId = parseTrialId(trialId)?.experiment ?? "";
   const hyperparameters = documents.get("trial", trialId)?.hyperparameters;
   const experiment = documents.get("experiment", experimentId);
-  const config = experiment?.config;
+  const config = documents.get("config", experimentId)?.config;
   const data = config === undefined ? {} : recordedConfig(config).data;
   return {
     experiment: experimentId,

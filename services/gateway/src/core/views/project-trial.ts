@@ -2,6 +2,7 @@ import type { EventData, Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
 import { RunEndWhy, StopWhy, TrialOutcome, WaitCode } from "@trainyard/contracts/events";
 import { parseTrialId, runId } from "@trainyard/kernel";
+import { type Attribute, hyperparameterAttributes, metricAttributes } from "../lists/attributes.ts";
 import type { DocumentSet, TrialDocument } from "./documents.ts";
 import { type Projections, runOf } from "./projections.ts";
 import { bestAfter, recordValidation } from "./validations.ts";
@@ -40,6 +41,18 @@ const waitCodes: Readonly<Record<WaitCode, string>> = {
 };
 
 const noWait = { waitsFor: "", waitCode: "", waitLimit: "" };
+
+/** Of a trial, as the API shows them. */
+export const trialStates: readonly string[] = [
+  "ACTIVE",
+  "PAUSED",
+  "STOPPING_COMPLETED",
+  "STOPPING_CANCELED",
+  "STOPPING_KILLED",
+  "COMPLETED",
+  "CANCELED",
+  "ERROR",
+];
 
 export const trialProjections: Projections = {
   TrialCreated({ id, data, timeMs }, documents) {
@@ -121,6 +134,17 @@ export const trialProjections: Projections = {
       endedAtMs: timeMs,
     }));
   },
+  TrialKillRequested({ id }, documents) {
+    documents.update("trial", id, () => ({ state: "STOPPING_KILLED" }));
+  },
+  TrialContinued({ id }, documents) {
+    documents.replace("trial", id, ({ endedAtMs: _ended, ...doc }) => ({
+      ...doc,
+      state: "ACTIVE",
+      reason: "",
+      restarts: 0,
+    }));
+  },
   AllocationGranted({ id, data }, documents) {
     const run = runOf(id);
     if (run === null) return;
@@ -190,20 +214,30 @@ function observeValidation(data: EventData<"ValidationReported">, documents: Doc
   if (value === undefined) return;
   const best = experiment.bestValue;
   const better = best === undefined || (smallerIsBetter ? value < best : value > best);
-  if (better)
-    documents.update("experiment", experiment.id, () => ({
-      bestTrial: data.trial,
-      bestValue: value,
-    }));
+  if (!better) return;
+  documents.update("experiment", experiment.id, () => ({
+    bestTrial: data.trial,
+    bestValue: value,
+    attributes: bestAttributes(trial, metric, value),
+  }));
+}
+
+function bestAttributes(
+  { hyperparameters = {} }: TrialDocument,
+  metric: string,
+  value: number,
+): readonly Attribute[] {
+  return [...hyperparameterAttributes(hyperparameters), ...metricAttributes({ [metric]: value })];
 }
 
 /** The experiment's best may have been the trial's, and the trial's was rolled back: it is what the trial still has. */
 function lowerExperimentsBest(trial: TrialDocument, documents: DocumentSet): void {
   documents.replace("experiment", trial.experiment, (doc) => {
     if (doc.bestTrial !== trial.id || doc.bestValue === trial.bestValue) return doc;
-    const { bestTrial: _trial, bestValue: _value, ...rest } = doc;
-    return trial.bestValue === undefined
-      ? rest
-      : { ...rest, bestTrial: trial.id, bestValue: trial.bestValue };
+    const { bestTrial: _trial, bestValue: _value, constants = [], ...rest } = doc;
+    const { id, bestValue } = trial;
+    if (bestValue === undefined) return { ...rest, constants, attributes: constants };
+    const attributes = bestAttributes(trial, doc.metric, bestValue);
+    return { ...rest, constants, attributes, bestTrial: id, bestValue };
   });
 }

@@ -1,4 +1,4 @@
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { categoryOf, idOf, parseRunId, parseTrialId } from "@trainyard/kernel";
 import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
 
@@ -7,6 +7,12 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
   const id = idOf(stream);
   switch (categoryOf(stream)) {
     case "experiment":
+      return event.type === "ExperimentContinued"
+        ? [
+            { kind: "experiment", id },
+            { kind: "config", id },
+          ]
+        : [{ kind: "experiment", id }];
     case "search":
       return [{ kind: "experiment", id }];
     case "trial":
@@ -52,8 +58,16 @@ function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
   return [
     { kind: "model", id: model },
     ...numbers.map((number): DocumentKey => ({ kind: "version", id: versionKey(model, number) })),
-    ...(event.type === "VersionRegistered" ? trialKeys(event.data.trial) : []),
+    ...(event.type === "VersionRegistered" ? originKeys(event.data) : []),
   ];
+}
+
+/** A folder that a person uploaded has no trial: its checkpoint says the person. */
+function originKeys({ checkpoint, trial }: EventData<"VersionRegistered">): readonly DocumentKey[] {
+  if (trial === "") return [{ kind: "checkpoint", id: checkpoint }];
+  return trialKeys(trial).flatMap((key) =>
+    key.kind === "experiment" ? [key, { kind: "config", id: key.id }] : [key],
+  );
 }
 
 function trialKeys(trial: string): readonly DocumentKey[] {

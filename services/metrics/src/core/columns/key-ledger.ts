@@ -1,7 +1,8 @@
 /**
  * Which reports of a run are stored, by key, for as long as the run's points are: a repeat is recognised after compaction
- * too. Keys are <node rank>-<n> with a rising n, so a rank's keys are a few ranges of numbers. Keys of another form, and
- * those that would tear the ranges into too many pieces, are loose: the shell keeps them one by one.
+ * too. Keys are <node rank>-<n> with a rising n, which a node's reports and its system samples share, so a rank's keys are a
+ * few ranges of numbers. Keys of another form, and those that would tear the ranges into too many pieces, are loose: the
+ * shell keeps them one by one.
  */
 import { ByteReader, ByteWriter } from "./bytes.ts";
 
@@ -24,11 +25,6 @@ export function hasKey(ledger: KeyLedger, key: string): boolean {
   const ranges = ledger.get(parsed.rank) ?? [];
   const index = rangeAt(ranges, parsed.n);
   return index >= 0 && parsed.n <= (ranges[index + 1] ?? -1);
-}
-
-/** Keys that are only to be found among the loose ones, where they are stored at all. */
-export function mayBeLoose(ledger: KeyLedger, key: string): boolean {
-  return numbered(key) === null || rangesOf(ledger) >= rangesMax;
 }
 
 export type LedgerChange = { readonly ledger: KeyLedger; readonly loose: readonly string[] };
@@ -89,7 +85,7 @@ function rangeAt(ranges: readonly number[], n: number): number {
   return (low - 1) * 2 < 0 ? -1 : (low - 1) * 2;
 }
 
-const rangesOf = (ledger: KeyLedger): number =>
+export const rangesOf = (ledger: KeyLedger): number =>
   [...ledger.values()].reduce((sum, ranges) => sum + ranges.length / 2, 0);
 
 export function encodeLedger(ledger: KeyLedger): Uint8Array {

@@ -39,6 +39,16 @@ describe("a declaration", () => {
     given(decider, wasDeclared, wasTold).when(other).thenNothing();
     given(decider, wasDeclared, wasCompleted).when(other).thenNothing();
   });
+  test("of a person's folder by another person, or by a run, is refused", () => {
+    const folder = { ...declared, trial: "", run: 0, uploadedBy: "ada" };
+    const wasUploaded: CheckpointEvent = { type: "CheckpointDeclared", data: folder };
+    const by = (uploadedBy: string) => at({ ...folder, uploadedBy });
+    given(decider).when(by("ada")).then(wasUploaded);
+    given(decider, wasUploaded).when(by("ada")).thenNothing();
+    given(decider, wasUploaded).when(by("bob")).thenRejected("checkpoint_exists");
+    given(decider, wasUploaded).when(declare).thenRejected("checkpoint_exists");
+    given(decider, wasDeclared).when(by("ada")).thenRejected("checkpoint_exists");
+  });
   test("of one that failed", () =>
     given(decider, wasDeclared, hadFailed).when(declare).thenRejected("checkpoint_failed"));
   test("of one that was abandoned", () =>

@@ -50,11 +50,13 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
 
 function declare(state: CheckpointState, declared: Declared): Decision {
   if (state.declared === null) return [{ type: "CheckpointDeclared", data: declared }];
-  const { trial, run, step } = state.declared;
-  if (trial !== declared.trial || run !== declared.run || step !== declared.step) {
+  const { trial, run, step, uploadedBy } = state.declared;
+  const isSame = trial === declared.trial && run === declared.run && step === declared.step;
+  if (!isSame || uploadedBy !== declared.uploadedBy) {
+    const owner = uploadedBy ?? `run ${trial}#${run}`;
     return reject(
       "checkpoint_exists",
-      `run ${trial}#${run} declared this checkpoint at step ${step}: draw another id`,
+      `${owner} declared this checkpoint at step ${step}: draw another id`,
     );
   }
   const refusal = notUsable(state);
@@ -94,7 +96,11 @@ function pin(state: CheckpointState, data: Pin): Decision {
   return [{ type: "CheckpointPinned", data }];
 }
 
-function notUsable({ status, reason }: CheckpointState): Rejection | null {
+/** Why nothing is stored in it any more; null while something is, and where it is complete. */
+export function notUsable({
+  status,
+  reason,
+}: Pick<CheckpointState, "status" | "reason">): Rejection | null {
   if (status === "failed") return reject("checkpoint_failed", reason);
   if (status === "abandoned") return reject("checkpoint_abandoned", reason);
   return null;

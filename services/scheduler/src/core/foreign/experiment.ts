@@ -1,4 +1,5 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
+import { continuedConfig } from "@trainyard/experiment-config/recorded";
 
 type Json = EventData<"ExperimentCreated">["config"];
 
@@ -16,6 +17,10 @@ export function evolveExperiment(
   event: AnyEvent,
 ): ExperimentCode | null {
   if (event.type === "ExperimentEnded" && state !== null) return { ...state, ended: true };
+  if (event.type === "ExperimentContinued" && state !== null) {
+    const config = continuedConfig(state.config, event.data) as ExperimentCode["config"];
+    return { ...state, config, ended: false };
+  }
   if (event.type !== "ExperimentCreated") return state;
   const { config, contextDigest } = event.data;
   return { config: config ?? {}, contextDigest, ended: false };

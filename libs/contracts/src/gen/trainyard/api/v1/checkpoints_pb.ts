@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/checkpoints.proto.
  */
 export const file_trainyard_api_v1_checkpoints: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIngKFkxpc3RDaGVja3BvaW50c1JlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIUCgxtaW5fcG9zaXRpb24YBSABKAkicQoXTGlzdENoZWNrcG9pbnRzUmVzcG9uc2USKwoFaXRlbXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIioKFEdldENoZWNrcG9pbnRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiPgoZRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBWdsb2JzGBQgAygJIqUECgpDaGVja3BvaW50EgwKBHV1aWQYASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFwoPc3RlcHNfY29tcGxldGVkGAUgASgBEg0KBXN0YXRlGAYgASgJEg0KBWZpbGVzGAcgASgNEg0KBWJ5dGVzGAggASgBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIWCg5kZWNsYXJlZF9hdF9tcxgKIAEoARIcCg9jb21wbGV0ZWRfYXRfbXMYCyABKAFIAIgBARItCghtYW5pZmVzdBgMIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EhcKD21hbmlmZXN0X2RpZ2VzdBgNIAEoCRIOCgZyZWFzb24YDiABKAkSFwoKc3RvcmFnZV9pZBgRIAEoCUgBiAEBEi0KBHBpbnMYHiADKAsyHy50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRQaW4SMAoPaHlwZXJwYXJhbWV0ZXJzGB8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtjb2RlX2RpZ2VzdBggIAEoCRIoCgdtZXRyaWNzGCEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEISChBfY29tcGxldGVkX2F0X21zQg0KC19zdG9yYWdlX2lkIlEKDUNoZWNrcG9pbnRQaW4SDgoGaG9sZGVyGAEgASgJEgoKAmJ5GAIgASgJEg4KBnJlYXNvbhgDIAEoCRIUCgxwaW5uZWRfYXRfbXMYBCABKAEiWgoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSKnAQoYRGVjbGFyZUNoZWNrcG9pbnRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgHIAEoCUgAiAEBQg0KC19zdG9yYWdlX2lkIkwKGURlY2xhcmVDaGVja3BvaW50UmVzcG9uc2USEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEg0KBXN0b3JlGAMgASgJImAKEVBsYW5VcGxvYWRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEioKBWZpbGVzGAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiQQoSUGxhblVwbG9hZFJlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwudHJhaW55YXJkLmFwaS52MS5GaWxlVXBsb2FkIlEKFlBsYW5UZW5zb3JCb2FyZFJlcXVlc3QSCwoDcnVuGAEgASgJEioKBWZpbGVzGAIgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiRgoXUGxhblRlbnNvckJvYXJkUmVzcG9uc2USKwoFZmlsZXMYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLkZpbGVVcGxvYWQiRwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEisKBXBhcnRzGAIgAygLMhwudHJhaW55YXJkLmFwaS52MS5QYXJ0VXBsb2FkIl4KClBhcnRVcGxvYWQSDgoGb2Zmc2V0GAEgASgBEg0KBWJ5dGVzGAIgASgBEjEKB3JlcXVlc3QYAyABKAsyIC50cmFpbnlhcmQuYXBpLnYxLlBsYW5uZWRSZXF1ZXN0Iq8BCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEj4KB2hlYWRlcnMYAyADKAsyLS50cmFpbnlhcmQuYXBpLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI1ChBQbGFuRmlsZXNSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoRUGxhbkZpbGVzUmVzcG9uc2USLQoFZmlsZXMYASADKAsyHi50cmFpbnlhcmQuYXBpLnYxLkZpbGVEb3dubG9hZCJPCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRIxCgdyZXF1ZXN0GAIgASgLMiAudHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdCJrChlDb21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0EgsKA3J1bhgBIAEoCRISCgpjaGVja3BvaW50GAIgASgJEi0KCG1hbmlmZXN0GAMgAygLMhsudHJhaW55YXJkLmFwaS52MS5GaWxlRW50cnkiLgoaQ29tcGxldGVDaGVja3BvaW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkiKQoTUGxhbkRvd25sb2FkUmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJIskBChRQbGFuRG93bmxvYWRSZXNwb25zZRISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSLQoIbWFuaWZlc3QYAyADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkZpbGVFbnRyeRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgFIAEoCUgAiAEBEg0KBXN0b3JlGAYgASgJQg0KC19zdG9yYWdlX2lkMv8KChFDaGVja3BvaW50U2VydmljZRLCAQoPTGlzdENoZWNrcG9pbnRzEigudHJhaW55YXJkLmFwaS52MS5MaXN0Q2hlY2twb2ludHNSZXF1ZXN0GikudHJhaW55YXJkLmFwaS52MS5MaXN0Q2hlY2twb2ludHNSZXNwb25zZSJagtPkkwJUWiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vY2hlY2twb2ludHMSLC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L2NoZWNrcG9pbnRzEn8KDUdldENoZWNrcG9pbnQSJi50cmFpbnlhcmQuYXBpLnYxLkdldENoZWNrcG9pbnRSZXF1ZXN0GhwudHJhaW55YXJkLmFwaS52MS5DaGVja3BvaW50IiiC0+STAiISIC9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9EokBChJEb3dubG9hZENoZWNrcG9pbnQSKy50cmFpbnlhcmQuYXBpLnYxLkRvd25sb2FkQ2hlY2twb2ludFJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IjCC0+STAioSKC9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2FyY2hpdmUSlwEKEURlY2xhcmVDaGVja3BvaW50EioudHJhaW55YXJkLmFwaS52MS5EZWNsYXJlQ2hlY2twb2ludFJlcXVlc3QaKy50cmFpbnlhcmQuYXBpLnYxLkRlY2xhcmVDaGVja3BvaW50UmVzcG9uc2UiKYLT5JMCIzoBKiIeL2FwaS92MS9ydW5zL3tydW59L2NoZWNrcG9pbnRzErABChJDb21wbGV0ZUNoZWNrcG9pbnQSKy50cmFpbnlhcmQuYXBpLnYxLkNvbXBsZXRlQ2hlY2twb2ludFJlcXVlc3QaLC50cmFpbnlhcmQuYXBpLnYxLkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlIj+C0+STAjk6ASoiNC9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vY29tcGxldGUSjAEKDFBsYW5Eb3dubG9hZBIlLnRyYWlueWFyZC5hcGkudjEuUGxhbkRvd25sb2FkUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuUGxhbkRvd25sb2FkUmVzcG9uc2UiLYLT5JMCJxIlL2FwaS92MS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vcGxhbhKWAQoKUGxhblVwbG9hZBIjLnRyYWlueWFyZC5hcGkudjEuUGxhblVwbG9hZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlBsYW5VcGxvYWRSZXNwb25zZSI9gtPkkwI3OgEqIjIvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3VwbG9hZBKYAQoPUGxhblRlbnNvckJvYXJkEigudHJhaW55YXJkLmFwaS52MS5QbGFuVGVuc29yQm9hcmRSZXF1ZXN0GikudHJhaW55YXJkLmFwaS52MS5QbGFuVGVuc29yQm9hcmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL3J1bnMve3J1bn0vdGVuc29yYm9hcmQvdXBsb2FkEocBCglQbGFuRmlsZXMSIi50cmFpbnlhcmQuYXBpLnYxLlBsYW5GaWxlc1JlcXVlc3QaIy50cmFpbnlhcmQuYXBpLnYxLlBsYW5GaWxlc1Jlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2ZpbGVzYgZwcm90bzM", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvYXBpL3YxL2NoZWNrcG9pbnRzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIrkBChZMaXN0Q2hlY2twb2ludHNSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDQoFdHJpYWwYAiABKAkSEQoJcGFnZV9zaXplGAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkSFAoMbWluX3Bvc2l0aW9uGAUgASgJEg4KBmZpbHRlchgoIAEoCRIQCghvcmRlcl9ieRgpIAEoCRIOCgZmaWVsZHMYKiADKAkSDQoFY291bnQYKyABKAgixQEKF0xpc3RDaGVja3BvaW50c1Jlc3BvbnNlEisKBWl0ZW1zGAEgAygLMhwudHJhaW55YXJkLmFwaS52MS5DaGVja3BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRISCgV0b3RhbBgoIAEoAUgAiAEBEh4KEXRvdGFsX2lzX2VzdGltYXRlGCkgASgISAGIAQFCCAoGX3RvdGFsQhQKEl90b3RhbF9pc19lc3RpbWF0ZSIqChRHZXRDaGVja3BvaW50UmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJIj4KGURvd25sb2FkQ2hlY2twb2ludFJlcXVlc3QSEgoKY2hlY2twb2ludBgBIAEoCRINCgVnbG9icxgUIAMoCSLPBAoKQ2hlY2twb2ludBIMCgR1dWlkGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDQoFdHJpYWwYAyABKAkSCwoDcnVuGAQgASgNEhcKD3N0ZXBzX2NvbXBsZXRlZBgFIAEoARINCgVzdGF0ZRgGIAEoCRINCgVmaWxlcxgHIAEoDRINCgVieXRlcxgIIAEoARIpCghtZXRhZGF0YRgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOZGVjbGFyZWRfYXRfbXMYCiABKAESHAoPY29tcGxldGVkX2F0X21zGAsgASgBSACIAQESLQoIbWFuaWZlc3QYDCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkZpbGVFbnRyeRIXCg9tYW5pZmVzdF9kaWdlc3QYDSABKAkSDgoGcmVhc29uGA4gASgJEhcKCnN0b3JhZ2VfaWQYESABKAlIAYgBARItCgRwaW5zGB4gAygLMh8udHJhaW55YXJkLmFwaS52MS5DaGVja3BvaW50UGluEjAKD2h5cGVycGFyYW1ldGVycxgfIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEwoLY29kZV9kaWdlc3QYICABKAkSKAoHbWV0cmljcxghIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoLdXBsb2FkZWRfYnkYIiABKAlIAogBAUISChBfY29tcGxldGVkX2F0X21zQg0KC19zdG9yYWdlX2lkQg4KDF91cGxvYWRlZF9ieSJRCg1DaGVja3BvaW50UGluEg4KBmhvbGRlchgBIAEoCRIKCgJieRgCIAEoCRIOCgZyZWFzb24YAyABKAkSFAoMcGlubmVkX2F0X21zGAQgASgBIloKCUZpbGVFbnRyeRIMCgRwYXRoGAEgASgJEg0KBWJ5dGVzGAIgASgBEg4KBnNoYTI1NhgDIAEoCRITCgtwYXJ0X3NoYTI1NhgEIAMoCRILCgNtZDUYBSABKAkipwEKGERlY2xhcmVDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYByABKAlIAIgBAUINCgtfc3RvcmFnZV9pZCJMChlEZWNsYXJlQ2hlY2twb2ludFJlc3BvbnNlEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRINCgVzdG9yZRgDIAEoCSJgChFQbGFuVXBsb2FkUmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRIqCgVmaWxlcxgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5IkEKElBsYW5VcGxvYWRSZXNwb25zZRIrCgVmaWxlcxgBIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuRmlsZVVwbG9hZCJRChZQbGFuVGVuc29yQm9hcmRSZXF1ZXN0EgsKA3J1bhgBIAEoCRIqCgVmaWxlcxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5IkYKF1BsYW5UZW5zb3JCb2FyZFJlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwudHJhaW55YXJkLmFwaS52MS5GaWxlVXBsb2FkIkcKCkZpbGVVcGxvYWQSDAoEcGF0aBgBIAEoCRIrCgVwYXJ0cxgCIAMoCzIcLnRyYWlueWFyZC5hcGkudjEuUGFydFVwbG9hZCJeCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARIxCgdyZXF1ZXN0GAMgASgLMiAudHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdCKvAQoOUGxhbm5lZFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRI+CgdoZWFkZXJzGAMgAygLMi0udHJhaW55YXJkLmFwaS52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiNQoQUGxhbkZpbGVzUmVxdWVzdBISCgpjaGVja3BvaW50GAEgASgJEg0KBXBhdGhzGAIgAygJIkIKEVBsYW5GaWxlc1Jlc3BvbnNlEi0KBWZpbGVzGAEgAygLMh4udHJhaW55YXJkLmFwaS52MS5GaWxlRG93bmxvYWQiTwoMRmlsZURvd25sb2FkEgwKBHBhdGgYASABKAkSMQoHcmVxdWVzdBgCIAEoCzIgLnRyYWlueWFyZC5hcGkudjEuUGxhbm5lZFJlcXVlc3QiawoZQ29tcGxldGVDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRItCghtYW5pZmVzdBgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5Ii4KGkNvbXBsZXRlQ2hlY2twb2ludFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkgKFUZhaWxDaGVja3BvaW50UmVxdWVzdBILCgNydW4YASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRIOCgZyZWFzb24YAyABKAkiKgoWRmFpbENoZWNrcG9pbnRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSIpChNQbGFuRG93bmxvYWRSZXF1ZXN0EhIKCmNoZWNrcG9pbnQYASABKAkiyQEKFFBsYW5Eb3dubG9hZFJlc3BvbnNlEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRItCghtYW5pZmVzdBgDIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuRmlsZUVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQymg0KEUNoZWNrcG9pbnRTZXJ2aWNlEsIBCg9MaXN0Q2hlY2twb2ludHMSKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RDaGVja3BvaW50c1JlcXVlc3QaKS50cmFpbnlhcmQuYXBpLnYxLkxpc3RDaGVja3BvaW50c1Jlc3BvbnNlIlqC0+STAlRaJBIiL2FwaS92MS90cmlhbHMve3RyaWFsfS9jaGVja3BvaW50cxIsL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vY2hlY2twb2ludHMSfwoNR2V0Q2hlY2twb2ludBImLnRyYWlueWFyZC5hcGkudjEuR2V0Q2hlY2twb2ludFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnQiKILT5JMCIhIgL2FwaS92MS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0SiQEKEkRvd25sb2FkQ2hlY2twb2ludBIrLnRyYWlueWFyZC5hcGkudjEuRG93bmxvYWRDaGVja3BvaW50UmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiMILT5JMCKhIoL2FwaS92MS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vYXJjaGl2ZRKxAQoRRGVjbGFyZUNoZWNrcG9pbnQSKi50cmFpbnlhcmQuYXBpLnYxLkRlY2xhcmVDaGVja3BvaW50UmVxdWVzdBorLnRyYWlueWFyZC5hcGkudjEuRGVjbGFyZUNoZWNrcG9pbnRSZXNwb25zZSJDgtPkkwI9OgEqWhg6ASoiEy9hcGkvdjEvY2hlY2twb2ludHMiHi9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cxLgAQoSQ29tcGxldGVDaGVja3BvaW50EisudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXF1ZXN0GiwudHJhaW55YXJkLmFwaS52MS5Db21wbGV0ZUNoZWNrcG9pbnRSZXNwb25zZSJvgtPkkwJpOgEqWi46ASoiKS9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2NvbXBsZXRlIjQvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2NvbXBsZXRlEqABCg5GYWlsQ2hlY2twb2ludBInLnRyYWlueWFyZC5hcGkudjEuRmFpbENoZWNrcG9pbnRSZXF1ZXN0GigudHJhaW55YXJkLmFwaS52MS5GYWlsQ2hlY2twb2ludFJlc3BvbnNlIjuC0+STAjU6ASoiMC9hcGkvdjEvcnVucy97cnVufS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vZmFpbBKMAQoMUGxhbkRvd25sb2FkEiUudHJhaW55YXJkLmFwaS52MS5QbGFuRG93bmxvYWRSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5QbGFuRG93bmxvYWRSZXNwb25zZSItgtPkkwInEiUvYXBpL3YxL2NoZWNrcG9pbnRzL3tjaGVja3BvaW50fS9wbGFuEsQBCgpQbGFuVXBsb2FkEiMudHJhaW55YXJkLmFwaS52MS5QbGFuVXBsb2FkUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuUGxhblVwbG9hZFJlc3BvbnNlImuC0+STAmU6ASpaLDoBKiInL2FwaS92MS9jaGVja3BvaW50cy97Y2hlY2twb2ludH0vdXBsb2FkIjIvYXBpL3YxL3J1bnMve3J1bn0vY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L3VwbG9hZBKYAQoPUGxhblRlbnNvckJvYXJkEigudHJhaW55YXJkLmFwaS52MS5QbGFuVGVuc29yQm9hcmRSZXF1ZXN0GikudHJhaW55YXJkLmFwaS52MS5QbGFuVGVuc29yQm9hcmRSZXNwb25zZSIwgtPkkwIqOgEqIiUvYXBpL3YxL3J1bnMve3J1bn0vdGVuc29yYm9hcmQvdXBsb2FkEocBCglQbGFuRmlsZXMSIi50cmFpbnlhcmQuYXBpLnYxLlBsYW5GaWxlc1JlcXVlc3QaIy50cmFpbnlhcmQuYXBpLnYxLlBsYW5GaWxlc1Jlc3BvbnNlIjGC0+STAis6ASoiJi9hcGkvdjEvY2hlY2twb2ludHMve2NoZWNrcG9pbnR9L2ZpbGVzYgZwcm90bzM", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.ListCheckpointsRequest
@@ -44,6 +44,35 @@ export type ListCheckpointsRequest = Message<"trainyard.api.v1.ListCheckpointsRe
    * @generated from field: string min_position = 5;
    */
   minPosition: string;
+
+  /**
+   * Only checkpoints for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has the
+   * language.
+   *
+   * @generated from field: string filter = 40;
+   */
+  filter: string;
+
+  /**
+   * One field, then asc or desc; without it the list's own order. Checkpoints without a value come last.
+   *
+   * @generated from field: string order_by = 41;
+   */
+  orderBy: string;
+
+  /**
+   * Only these fields of each item; empty for all.
+   *
+   * @generated from field: repeated string fields = 42;
+   */
+  fields: string[];
+
+  /**
+   * Also answer how many there are.
+   *
+   * @generated from field: bool count = 43;
+   */
+  count: boolean;
 };
 
 /**
@@ -71,6 +100,18 @@ export type ListCheckpointsResponse = Message<"trainyard.api.v1.ListCheckpointsR
    * @generated from field: string position = 3;
    */
   position: string;
+
+  /**
+   * Present if it was asked for. An estimate above 10,000.
+   *
+   * @generated from field: optional double total = 40;
+   */
+  total?: number | undefined;
+
+  /**
+   * @generated from field: optional bool total_is_estimate = 41;
+   */
+  totalIsEstimate?: boolean | undefined;
 };
 
 /**
@@ -229,6 +270,13 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
    * @generated from field: google.protobuf.Struct metrics = 33;
    */
   metrics?: JsonObject | undefined;
+
+  /**
+   * The person who uploaded it as a folder: it has no trial. Absent for a trial's.
+   *
+   * @generated from field: optional string uploaded_by = 34;
+   */
+  uploadedBy?: string | undefined;
 };
 
 /**
@@ -672,6 +720,52 @@ export const CompleteCheckpointResponseSchema: GenMessage<CompleteCheckpointResp
   messageDesc(file_trainyard_api_v1_checkpoints, 20);
 
 /**
+ * @generated from message trainyard.api.v1.FailCheckpointRequest
+ */
+export type FailCheckpointRequest = Message<"trainyard.api.v1.FailCheckpointRequest"> & {
+  /**
+   * @generated from field: string run = 1;
+   */
+  run: string;
+
+  /**
+   * @generated from field: string checkpoint = 2;
+   */
+  checkpoint: string;
+
+  /**
+   * For people, at most 1,000 characters.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.FailCheckpointRequest.
+ * Use `create(FailCheckpointRequestSchema)` to create a new message.
+ */
+export const FailCheckpointRequestSchema: GenMessage<FailCheckpointRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 21);
+
+/**
+ * @generated from message trainyard.api.v1.FailCheckpointResponse
+ */
+export type FailCheckpointResponse = Message<"trainyard.api.v1.FailCheckpointResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.FailCheckpointResponse.
+ * Use `create(FailCheckpointResponseSchema)` to create a new message.
+ */
+export const FailCheckpointResponseSchema: GenMessage<FailCheckpointResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_checkpoints, 22);
+
+/**
  * @generated from message trainyard.api.v1.PlanDownloadRequest
  */
 export type PlanDownloadRequest = Message<"trainyard.api.v1.PlanDownloadRequest"> & {
@@ -686,7 +780,7 @@ export type PlanDownloadRequest = Message<"trainyard.api.v1.PlanDownloadRequest"
  * Use `create(PlanDownloadRequestSchema)` to create a new message.
  */
 export const PlanDownloadRequestSchema: GenMessage<PlanDownloadRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 21);
+  messageDesc(file_trainyard_api_v1_checkpoints, 23);
 
 /**
  * @generated from message trainyard.api.v1.PlanDownloadResponse
@@ -732,7 +826,7 @@ export type PlanDownloadResponse = Message<"trainyard.api.v1.PlanDownloadRespons
  * Use `create(PlanDownloadResponseSchema)` to create a new message.
  */
 export const PlanDownloadResponseSchema: GenMessage<PlanDownloadResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_checkpoints, 22);
+  messageDesc(file_trainyard_api_v1_checkpoints, 24);
 
 /**
  * @generated from service trainyard.api.v1.CheckpointService
@@ -765,7 +859,7 @@ export const CheckpointService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
-   * Takes a run's token.
+   * Takes a run's token. Without a run it takes a user's, who uploads a folder: a checkpoint of no trial.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.DeclareCheckpoint
    */
@@ -775,7 +869,7 @@ export const CheckpointService: GenService<{
     output: typeof DeclareCheckpointResponseSchema;
   },
   /**
-   * Takes a run's token.
+   * Takes a run's token, or for a folder that was uploaded the user's.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.CompleteCheckpoint
    */
@@ -783,6 +877,16 @@ export const CheckpointService: GenService<{
     methodKind: "unary";
     input: typeof CompleteCheckpointRequestSchema;
     output: typeof CompleteCheckpointResponseSchema;
+  },
+  /**
+   * Says that the rest of a checkpoint can never be sent, so that no host waits for it. Takes a run's token.
+   *
+   * @generated from rpc trainyard.api.v1.CheckpointService.FailCheckpoint
+   */
+  failCheckpoint: {
+    methodKind: "unary";
+    input: typeof FailCheckpointRequestSchema;
+    output: typeof FailCheckpointResponseSchema;
   },
   /**
    * Returns where the bytes of a complete checkpoint are. Takes a run's token or a user's.
@@ -795,7 +899,8 @@ export const CheckpointService: GenService<{
     output: typeof PlanDownloadResponseSchema;
   },
   /**
-   * Plans what is left to send of some of a checkpoint's files to an object store. Takes a run's token.
+   * Plans what is left to send of some of a checkpoint's files to an object store. Takes a run's token, or for a folder
+   * that is uploaded the user's.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.PlanUpload
    */

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitAEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJhCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiSwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZCJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5Il4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJhCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiSwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZCJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IlAKDkZhaWxDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBnJlYXNvbhgEIAEoCSJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMiQwoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkikAEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkiRgoMQWRvcHRTdG9yYWdlEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiOAoPU3RvcmFnZUFkb3B0aW9uEhAKCHBvc2l0aW9uGAEgASgBEhMKC2NoZWNrcG9pbnRzGAIgASgNYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
  * Answers UploadPlan or Rejected.
@@ -27,6 +27,8 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
   checkpoint: string;
 
   /**
+   * Empty for a folder that the caller, a person, uploads. So it is in PlanUpload and CompleteCheckpoint.
+   *
    * @generated from field: string trial = 2;
    */
   trial: string;
@@ -57,6 +59,13 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
    * @generated from field: optional string storage_id = 7;
    */
   storageId?: string | undefined;
+
+  /**
+   * Where a person's folder goes: a checkpoint_storage section. Of a trial the configuration says it.
+   *
+   * @generated from field: google.protobuf.Struct storage = 8;
+   */
+  storage?: JsonObject | undefined;
 };
 
 /**
@@ -351,6 +360,42 @@ export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PUR
   messageDesc(file_trainyard_command_v1_registry, 10);
 
 /**
+ * Says that the rest of a checkpoint can never be sent. Of one that is complete it changes nothing. Answers Accepted or Rejected.
+ *
+ * @generated from message trainyard.command.v1.FailCheckpoint
+ */
+export type FailCheckpoint = Message<"trainyard.command.v1.FailCheckpoint"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * At most 1,000 characters.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.FailCheckpoint.
+ * Use `create(FailCheckpointSchema)` to create a new message.
+ */
+export const FailCheckpointSchema: GenMessage<FailCheckpoint> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 11);
+
+/**
  * @generated from message trainyard.command.v1.ManifestEntry
  */
 export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
@@ -393,7 +438,7 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
  * Use `create(ManifestEntrySchema)` to create a new message.
  */
 export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 11);
+  messageDesc(file_trainyard_command_v1_registry, 12);
 
 /**
  * Answers DownloadPlan or Rejected.
@@ -412,7 +457,7 @@ export type PlanCheckpointDownload = Message<"trainyard.command.v1.PlanCheckpoin
  * Use `create(PlanCheckpointDownloadSchema)` to create a new message.
  */
 export const PlanCheckpointDownloadSchema: GenMessage<PlanCheckpointDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 12);
+  messageDesc(file_trainyard_command_v1_registry, 13);
 
 /**
  * @generated from message trainyard.command.v1.DownloadPlan
@@ -458,7 +503,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
  * Use `create(DownloadPlanSchema)` to create a new message.
  */
 export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 13);
+  messageDesc(file_trainyard_command_v1_registry, 14);
 
 /**
  * Plans how to read some files of a complete checkpoint from its object store. Answers FileDownloads or Rejected.
@@ -484,7 +529,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
  * Use `create(PlanFilesSchema)` to create a new message.
  */
 export const PlanFilesSchema: GenMessage<PlanFiles> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 14);
+  messageDesc(file_trainyard_command_v1_registry, 15);
 
 /**
  * @generated from message trainyard.command.v1.FileDownloads
@@ -501,7 +546,7 @@ export type FileDownloads = Message<"trainyard.command.v1.FileDownloads"> & {
  * Use `create(FileDownloadsSchema)` to create a new message.
  */
 export const FileDownloadsSchema: GenMessage<FileDownloads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 15);
+  messageDesc(file_trainyard_command_v1_registry, 16);
 
 /**
  * @generated from message trainyard.command.v1.FileDownload
@@ -523,7 +568,7 @@ export type FileDownload = Message<"trainyard.command.v1.FileDownload"> & {
  * Use `create(FileDownloadSchema)` to create a new message.
  */
 export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 16);
+  messageDesc(file_trainyard_command_v1_registry, 17);
 
 /**
  * Answers ContextPlan or Rejected.
@@ -542,7 +587,7 @@ export type PlanContextDownload = Message<"trainyard.command.v1.PlanContextDownl
  * Use `create(PlanContextDownloadSchema)` to create a new message.
  */
 export const PlanContextDownloadSchema: GenMessage<PlanContextDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 17);
+  messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
  * @generated from message trainyard.command.v1.ContextPlan
@@ -566,7 +611,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  * Use `create(ContextPlanSchema)` to create a new message.
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 18);
+  messageDesc(file_trainyard_command_v1_registry, 19);
 
 /**
  * Answers StorageList.
@@ -581,7 +626,7 @@ export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
  * Use `create(ListStoragesSchema)` to create a new message.
  */
 export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 19);
+  messageDesc(file_trainyard_command_v1_registry, 20);
 
 /**
  * @generated from message trainyard.command.v1.StorageList
@@ -598,7 +643,7 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  * Use `create(StorageListSchema)` to create a new message.
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 20);
+  messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
  * The checkpoints that were declared under a root with the same id, and are not deleted.
@@ -657,7 +702,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 21);
+  messageDesc(file_trainyard_command_v1_registry, 22);
 
 /**
  * Assigns a storage to a root. Answers StorageAdoption or Rejected.
@@ -688,7 +733,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 22);
+  messageDesc(file_trainyard_command_v1_registry, 23);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -712,5 +757,5 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 23);
+  messageDesc(file_trainyard_command_v1_registry, 24);
 

@@ -1,0 +1,11 @@
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { OutcomeCounts } from "./state.ts";
+
+/** What a trial's outcome counts as; nothing for an outcome that this version does not know. */
+export const countedAs: Readonly<Record<number, keyof OutcomeCounts>> = {
+  [TrialOutcome.COMPLETED]: "trained",
+  [TrialOutcome.STOPPED_EARLY]: "trained",
+  [TrialOutcome.CANCELED]: "canceled",
+  [TrialOutcome.FAILED]: "failed",
+  [TrialOutcome.INVALID_HYPERPARAMETERS]: "invalid",
+};

@@ -1,0 +1,31 @@
+/** Options that every list takes: which rows, in which order, how many. */
+import type { Command } from "commander";
+import { collect, wholeNumberOf } from "./option-values.ts";
+
+export type RowOptions = {
+  readonly filter?: string;
+  readonly sort?: string;
+  readonly limit?: string;
+};
+
+export function addRowOptions(command: Command): Command {
+  return command
+    .option(
+      "--filter <filter>",
+      'only rows for which it holds: "state = ERROR and hparams.lr < 1e-3"',
+    )
+    .option("--sort <field>", 'a field, and asc or desc: "best_value desc"')
+    .option("--limit <number>", "at most so many rows");
+}
+
+/** The option that adds columns with hyperparameters and metrics. */
+export function addColumnOption(command: Command): Command {
+  const what = "also this column, as hparams.lr or metrics.loss; may be given several times";
+  return command.option("--column <name>", what, collect);
+}
+
+export const rowsOf = ({ filter = "", sort = "" }: RowOptions) => ({ filter, orderBy: sort });
+
+export function limitOf({ limit }: RowOptions): number {
+  return limit === undefined ? Number.POSITIVE_INFINITY : wholeNumberOf("--limit", limit, 1);
+}

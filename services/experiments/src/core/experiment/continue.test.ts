@@ -1,0 +1,112 @@
+/** What an experiment continues with, and the reason where it cannot. */
+import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
+import type { Continuation } from "@trainyard/experiment-config/recorded";
+import { fold, isRejection } from "@trainyard/kernel";
+import { describe, expect, test } from "vitest";
+import { activated, exampleConfig, experimentCreated, stopRequested } from "../examples.ts";
+import { decideExperiment } from "./decide.ts";
+import { evolveExperiment, initialExperiment } from "./evolve.ts";
+import type { ExperimentEvent, ExperimentState } from "./state.ts";
+
+const ended: ExperimentEvent = {
+  type: "ExperimentEnded",
+  data: { outcome: ExperimentOutcome.CANCELED, reason: "" },
+};
+
+function endedWith(searcher: object): ExperimentState {
+  const config = {
+    ...exampleConfig,
+    searcher: { metric: "loss", smaller_is_better: true, ...searcher },
+  };
+  const events = [experimentCreated(config), activated, stopRequested(StopKind.KILL), ended];
+  return fold(evolveExperiment, initialExperiment, events);
+}
+
+function answer(state: ExperimentState, change: Continuation, isUnfinished = true): unknown {
+  const decided = decideExperiment(state, { kind: "continue", change, isUnfinished });
+  return isRejection(decided) ? decided.rejected : decided[0]?.data;
+}
+
+const random = { name: "random", max_trials: 8 };
+const single = { name: "single", max_length: { epochs: 10 } };
+
+describe("an experiment continues", () => {
+  test.each([
+    ["the failed trials of random", random, {}, { continuation: 1 }],
+    ["more trials", random, { maxTrials: 9 }, { continuation: 1, maxTrials: 9 }],
+    ["no more trials", random, { maxTrials: 8 }, "invalid_request"],
+    ["too many trials", random, { maxTrials: 1_000_001 }, "invalid_request"],
+    ["the rest of a grid", { name: "grid" }, {}, { continuation: 1 }],
+    ["a length of random", random, { maxLength: 9 }, "continue_unsupported"],
+    [
+      "a longer single",
+      single,
+      { maxLength: 11 },
+      { continuation: 1, maxLength: 11, lengthUnit: "epochs" },
+    ],
+    [
+      "a single in another unit",
+      single,
+      { maxLength: 3, lengthUnit: "batches" },
+      { continuation: 1, maxLength: 3, lengthUnit: "batches" },
+    ],
+    ["a single as long as before", single, { maxLength: 10 }, "invalid_request"],
+    ["a unit that nobody knows", single, { maxLength: 30, lengthUnit: "hours" }, "invalid_request"],
+    ["trials of a single", single, { maxTrials: 2 }, "continue_unsupported"],
+    [
+      "a single without a length in its configuration",
+      { name: "single" },
+      { maxLength: 1 },
+      { continuation: 1, maxLength: 1, lengthUnit: "" },
+    ],
+    ["asha", { name: "asha", max_trials: 8, max_time: 9 }, {}, "continue_unsupported"],
+    ["pbt", { name: "pbt", max_trials: 8, max_time: 9 }, {}, "continue_unsupported"],
+    ["custom", { name: "custom" }, {}, "continue_unsupported"],
+  ])("%s", (_, searcher, change, outcome) => {
+    expect(answer(endedWith(searcher), change)).toEqual(outcome);
+  });
+
+  test("only with something to do", () => {
+    expect(answer(endedWith(random), {}, false)).toBe("nothing_to_continue");
+    expect(answer(endedWith(single), {}, false)).toBe("nothing_to_continue");
+    expect(answer(endedWith(random), { maxTrials: 9 }, false)).toMatchObject({ maxTrials: 9 });
+  });
+
+  test("as active, without the stop that ended it, and may be stopped again", () => {
+    const state = fold(evolveExperiment, endedWith(random), [
+      { type: "ExperimentContinued", data: { continuation: 1, maxTrials: 9 } },
+    ]);
+    expect(state).toMatchObject({ status: "active", stop: null, size: { maxTrials: 9 } });
+    expect(
+      decideExperiment(state, { kind: "stop", stop: StopKind.CANCEL, reason: "" }),
+    ).toHaveLength(1);
+    const over = fold(evolveExperiment, state, [ended]);
+    expect(answer(over, { maxTrials: 9 })).toBe("invalid_request");
+    expect(answer(over, {})).toEqual({ continuation: 2 });
+  });
+});
+
+describe("a trial is taken up", () => {
+  const restart = (outcome: TrialOutcome | null, searcher: object = random): unknown => {
+    const command = { kind: "restart_trial", number: 3, outcome } as const;
+    const decided = decideExperiment(endedWith(searcher), command);
+    return isRejection(decided) ? decided.rejected : decided[0]?.data;
+  };
+
+  test.each([
+    ["that failed", TrialOutcome.FAILED, { continuation: 1, trial: 3 }],
+    ["that was canceled", TrialOutcome.CANCELED, { continuation: 1, trial: 3 }],
+    ["that completed", TrialOutcome.COMPLETED, "trial_completed"],
+    ["that was stopped early", TrialOutcome.STOPPED_EARLY, "trial_completed"],
+    ["whose hyperparameters are invalid", TrialOutcome.INVALID_HYPERPARAMETERS, "trial_invalid"],
+    ["that has not ended", null, "trial_not_ended"],
+  ])("one %s", (_, outcome, expected) => {
+    expect(restart(outcome)).toEqual(expected);
+  });
+
+  test("not of a search that cannot continue", () => {
+    expect(restart(TrialOutcome.FAILED, { name: "hyperband", max_time: 9 })).toBe(
+      "continue_unsupported",
+    );
+  });
+});

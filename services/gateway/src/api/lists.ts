@@ -1,0 +1,188 @@
+/** Pages of lists: what is filtered, sorted and counted by rows, and answered from documents. */
+import { createHash } from "node:crypto";
+import { comparison, type Filter, FilterError, readFilter, termsOf } from "../core/lists/filter.ts";
+import { isAttribute } from "../core/lists/attributes.ts";
+import type { ListSpec } from "../core/lists/list-spec.ts";
+import { readOrder } from "../core/lists/order.ts";
+import type { ListPlace } from "../core/lists/page-query.ts";
+import type { DocumentKind, Documents } from "../core/views/documents.ts";
+import { Problem } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import {
+  attributeValues,
+  countRows,
+  type ListQuery,
+  listPlaces,
+  ListTooSlow,
+} from "../shell/list-pages.ts";
+import { pageSize } from "./paging.ts";
+
+export type AskedList = {
+  readonly pageSize: number;
+  readonly pageToken: string;
+  readonly minPosition: string;
+  readonly filter: string;
+  readonly orderBy: string;
+  readonly fields: readonly string[];
+  readonly count: boolean;
+};
+
+/** Everything, in the list's own order. */
+export const wholeList: Omit<AskedList, "pageToken"> = {
+  pageSize: gatewayLimits.pageSizeMax,
+  minPosition: "",
+  filter: "",
+  orderBy: "",
+  fields: [],
+  count: false,
+};
+
+export type ListScope = {
+  /** The experiment whose list it is; empty where there is one list for all. */
+  readonly scope?: string;
+  /** Conditions of parameters of their own; all hold. */
+  readonly conditions?: readonly Filter[];
+  /** Columns whose value depends on more than the row, as SQL. */
+  readonly columns?: Readonly<Record<string, string>>;
+};
+
+export type ListPage<Kind extends DocumentKind> = {
+  readonly items: readonly Documents[Kind][];
+  /** By the id of a document, the hyperparameters and metrics that `fields` names. */
+  readonly values: ReadonlyMap<string, Readonly<Record<string, string | number>>>;
+  readonly nextPageToken: string;
+  readonly position: string;
+  readonly total?: number;
+  readonly totalIsEstimate?: boolean;
+};
+
+/** A page of a list. Refuses what the list does not know with a Problem of 400. */
+export async function rowsPage<Kind extends DocumentKind>(
+  backend: Backend,
+  list: ListSpec<Kind>,
+  asked: AskedList,
+  { scope = "", conditions = [], columns = {} }: ListScope = {},
+): Promise<ListPage<Kind>> {
+  await backend.reachText(asked.minPosition);
+  const { pool, documents, clock } = backend.parts;
+  const spec = list as unknown as ListSpec; // — a list of one kind is read like every other
+  const filter = inWords(() => allOf(readFilter(asked.filter), conditions));
+  const order = readOrder(spec, asked.orderBy);
+  if (typeof order === "string") throw refusal(`order_by: ${order}`);
+  const digest = digestOf([list.kind, scope, asked.filter, asked.orderBy, conditions]);
+  const start = readToken(asked.pageToken, digest);
+  const nowMs = start?.nowMs ?? clock.nowMs();
+  const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns };
+  const size = pageSize(asked.pageSize);
+  const position = backend.position;
+  // One more than the page holds tells whether there is a next page.
+  const places = await readable(() => listPlaces(pool, query, start?.place ?? null, size + 1));
+  const page = places.slice(0, size);
+  const last = page.at(-1);
+  const ids = page.map(({ id }) => id);
+  const found = await documents.fetch(
+    pool,
+    ids.map((id) => ({ kind: list.kind, id })),
+  );
+  const byId = new Map(found.map((row) => [row.id, row.doc as Documents[Kind]]));
+  const total = asked.count ? await readable(() => countRows(pool, query)) : null;
+  return {
+    items: ids.flatMap((id) => byId.get(id) ?? []),
+    values: await attributeValues(pool, spec, ids, asked.fields.filter(isAttribute)),
+    nextPageToken:
+      places.length > size && last !== undefined ? tokenOf({ digest, nowMs, place: last }) : "",
+    position,
+    ...(total === null ? {} : { total: total.rows, totalIsEstimate: total.isEstimate }),
+  };
+}
+
+/** Leaves out what is archived, unless it is asked for or the filter speaks of it. */
+export function withoutArchived(asked: { readonly filter: string; readonly archived: boolean }) {
+  const filter = inWords(() => readFilter(asked.filter));
+  const terms = filter === null ? [] : termsOf(filter);
+  const named = terms.some((term) => term.kind === "comparison" && term.field === "archived");
+  return asked.archived || named ? [] : [comparison("archived", "!=", "true")];
+}
+
+function allOf(filter: Filter | null, conditions: readonly Filter[]): Filter | null {
+  const of = filter === null ? conditions : [...conditions, filter];
+  return of.length === 0 ? null : { kind: "and", of };
+}
+
+function inWords<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof FilterError ? refusal(error.message) : error;
+  }
+}
+
+async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof FilterError) throw refusal(error.message);
+    if (!(error instanceof ListTooSlow)) throw error;
+    const cost = error.term === null ? "its order" : `the condition ${JSON.stringify(error.term)}`;
+    const detail = `the query took longer than it may; ${cost} costs most: narrow it down`;
+    throw new Problem(400, "query_too_slow", detail);
+  }
+}
+
+const refusal = (detail: string): Problem => new Problem(400, "invalid_filter", detail);
+
+const digestOf = (what: unknown): string =>
+  createHash("sha256").update(JSON.stringify(what)).digest("base64url").slice(0, 16);
+
+type Start = { readonly digest: string; readonly nowMs: number; readonly place: ListPlace };
+
+/** An opaque token of where the next page begins, and of the list that it belongs to. */
+function tokenOf({ digest, nowMs, place: { part, key, ordinal, id } }: Start): string {
+  const typed = typeof key === "number" ? { number: String(key) } : { value: key };
+  return Buffer.from(JSON.stringify([digest, nowMs, part, typed, ordinal, id])).toString(
+    "base64url",
+  );
+}
+
+function readToken(token: string, digest: string): Start | null {
+  if (token === "") return null;
+  const read = parseToken(token);
+  if (read === null) throw new Problem(400, "invalid_request", "invalid page_token");
+  if (read.digest === digest) return read;
+  const detail = "the page_token is of another list: ask for the first page of this one without it";
+  throw new Problem(400, "invalid_request", detail);
+}
+
+function parseToken(token: string): Start | null {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    if (!Array.isArray(read) || read.length !== 6) return null;
+    const [digest, nowMs, part, typed, ordinal, id] = read as unknown[];
+    const key = keyOf(typed);
+    const isPlace =
+      typeof digest === "string" &&
+      typeof nowMs === "number" &&
+      (part === 0 || part === 1 || part === 2) &&
+      key !== undefined &&
+      Number.isSafeInteger(ordinal) &&
+      typeof id === "string" &&
+      isStorable(id);
+    if (!isPlace) return null;
+    return { digest, nowMs, place: { part, key, ordinal: Number(ordinal), id } };
+  } catch {
+    return null;
+  }
+}
+
+/** Undefined for what no token of ours has. */
+function keyOf(typed: unknown): ListPlace["key"] | undefined {
+  if (typeof typed !== "object" || typed === null) return undefined;
+  const { number, value } = typed as { readonly number?: unknown; readonly value?: unknown };
+  if (typeof number === "string") return Number(number);
+  if (value === null || typeof value === "boolean") return value;
+  return typeof value === "string" && isStorable(value) ? value : undefined;
+}
+
+/** Whether PostgreSQL takes the text. */
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");

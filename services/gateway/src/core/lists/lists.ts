@@ -1,0 +1,197 @@
+/** The lists of the API whose rows have a table of their own. */
+import type { DocumentKind } from "../views/documents.ts";
+import { experimentStates } from "../views/project-experiment.ts";
+import { trialStates } from "../views/project-trial.ts";
+import { hyperparameterAttributes, metricAttributes } from "./attributes.ts";
+import type { ListSpec } from "./list-spec.ts";
+
+export const experimentList: ListSpec<"experiment"> = {
+  kind: "experiment",
+  table: "experiment_rows",
+  plural: "experiments",
+  newestFirst: true,
+  scope: () => "",
+  fields: [
+    { name: "id", column: "ordinal", type: "number", value: ({ id }) => Number(id) },
+    { name: "name", column: "name", type: "text", value: ({ name }) => name },
+    {
+      name: "state",
+      column: "state",
+      type: "text",
+      value: ({ state }) => state,
+      values: experimentStates,
+    },
+    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "workspace", column: "workspace", type: "text", value: (doc) => doc.workspace },
+    { name: "project", column: "project", type: "text", value: ({ project }) => project },
+    { name: "searcher", column: "searcher", type: "text", value: ({ searcher }) => searcher },
+    { name: "metric", column: "metric", type: "text", value: ({ metric }) => metric },
+    { name: "parent", column: "forked_from", type: "text", value: ({ parent = "" }) => parent },
+    {
+      name: "archived",
+      column: "archived",
+      type: "boolean",
+      value: (doc) => doc.archived ?? false,
+    },
+    { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
+    { name: "ended_at", column: "ended_at_ms", type: "time", value: (doc) => doc.endedAtMs },
+    { name: "progress", column: "progress", type: "number", value: ({ progress }) => progress },
+    { name: "trials", column: "trials", type: "number", value: ({ trials }) => trials },
+    {
+      name: "trials_completed",
+      column: "trials_completed",
+      type: "number",
+      value: (doc) => doc.trialsCompleted,
+    },
+    {
+      name: "trials_failed",
+      column: "trials_failed",
+      type: "number",
+      value: (doc) => doc.trialsFailed,
+    },
+    { name: "best_value", column: "best_value", type: "number", value: (doc) => doc.bestValue },
+    { name: "best_trial", column: "best_trial", type: "text", value: (doc) => doc.bestTrial },
+  ],
+  labels: ({ labels }) => labels,
+  texts: ({ id, name, description, labels }) => [id, name, description, ...labels],
+  attributes: ({ attributes = [] }) => attributes,
+};
+
+export const trialList: ListSpec<"trial"> = {
+  kind: "trial",
+  table: "trial_rows",
+  plural: "trials",
+  newestFirst: false,
+  scope: ({ experiment }) => experiment,
+  fields: [
+    { name: "number", column: "ordinal", type: "number", value: ({ number }) => number },
+    {
+      name: "state",
+      column: "state",
+      type: "text",
+      value: ({ state }) => state,
+      values: trialStates,
+    },
+    { name: "origin", column: "origin", type: "text", value: ({ origin }) => origin },
+    { name: "source_trial", column: "source_trial", type: "text", value: (doc) => doc.sourceTrial },
+    { name: "restarts", column: "restarts", type: "number", value: ({ restarts }) => restarts },
+    {
+      name: "steps_completed",
+      column: "steps_completed",
+      type: "number",
+      value: (doc) => doc.stepsCompleted,
+    },
+    { name: "best_value", column: "best_value", type: "number", value: (doc) => doc.bestValue },
+    { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
+    { name: "ended_at", column: "ended_at_ms", type: "time", value: (doc) => doc.endedAtMs },
+  ],
+  labels: () => [],
+  texts: ({ id, reason }) => [id, reason],
+  attributes: ({ hyperparameters = {}, latestValidation }) => [
+    ...hyperparameterAttributes(hyperparameters),
+    ...metricAttributes(latestValidation),
+  ],
+};
+
+export const checkpointList: ListSpec<"checkpoint"> = {
+  kind: "checkpoint",
+  table: "checkpoint_rows",
+  plural: "checkpoints",
+  newestFirst: false,
+  scope: ({ experiment }) => experiment,
+  fields: [
+    { name: "trial", column: "trial", type: "text", value: ({ trial }) => trial },
+    { name: "run", column: "run", type: "number", value: ({ run }) => run },
+    { name: "state", column: "state", type: "text", value: ({ state }) => state },
+    {
+      name: "steps_completed",
+      column: "steps_completed",
+      type: "number",
+      value: (doc) => doc.stepsCompleted,
+    },
+    { name: "files", column: "files", type: "number", value: ({ files }) => files },
+    { name: "bytes", column: "bytes", type: "number", value: ({ bytes }) => bytes },
+    { name: "pins", column: "pins", type: "number", value: ({ pins = [] }) => pins.length },
+    {
+      name: "declared_at",
+      column: "declared_at_ms",
+      type: "time",
+      value: (doc) => doc.declaredAtMs,
+    },
+    {
+      name: "completed_at",
+      column: "completed_at_ms",
+      type: "time",
+      value: (doc) => doc.completedAtMs,
+    },
+  ],
+  labels: () => [],
+  texts: ({ uuid, trial, reason }) => [uuid, trial, reason],
+  attributes: null,
+};
+
+export const modelList: ListSpec<"model"> = {
+  kind: "model",
+  table: "model_rows",
+  plural: "models",
+  newestFirst: true,
+  scope: () => "",
+  fields: [
+    { name: "name", column: "name", type: "text", value: ({ name }) => name },
+    { name: "workspace", column: "workspace", type: "text", value: (doc) => doc.workspace },
+    { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
+    { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
+    { name: "versions", column: "versions", type: "number", value: ({ versions }) => versions },
+    { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
+    { name: "changed_at", column: "changed_at_ms", type: "time", value: (doc) => doc.changedAtMs },
+  ],
+  labels: ({ labels }) => labels,
+  texts: ({ name, description, labels }) => [name, description, ...labels],
+  attributes: null,
+};
+
+export const agentList: ListSpec<"agent"> = {
+  kind: "agent",
+  table: "agent_rows",
+  plural: "agents",
+  newestFirst: false,
+  scope: () => "",
+  fields: [
+    { name: "name", column: "name", type: "text", value: ({ name }) => name },
+    { name: "pool", column: "pool", type: "text", value: ({ pool }) => pool },
+    {
+      name: "state",
+      column: "state",
+      type: "text",
+      value: ({ state }) => state,
+      values: ["CONNECTED", "LOST", "REMOVED"],
+    },
+    { name: "version", column: "version", type: "text", value: ({ version }) => version },
+    { name: "slots", column: "slots", type: "number", value: ({ slots }) => slots.length },
+    {
+      name: "free_slots",
+      column: "free_slots",
+      type: "number",
+      value: ({ slots }) => slots.filter(({ run }) => run === "").length,
+    },
+    {
+      name: "disabled",
+      column: "disabled",
+      type: "boolean",
+      value: ({ disabled }) => disabled !== undefined,
+    },
+  ],
+  // As people write them in constraints: name=value.
+  labels: ({ labels = {} }) => Object.entries(labels).map(([name, value]) => `${name}=${value}`),
+  texts: ({ name, pool, slots }) => [name, pool, ...slots.map((slot) => slot.name ?? slot.device)],
+  attributes: null,
+};
+
+/** Each kind of documents that has rows. */
+export const lists: { readonly [Kind in DocumentKind]?: ListSpec<Kind> } = {
+  experiment: experimentList,
+  trial: trialList,
+  checkpoint: checkpointList,
+  model: modelList,
+  agent: agentList,
+};

@@ -1,0 +1,28 @@
+/** What a list is sorted by: `best_value desc`, `hparams.lr`; rows without the value come last. */
+import { type FieldType, type ListSpec, namedField } from "./list-spec.ts";
+
+export type ListOrder = {
+  readonly descending: boolean;
+  readonly by:
+    | { readonly kind: "place" }
+    | { readonly kind: "column"; readonly column: string; readonly type: FieldType }
+    | { readonly kind: "attribute"; readonly name: string };
+};
+
+/** The order, or the sentence that says what is wrong with the text. */
+export function readOrder(list: ListSpec, text: string): ListOrder | string {
+  if (text.trim() === "") return { descending: list.newestFirst, by: { kind: "place" } };
+  const match = /^\s*(.*?)(?:\s+(asc|desc))?\s*$/is.exec(text);
+  const [, raw = "", direction = "asc"] = match ?? [];
+  const name = raw.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_all, part: string) => part);
+  if (/,\s*\w+(\s|$)/.test(name)) {
+    return "a list is sorted by one field; rows with the same value are in the list's own order";
+  }
+  const descending = direction.toLowerCase() === "desc";
+  const named = namedField(list, name);
+  if (typeof named === "string") return named;
+  if (named.kind === "attribute") return { descending, by: named };
+  const { column, type } = named.field;
+  if (column === "ordinal") return { descending, by: { kind: "place" } };
+  return { descending, by: { kind: "column", column, type } };
+}

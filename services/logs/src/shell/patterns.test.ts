@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { slowPattern, slowTexts } from "../testing/lines.ts";
+import { Patterns } from "./patterns.ts";
+
+let patterns: Patterns;
+
+beforeAll(() => {
+  patterns = new Patterns("compares in a test");
+});
+
+afterAll(() => patterns[Symbol.asyncDispose]());
+
+const texts = slowTexts(8);
+
+test("what a comparison waits for others does not count against its time", async () => {
+  const others = Array.from({ length: 3 }, () => patterns.match(slowPattern, texts, 60_000));
+  const cheap = await patterns.matchFirst(["x$"], [...texts, "x"], 150);
+  expect(cheap).toMatchObject({ found: [8], unmatched: 0 });
+  await Promise.all(others);
+}, 60_000);
+
+test("a comparison that has used its time ends, and says how far it came", async () => {
+  const { compared, found } = await patterns.match(slowPattern, texts, 100);
+  expect(compared).toBeGreaterThan(0);
+  expect(compared).toBeLessThan(8);
+  expect(found).toEqual([]);
+  const { unmatched } = await patterns.matchFirst([slowPattern], texts, 100);
+  expect(unmatched).toBeGreaterThan(0);
+});
+
+test("an expression that is none, or too large, has a problem and matches nothing", async () => {
+  expect(await patterns.problem("(")).toMatch(/missing closing/);
+  expect(await patterns.problem("(\\pL{30}){30}(\\pL{30}){30}")).toMatch(/simpler/);
+  expect(await patterns.problem("(a+)+$")).toBeNull();
+  const { found, problems } = await patterns.matchFirst(["(", "a"], ["b", "a("], 1_000);
+  expect(found).toEqual([undefined, 1]);
+  expect(problems[0]).toMatch(/missing closing/);
+  expect(problems[1]).toBeNull();
+});

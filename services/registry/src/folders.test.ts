@@ -1,0 +1,155 @@
+/** Folders that people upload: checkpoints of no trial, in a bucket and in a directory. */
+import { randomUUID } from "node:crypto";
+import {
+  AuditStorageSchema,
+  DeclareCheckpointSchema,
+  ModelChangeSchema,
+  RegisterVersionSchema,
+  StorageAuditSchema,
+  UploadPlanSchema,
+} from "@trainyard/contracts/commands";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { registryLimits } from "./limits.ts";
+import { BucketStage } from "./testing/bucket-stage.ts";
+import { entry } from "./testing/test-registry.ts";
+
+const soon = { timeout: 45_000, interval: 20 };
+const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejected } });
+const files = { "model.bin": "the weights", "deep/config.json": "{}" };
+const manifest = Object.entries(files).map(([path, content]) => entry(path, content));
+
+let bucket: BucketStage;
+
+beforeAll(async () => {
+  bucket = await BucketStage.start();
+  await vi.waitFor(() => bucket.registry.plan(randomUUID()), soon);
+});
+afterAll(() => bucket[Symbol.asyncDispose]());
+
+const inBucket = () => ({
+  type: "s3",
+  bucket: "models",
+  prefix: "team/a",
+  endpoint_url: bucket.server.url,
+});
+
+function declare(checkpoint: string, more: object = {}) {
+  const about = { checkpoint, trial: "", run: 0, step: 0, format: "" };
+  const message = { ...about, storage: inBucket(), ...more };
+  return bucket.registry.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
+}
+
+const complete = async (checkpoint: string, trial = "") =>
+  bucket.decided({ checkpoint, trial, manifest });
+
+/** Declared, sent and complete. */
+async function uploaded(): Promise<string> {
+  const checkpoint = randomUUID();
+  expect(await declare(checkpoint)).toMatchObject({ kind: "ok" });
+  const plan = await bucket.planned({ checkpoint, trial: "", manifest });
+  expect(await bucket.sendAll(plan, files)).toEqual([200, 200]);
+  expect(await complete(checkpoint)).toMatchObject({ kind: "ok" });
+  return checkpoint;
+}
+
+const register = (checkpoint: string, onlyTrial = "") => {
+  const words = { addLabels: [], removeLabels: [] };
+  const about = { model: "iris", checkpoint, semanticVersion: "", words, createModel: true };
+  const message = { ...about, onlyTrial };
+  return bucket.registry.stage.ask([RegisterVersionSchema, message], ModelChangeSchema);
+};
+
+test("a folder in a bucket completes, becomes a version, and is known to an audit", async () => {
+  const checkpoint = await uploaded();
+  const [declared, completed] = await bucket.registry.stage.events(`checkpoint-${checkpoint}`);
+  expect(declared?.data).toMatchObject({ trial: "", run: 0, uploadedBy: "stage" });
+  expect(completed).toMatchObject({ type: "CheckpointCompleted", data: { trial: "", files: 2 } });
+  expect(await declare(checkpoint)).toMatchObject({ kind: "ok" });
+  expect(await register(checkpoint, "1.1")).toMatchObject(rejectedAs("not_your_run"));
+  expect(await register(checkpoint)).toMatchObject({ kind: "ok" });
+  const last = (await bucket.registry.stage.events(`checkpoint-${checkpoint}`)).at(-1);
+  expect(last).toMatchObject({ type: "CheckpointPinned" });
+  const asked = { root: bucket.root, reason: "" };
+  const audit = await bucket.registry.stage.ask([AuditStorageSchema, asked], StorageAuditSchema);
+  expect(audit).toMatchObject({ kind: "ok", reply: { findings: [] } });
+});
+
+test("a folder in a directory is completed once its files are there", async () => {
+  const { registry } = bucket;
+  const checkpoint = randomUUID();
+  const storage = { type: "directory", container_path: registry.storage };
+  const more = { storage, storageId: registry.storageId };
+  const planned = await declare(checkpoint, more);
+  expect(planned).toMatchObject({ kind: "ok", reply: { store: "" } });
+  await registry.write(checkpoint, files);
+  expect(await complete(checkpoint)).toMatchObject({ kind: "ok" });
+});
+
+test("a file that differs fails the upload by its name, and its id takes no other", async () => {
+  const { registry } = bucket;
+  const checkpoint = randomUUID();
+  const storage = { type: "directory", container_path: registry.storage };
+  await declare(checkpoint, { storage, storageId: registry.storageId });
+  await registry.write(checkpoint, { ...files, "model.bin": "other weights" });
+  const answer = await complete(checkpoint);
+  expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
+  expect(JSON.stringify(answer)).toContain("model.bin");
+  expect(await declare(checkpoint, { storage })).toMatchObject(rejectedAs("checkpoint_failed"));
+});
+
+test("a run writes to no folder of a person, and a person to no checkpoint of a run", async () => {
+  const checkpoint = randomUUID();
+  await declare(checkpoint);
+  const trial = await bucket.newTrial();
+  expect(await bucket.planUpload({ checkpoint, trial, manifest })).toMatchObject(
+    rejectedAs("not_your_run"),
+  );
+  expect(await complete(checkpoint, trial)).toMatchObject(rejectedAs("not_your_run"));
+  const ofRun = await bucket.declared(files);
+  expect(await bucket.planUpload({ ...ofRun, trial: "" })).toMatchObject(
+    rejectedAs("not_your_run"),
+  );
+  expect(await declare(ofRun.checkpoint)).toMatchObject(rejectedAs("checkpoint_exists"));
+  expect(await complete(ofRun.checkpoint)).toMatchObject(rejectedAs("not_your_run"));
+});
+
+test("of a folder that is complete, or has failed, nothing more is planned", async () => {
+  const checkpoint = await uploaded();
+  const other = [entry("model.bin", "other weights")];
+  const plan = await bucket.planned({ checkpoint, trial: "", manifest: other });
+  expect(plan).toMatchObject([{ path: "model.bin", parts: [] }]);
+  const failed = randomUUID();
+  await declare(failed);
+  await bucket.sendAll(await bucket.planned({ checkpoint: failed, trial: "", manifest }), files);
+  const wrong = { checkpoint: failed, trial: "", manifest: other };
+  expect(await bucket.decided(wrong)).toMatchObject(rejectedAs("checkpoint_incomplete"));
+  expect(await bucket.planUpload(wrong)).toMatchObject(rejectedAs("checkpoint_failed"));
+});
+
+test("a folder that was deleted is not declared again under its id", async () => {
+  const checkpoint = await uploaded();
+  await bucket.registry.stage.tell(`retention-${checkpoint}`, {
+    type: "CheckpointDeletionStarted",
+    data: {},
+  });
+  expect(await declare(checkpoint)).toMatchObject(rejectedAs("checkpoint_deleted"));
+  expect(await register(checkpoint)).toMatchObject(rejectedAs("checkpoint_deleted"));
+});
+
+test("an upload that nobody completes is abandoned after eight days, and its files are cleared", async () => {
+  const checkpoint = randomUUID();
+  await declare(checkpoint);
+  const plan = await bucket.planned({ checkpoint, trial: "", manifest });
+  await bucket.sendAll(plan.slice(0, 1), files);
+  expect(bucket.keys().some((key) => key.startsWith(checkpoint))).toBe(true);
+  await bucket.registry.restart({ aheadMs: registryLimits.namedMs - 60_000 });
+  expect(await bucket.registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
+  await bucket.registry.restart({ aheadMs: registryLimits.namedMs + 60_000 });
+  await vi.waitFor(async () => {
+    const names = await bucket.registry.names(checkpoint);
+    expect(names).toEqual(["CheckpointDeclared", "CheckpointAbandoned"]);
+    expect(bucket.keys().some((key) => key.startsWith(checkpoint))).toBe(false);
+  }, soon);
+  const last = (await bucket.registry.stage.events(`checkpoint-${checkpoint}`)).at(-1);
+  expect(last?.data).toEqual({ reason: "stage did not complete the upload of the folder in time" });
+});

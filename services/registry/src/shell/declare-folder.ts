@@ -1,0 +1,42 @@
+/**
+ * Announces a folder that a person uploads: a checkpoint of no trial. It waits for its files as long as what an ended run has
+ * left, and no policy of an experiment judges it.
+ */
+import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
+import type { Plain } from "@trainyard/contracts";
+import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/commands";
+import { isRejection, type Rejection, reject, streamName } from "@trainyard/kernel";
+import type { CommandContext } from "@trainyard/runtime";
+import { checkpoints, holdables } from "../streams.ts";
+import type { CommandDeps } from "./commands.ts";
+
+export async function declareFolder(
+  deps: CommandDeps,
+  { checkpoint, format, metadata, storage: wanted, storageId: told }: Plain<DeclareCheckpoint>,
+  { identity }: CommandContext,
+): Promise<Plain<UploadPlan> | Rejection> {
+  const storage = checkpointStorage(wanted ?? null, deps.checkpointDir);
+  const store = await deps.stores.of(storage);
+  const path = checkpointFolder(storage, checkpoint);
+  if (path === null && store === null) {
+    const detail = "folders are uploaded to a directory, to S3 or to Google Cloud Storage";
+    return reject("storage_unsupported", detail);
+  }
+  const storageId =
+    store === null ? told : await deps.brake.ask(store, () => deps.stores.idOf(store));
+  deps.executor.cache.forget(streamName("retention", checkpoint));
+  const result = await deps.executor.execute(identity, async (work) => {
+    if ((await work.guard(holdables, checkpoint)) !== "kept") {
+      return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted: draw another id`);
+    }
+    const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
+    const about = { trial: "", run: 0, step: 0, storage, format };
+    const declared = { ...about, ...more, uploadedBy: identity.meta.authid };
+    const decided = await work.decide(checkpoints, checkpoint, { kind: "declare", declared });
+    return isRejection(decided) ? decided : undefined;
+  });
+  if (isRejection(result)) return result;
+  deps.events.declared(checkpoint);
+  const { position } = result;
+  return { checkpoint, path: path ?? "", position, store: store?.address ?? "" };
+}

@@ -1,0 +1,260 @@
+/** The gateway's reads: lists of 100,000 experiments, and one experiment over HTTP beside a bare server. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Client } from "@trainyard/client";
+import { createPostgresLog } from "@trainyard/event-log";
+import {
+  madeOnce,
+  postgresBinaries,
+  startTestPostgres,
+  type TestPostgres,
+} from "@trainyard/testing";
+import pg from "pg";
+import type { Bench, BenchContext, BenchResult } from "../support/bench.ts";
+import { costResult, rateResult } from "../support/bench.ts";
+import { createGatewayDatabase, startGateway, untilFolded } from "../support/gateway.ts";
+import { withClient } from "../support/log-server.ts";
+import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
+import { appendNew, experiment, fill } from "./experiments.ts";
+import { startPlainServer } from "./plain-server.ts";
+
+const database = "bench";
+const pageSize = 50;
+const arrivingPerSecond = 50;
+const aimMs = 100;
+
+/** Each order that a page offers first, and filters of one to three conditions. */
+const questions = [
+  {},
+  { orderBy: "name" },
+  { orderBy: "state desc" },
+  { orderBy: "created_at" },
+  { orderBy: "best_value" },
+  { orderBy: "best_value desc" },
+  { orderBy: "owner" },
+  { orderBy: "progress desc" },
+  { orderBy: "hparams.h4" },
+  { orderBy: "hparams.model desc" },
+  { orderBy: "metrics.loss" },
+  { filter: "state = ERROR" },
+  { filter: "label = rare" },
+  { filter: "resnet 42" },
+  { filter: "hparams.h4 < 1e-3", orderBy: "best_value" },
+  { filter: "owner = user7 and state = COMPLETED and hparams.h3 < 0.1" },
+  { filter: "label = l3 and best_value < 0.01 and hparams.model = vit", orderBy: "hparams.h2" },
+] as const;
+
+export const run: Bench = async (context) => {
+  const [fewer, more] = context.size === "tiny" ? [100, 300] : [1_000, 100_000];
+  await using stack = new AsyncDisposableStack();
+  const small = await open(stack, context, fewer);
+  const large = await open(stack, context, more);
+  return [
+    ...(await listLatencies(context, large)),
+    await flatness(context, small, large),
+    await oneExperiment(stack, context, large),
+  ];
+};
+
+type Stage = { readonly client: Client; readonly postgres: TestPostgres; readonly count: number };
+
+/** A gateway over a copy of data that was folded once for this form of the read model. */
+async function open(
+  stack: AsyncDisposableStack,
+  context: BenchContext,
+  count: number,
+): Promise<Stage> {
+  const copyOf = await filled(context, count);
+  const postgres = stack.use(await startTestPostgres({ copyOf, fsync: true }));
+  const client = await startGateway(stack, postgres, database);
+  await untilFolded(
+    async () => (await client.call("listExperiments", { pageSize: 1 })).items.length === 1,
+  );
+  return { client, postgres, count };
+}
+
+const sourcesOfTheForm = [
+  "services/gateway/migrations/0004_lists.sql",
+  "services/gateway/src/core/lists/lists.ts",
+  "services/gateway/src/shell/document-store.ts",
+  "test/bench/gateway/experiments.ts",
+];
+
+async function filled(context: BenchContext, count: number): Promise<string> {
+  const root = join(import.meta.dirname, "../../..");
+  const digest = createHash("sha256");
+  for (const source of sourcesOfTheForm) digest.update(readFileSync(join(root, source)));
+  const { runAs } = await postgresBinaries();
+  const uid = runAs?.uid ?? process.getuid?.() ?? 0;
+  const name = `trainyard-bench-gateway-${count}-${digest.digest("hex").slice(0, 16)}`;
+  return madeOnce(name, uid, async (folder) => {
+    context.say(`making a log of ${count} experiments, once`);
+    await using stack = new AsyncDisposableStack();
+    const postgres = stack.use(await startTestPostgres());
+    const url = await createGatewayDatabase(postgres, database);
+    await fill(url, count);
+    context.say("folding it");
+    await using gateway = new AsyncDisposableStack();
+    const client = await startGateway(gateway, postgres, database);
+    await untilFolded(
+      async () =>
+        (await client.call("getExperiment", { experiment: String(count) })).state !== "PAUSED",
+    );
+    await gateway.disposeAsync();
+    await withClient(url, (admin) => admin.query("vacuum analyze"));
+    await postgres.stop();
+    await promisify(execFile)("cp", ["-a", `${postgres.data}/.`, folder]);
+    await chmod(folder, 0o700);
+  });
+}
+
+/** First pages while experiments arrive, each question often enough for a 95th percentile. */
+async function listLatencies(context: BenchContext, stage: Stage): Promise<readonly BenchResult[]> {
+  const rounds = { tiny: 2, short: 25, full: 100 }[context.size];
+  const before = await scansOf(stage);
+  const took = new Map<object, number[]>(questions.map((question) => [question, []]));
+  await whileArriving(stage, async () => {
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const question of questions) {
+        const start = performance.now();
+        await stage.client.call("listExperiments", { pageSize, archived: true, ...question });
+        if (round > 0) took.get(question)?.push(performance.now() - start);
+      }
+    }
+  });
+  const p95s = questions.map((question) => ({
+    question,
+    ms: percentile(took.get(question) ?? [], 0.95),
+  }));
+  for (const { question, ms } of p95s)
+    context.say(`  ${JSON.stringify(question)}: p95 ${ms.toFixed(1)} ms`);
+  const slowest = p95s.reduce((worst, one) => (one.ms > worst.ms ? one : worst));
+  const bar = { id: "api_list_100k_ms", unit: "ms", floor: null, goal: 1 };
+  const note = `slowest p95 of ${questions.length} questions: ${JSON.stringify(slowest.question)}; ${arrivingPerSecond} events/s arrive; baseline is the aim`;
+  const scans = (await scansOf(stage)) - before;
+  return [
+    costResult(bar, slowest.ms, aimMs, note),
+    {
+      id: "list_table_scans",
+      unit: "scans",
+      value: scans,
+      baseline: null,
+      ratio: null,
+      floor: null,
+      goal: null,
+      note: "sequential scans of the rows of experiments while the questions were asked",
+    },
+  ];
+}
+
+/** New experiments at a steady pace while something is done. */
+async function whileArriving({ postgres, count }: Stage, act: () => Promise<void>): Promise<void> {
+  await using log = createPostgresLog({ connectionString: postgres.url({ database }) });
+  let over = false;
+  const arriving = (async () => {
+    for (let id = count + 1; !over; ) {
+      const start = performance.now();
+      const writes = experiment(id);
+      await appendNew(log, writes);
+      id += 1;
+      const events = writes.reduce((sum, write) => sum + write.events.length, 0);
+      const dueMs = (events / arrivingPerSecond) * 1_000 - (performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs)));
+    }
+  })();
+  try {
+    await act();
+  } finally {
+    over = true;
+    await arriving;
+  }
+}
+
+async function scansOf({ postgres }: Stage): Promise<number> {
+  return withClient(postgres.url({ database }), async (client) => {
+    const { rows } = await client.query<{ scans: string }>(
+      `select coalesce(sum(seq_scan), 0) as scans from pg_stat_user_tables
+       where schemaname = 'gateway' and relname in ('experiment_rows', 'attributes')`,
+    );
+    return Number(rows[0]?.scans ?? 0);
+  });
+}
+
+/** The same questions to few and many experiments. */
+async function flatness(context: BenchContext, small: Stage, large: Stage): Promise<BenchResult> {
+  const forMs = { tiny: 200, short: 3_000, full: 10_000 }[context.size];
+  const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
+  const measure = ({ client }: Stage) => {
+    let asked = 0;
+    return () =>
+      callsPerSecond(1, forMs, async () => {
+        const question = questions[asked % questions.length];
+        asked += 1;
+        await client.call("listExperiments", { pageSize, archived: true, ...question });
+      });
+  };
+  const [few, many] = await interleave(
+    [
+      { name: `${small.count} experiments`, round: measure(small) },
+      { name: `${large.count} experiments`, round: measure(large) },
+    ],
+    rounds,
+    context,
+  );
+  const bar = { id: "list_flatness_1k_100k", unit: "pages/s", floor: null, goal: 0.5 };
+  return rateResult(
+    bar,
+    many,
+    few,
+    `the questions above in turn, one caller, pages of ${pageSize}`,
+  );
+}
+
+/** One experiment by its number, over HTTP, beside a server that reads the same rows and sends them. */
+async function oneExperiment(
+  stack: AsyncDisposableStack,
+  context: BenchContext,
+  { client, postgres, count }: Stage,
+): Promise<BenchResult> {
+  const forMs = { tiny: 200, short: 3_000, full: 10_000 }[context.size];
+  const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
+  const pool = new pg.Pool({ connectionString: postgres.url({ database }), max: 8 });
+  stack.defer(() => pool.end());
+  const plain = stack.use(await startPlainServer(pool));
+  const experimentOf = (call: number): string => String(((call * 7_919) % count) + 1);
+  let calls = 0;
+  const [ours, theirs] = await interleave(
+    [
+      {
+        name: "GetExperiment",
+        round: () =>
+          callsPerSecond(8, forMs, async () => {
+            calls += 1;
+            await client.call("getExperiment", { experiment: experimentOf(calls) });
+          }),
+      },
+      {
+        name: "a bare server",
+        round: () =>
+          callsPerSecond(8, forMs, async () => {
+            calls += 1;
+            const answer = await fetch(`${plain.url}/experiments/${experimentOf(calls)}`);
+            await answer.json();
+          }),
+      },
+    ],
+    rounds,
+    context,
+  );
+  const bar = { id: "rest_vs_fastify", unit: "calls/s", floor: null, goal: 0.5 };
+  return rateResult(
+    bar,
+    ours,
+    theirs,
+    "GetExperiment, 8 callers; beside Fastify with the same two reads",
+  );
+}

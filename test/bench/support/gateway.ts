@@ -1,0 +1,72 @@
+/** A gateway over a database of its own, in this process. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryBus } from "@trainyard/bus";
+import { Client } from "@trainyard/client";
+import { categoryOwners } from "@trainyard/contracts";
+import { migrateLog } from "@trainyard/event-log";
+import { createService } from "@trainyard/service-gateway";
+import type { TestPostgres } from "@trainyard/testing";
+import { withClient } from "./log-server.ts";
+
+/** A database with an empty log and the gateway's schema. Gives its URL. */
+export async function createGatewayDatabase(
+  postgres: TestPostgres,
+  database: string,
+): Promise<string> {
+  await withClient(postgres.url(), (client) =>
+    client.query(
+      `do $$ begin create role ty_migrator; create role ty_gateway login;
+       exception when duplicate_object then null; end $$`,
+    ),
+  );
+  await withClient(postgres.url(), (client) => client.query(`create database ${database}`));
+  const url = postgres.url({ database });
+  await withClient(url, async (client) => {
+    await client.query("create schema gateway authorization ty_gateway");
+    await client.query(`grant connect, create, temporary on database ${database} to ty_gateway`);
+    const user = client.user ?? "postgres";
+    const categories: Record<string, string> = {};
+    for (const [category, owner] of Object.entries(categoryOwners)) {
+      categories[category] = owner === "gateway" ? "ty_gateway" : user;
+    }
+    await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway" } } });
+  });
+  return url;
+}
+
+export async function startGateway(
+  stack: AsyncDisposableStack,
+  postgres: TestPostgres,
+  database: string,
+): Promise<Client> {
+  const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
+  await writeFile(join(folder, "token"), token, { mode: 0o600 });
+  const config = {
+    postgresUrl: postgres.url({ user: "ty_gateway", database }),
+    nats: { url: "127.0.0.1:1" },
+    http: { host: "127.0.0.1", port: 0 },
+    logLevel: "silent" as const,
+    blobDir: join(folder, "blobs"),
+    checkpointDir: folder,
+    checkpointStorage: { type: "directory", container_path: folder },
+    runTokenKeys: new Map<string, Buffer>(),
+    grpcPort: 0,
+    firstTokenFile: join(folder, "token"),
+  };
+  const bus = createMemoryBus().connect("gateway");
+  const gateway = stack.use(await createService(config, { bus }));
+  await gateway.start();
+  return new Client({ url: gateway.address(), token });
+}
+
+/** Asks until the read model has what is asked for. */
+export async function untilFolded(isThere: () => Promise<boolean>): Promise<void> {
+  while (!(await isThere().catch(() => false))) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
