@@ -205,6 +205,8 @@ export {
   ReportService,
   type RunReport,
   RunReportSchema,
+  type StreamReportsRequest,
+  type StreamReportsResponse,
   type WriteReportsRequest,
   WriteReportsRequestSchema,
   type WriteReportsResponse,
@@ -268,3 +270,9 @@ export {
   type QueryMetricsResponse,
   QueryMetricsResponseSchema,
 } from "./gen/trainyard/api/v1/metrics_pb.ts";
+
+export {
+  MetricStreamService,
+  type StreamedMetric,
+  StreamedMetricSchema,
+} from "./gen/trainyard/api/v1/metric_stream_pb.ts";

@@ -12,6 +12,7 @@ import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { ExperimentLifeService } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
+import { MetricStreamService } from "./gen/trainyard/api/v1/metric_stream_pb.ts";
 import { ModelService } from "./gen/trainyard/api/v1/models_pb.ts";
 import { PoolService } from "./gen/trainyard/api/v1/pools_pb.ts";
 import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
@@ -30,6 +31,7 @@ export const gatewayServices = [
   RetentionService,
   StorageService,
   ModelService,
+  MetricStreamService,
   RunService,
   ProfileService,
   SearchService,

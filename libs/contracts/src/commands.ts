@@ -58,6 +58,7 @@ export {
   QueryMetricNamesSchema,
   type QueryPoints,
   QueryPointsSchema,
+  QueryStreamedPointsSchema,
   type QuerySeries,
   QuerySeriesSchema,
   type SeriesSet,
@@ -72,6 +73,9 @@ export {
   type SystemPointPage,
   SystemPointPageSchema,
   type SystemTotal,
+  type StreamedPoint,
+  type StreamedPointPage,
+  StreamedPointPageSchema,
 } from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {
   ArchiveModelSchema,

@@ -16,6 +16,7 @@ export {
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  grpcVariables,
   type DatabaseConfig,
   leaseOwner,
   openBus,
@@ -87,6 +88,7 @@ export { type RunTokenContent, readRunToken, runToken, type SigningKey } from ".
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
+export { untilDrained } from "./service/until-drained.ts";
 export { Lanes } from "./lanes.ts";
 export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";

@@ -3,6 +3,8 @@ export const gatewayLimits = {
   createBodyBytesMax: 132 * 1024 * 1024,
   /** Of a packed context, checked, hashed or written in one turn of the event loop. */
   contextPieceBytes: 64 * 1024,
+  /** Of a request over gRPC: names of trials and metrics. */
+  grpcMessageBytesMax: 256 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
   /** A body of less is not counted: a command, a manifest, a small context. */
@@ -61,8 +63,16 @@ export const gatewayLimits = {
   newEventsNamed: 20,
   /** How often a follower looks for lines when nothing announces any. */
   logPollMs: 1_000,
+  /** How often a follower looks for points when nothing announces any. */
+  pointPollMs: 1_000,
+  /** Between two looks of one follower, so that reports that come one by one are read together: far below 200 ms. */
+  pointLookMs: 20,
+  /** A follower that gets no points is told its position at least this often, so that it does not grow too old. */
+  positionToldMs: 60_000,
   /** A server-sent comment keeps proxies from closing a quiet stream. */
   sseKeepAliveMs: 15_000,
+  /** A client of a stream that reads nothing for so long is cut off: it continues after its last message. */
+  sseSlowMs: 30_000,
   /** A stream that fails within this answers with a problem instead. */
   sseFirstMs: 250,
   /** A token's label tells it from others in a list; it is part of an event. */

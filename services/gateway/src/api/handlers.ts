@@ -9,6 +9,7 @@ import { clusterHandlers } from "./cluster.ts";
 import { experimentLifeHandlers } from "./experiment-life.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
+import { metricStreamHandlers } from "./metric-stream.ts";
 import { modelHandlers } from "./models.ts";
 import { poolHandlers } from "./pools.ts";
 import { profileHandlers } from "./profile.ts";
@@ -52,7 +53,12 @@ export function apiHandlers(
       ...analysisHandlers(backend),
       ...viewHandlers(backend),
     },
-    streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
+    streams: {
+      ...logs.streams,
+      ...searches.streams,
+      ...cluster.streams,
+      ...metricStreamHandlers(backend).streams,
+    },
     raw: { ...checkpoints.raw, ...models.raw, ...profiles.raw },
   };
 }

@@ -27,6 +27,7 @@ import { newToken } from "../shell/tokens.ts";
 
 export type TestGateway = AsyncDisposable & {
   readonly url: string;
+  readonly grpcUrl: string;
   readonly token: string;
   /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
   readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
@@ -85,11 +86,13 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
   });
+  let grpcUrl = "";
   const start = async (overrides: { readonly clock?: Clock } = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
     const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));
     await gateway.start();
+    grpcUrl ||= gateway.grpcAddress();
     return gateway.address();
   };
   const url = await start();
@@ -98,6 +101,7 @@ export async function startTestGateway(): Promise<TestGateway> {
   stack.defer(() => admin.end());
   return {
     url,
+    grpcUrl,
     token,
     startAnother: start,
     bus: hub.connect("test"),

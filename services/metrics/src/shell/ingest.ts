@@ -160,8 +160,8 @@ export class Ingest {
     return reports.length;
   }
 
-  #publish(experiment: string, { trial, run, group, step, atMs, metrics }: PointRow): void {
-    const moment = { run, group, stepsCompleted: step, atMs };
+  #publish(experiment: string, { trial, run, key, group, step, atMs, metrics }: PointRow): void {
+    const moment = { run, key, group, stepsCompleted: step, atMs };
     const copy = { ...moment, ...valuesOf(metrics), superseded: false };
     const body = encoder.encode(pointCodec.encode(copy));
     if (body.byteLength > metricsLimits.liveCopyBytesMax) return;

@@ -28,6 +28,7 @@ from ._errors import (
     UploadError,
 )
 from ._experiments import Experiment, ExperimentAction
+from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 
 __all__ = [
@@ -36,12 +37,16 @@ __all__ = [
     "DownloadError",
     "Experiment",
     "ExperimentAction",
+    "MetricPoint",
+    "MetricUpdate",
     "Model",
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "SupersededPoints",
     "UploadError",
     "create_model",
+    "follow_metrics",
     "get_experiment",
     "get_model",
     "list_experiments",
@@ -72,6 +77,11 @@ def list_experiments(
 ) -> Iterator[Experiment]:
     """``Client().list_experiments``: experiments, the newest first."""
     return Client().list_experiments(labels, states, archived, filter, order_by, values)
+
+
+def follow_metrics(task: int | str, after: str = "", group: str = "") -> Iterator[MetricUpdate]:
+    """``Client().follow_metrics``: the points of an experiment or a trial as they are stored."""
+    return Client().follow_metrics(task, after, group)
 
 
 def get_model(name: str) -> Model:

@@ -13,6 +13,7 @@ from .._info import in_task
 from ._api import PATIENCE_S, Api, segment
 from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
+from ._metric_stream import MetricUpdate, follow_metrics
 from ._models import Model, ModelVersion
 
 # A checkpoint whose call has just returned may be complete a moment later.
@@ -35,6 +36,7 @@ class Client:
         if not url or not token:
             raise ValueError("give url and token, or set TRAINYARD_URL and TRAINYARD_TOKEN")
         self._api = Api(url, token, patience_s)
+        self._patience_s = patience_s
 
     def close(self) -> None:
         """Closes the connection; a later call opens another."""
@@ -91,6 +93,19 @@ class Client:
         }
         answer = self._api.call("POST", "/api/v1/experiments:act", body)
         return [ExperimentAction.of(item) for item in answer.get("items") or []]
+
+    def follow_metrics(
+        self, task: int | str, after: str = "", group: str = ""
+    ) -> Iterator[MetricUpdate]:
+        """The points of an experiment (``"12"``) or of one trial (``"12.3"``) as they are stored, those of one
+        ``group`` or of all, until it ends: each once, in the order in which they were stored.
+
+        ``after`` is the ``position`` of an update that this client had before; without it only points
+        that are stored from now on. Raises ApiError ``position_gone`` (status 410) for a position from which
+        points are no longer kept in their order, after about an hour. A connection that breaks is opened
+        again; PlatformAwayError is raised when nothing comes back for ``patience_s`` seconds.
+        """
+        return follow_metrics(self._api, str(task), after, group, self._patience_s)
 
     def get_model(self, name: str) -> Model:
         """The model of this name."""
