@@ -258,3 +258,17 @@ export {
   type QueryMetricsResponse,
   QueryMetricsResponseSchema,
 } from "./gen/trainyard/api/v1/metrics_pb.ts";
+
+export {
+  type ConfigDifference,
+  DiffExperimentsResponseSchema,
+  type FileDifference,
+  type Submission,
+  SubmissionSchema,
+} from "./gen/trainyard/api/v1/submissions_pb.ts";
+export {
+  type SourceRepository,
+  SourceRepositorySchema,
+  type SubmissionRecord,
+  SubmissionRecordSchema,
+} from "./gen/trainyard/common/v1/submissions_pb.ts";

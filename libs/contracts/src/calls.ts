@@ -18,6 +18,7 @@ import { RetentionService } from "./gen/trainyard/api/v1/retention_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
+import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
 import type { Plain } from "./plain.ts";
 
@@ -36,6 +37,7 @@ export const gatewayServices = [
   JobService,
   AnalysisService,
   ViewService,
+  SubmissionService,
 ] as const satisfies readonly DescService[];
 
 type MethodsOf<Service> =

@@ -70,6 +70,20 @@ export const gatewayLimits = {
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
   searchRecordsKept: 32,
   searchEventsPage: 500,
+  /** Of a branch, a remote, a folder, or the name of a client. */
+  sourceTextCharactersMax: 1_000,
+  /** A longer diff is in the model code itself. */
+  sourceDiffCharactersMax: 1024 * 1024,
+  /** All overrides of a submission together: as long as the configuration that they change. */
+  overridesBytesMax: 96 * 1024,
+  /** Comparisons of model code under way: each unpacks two archives. */
+  diffsAtOnce: 2,
+  /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
+  diffFilesMax: 1_000,
+  diffTextFilesMax: 100,
+  diffFileBytesMax: 64 * 1024,
+  /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
+  diffEditsMax: 500,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */

@@ -9,19 +9,20 @@ import {
   ListExperimentsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
-import { overrides, readConfig } from "../config-file.ts";
+import { overrides } from "../config-file.ts";
 import { argument, type Context, withPlatform } from "../context.ts";
-import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
 import { collect } from "../option-values.ts";
 import { firstLine, number, time } from "../output.ts";
-import { packContext, startupHook } from "../pack-context.ts";
+import { startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { readSubmission } from "../submission.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
 import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
+import { addSourceCommands } from "./experiment-source.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addValidate } from "./validate.ts";
 
@@ -40,8 +41,8 @@ export function addExperimentCommands(program: Command): void {
   group
     .command("create")
     .description("submit an experiment")
-    .argument("<config>", "the experiment's YAML file")
-    .argument("<context>", "the folder of training code")
+    .argument("<config>", "the experiment's YAML file, or a folder that download wrote")
+    .argument("[context]", "the folder of training code")
     .option("-f, --follow", "show its logs until it ends")
     .addOption(overrides())
     .option("--paused", "create it paused")
@@ -71,6 +72,7 @@ export function addExperimentCommands(program: Command): void {
     .action(withPlatform(wait));
   addSteering(group);
   addForkCommand(group);
+  addSourceCommands(group);
   addSetCommands(group);
 }
 
@@ -79,16 +81,15 @@ async function create(
   args: readonly string[],
   options: CreateOptions,
 ): Promise<void> {
-  const [file, folder] = [argument(args, 0), argument(args, 1)];
-  const config = await readConfig(file, options.config);
-  const { bytes, hasStartupHook } = await packContext(callerPath(folder), folder);
+  const given = await readSubmission(argument(args, 0), args[1] ?? "", options.config);
+  const { config = "" } = given.request;
   const answer = await client.call(
     "createExperiment",
-    { config, context: bytes, paused: options.paused ?? false, overrides: [...options.config] },
+    { ...given.request, paused: options.paused ?? false },
     { idempotencyKey: options.idempotencyKey ?? randomUUID() },
   );
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
-  if (hasStartupHook && config.includes(startupHook)) {
+  if (given.packed.hasStartupHook && config.includes(startupHook)) {
     const twice = "is read before the entrypoint: where the entrypoint names it, it runs twice";
     output.note(`warning: ${startupHook}: ${twice}`);
   }

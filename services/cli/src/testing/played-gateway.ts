@@ -14,7 +14,11 @@ export type PlayedRequest = {
   readonly ifMatch: string | undefined;
 };
 
-export type PlayedAnswer = { readonly status?: number; readonly body: object };
+export type PlayedAnswer = {
+  readonly status?: number;
+  /** A Buffer is the answer as it is, anything else its JSON. */
+  readonly body: object;
+};
 
 export type PlayedGateway = AsyncDisposable & {
   /** All requests so far. */
@@ -53,6 +57,10 @@ export async function playGateway(
       };
       requests.push(asked);
       const { status = 200, body } = answer(asked);
+      if (Buffer.isBuffer(body)) {
+        response.writeHead(status, { "content-type": "application/octet-stream" }).end(body);
+        return;
+      }
       const type = status < 400 ? "application/json" : "application/problem+json";
       response.writeHead(status, { "content-type": type });
       response.end(JSON.stringify(body));

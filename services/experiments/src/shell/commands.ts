@@ -110,6 +110,7 @@ async function unknownParent(work: Work, parent: string | undefined): Promise<Re
 
 function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
   const { config, configSourceDigest, contextDigest, contextBytes, seed, owner, parent } = request;
+  const { submissionDigest } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
   const { name, description, labels, workspace, project } = recordedConfig(config);
   return {
@@ -125,5 +126,6 @@ function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCre
     workspace,
     project,
     ...(parent === undefined ? {} : { parent }),
+    ...(submissionDigest === undefined ? {} : { submissionDigest }),
   };
 }

@@ -15,6 +15,7 @@ import { retentionHandlers } from "./retention.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { storageHandlers } from "./storages.ts";
+import { submissionHandlers } from "./submissions.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
@@ -30,6 +31,7 @@ export function apiHandlers(
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend);
   const models = modelHandlers(backend);
+  const submissions = submissionHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
@@ -40,6 +42,7 @@ export function apiHandlers(
       ...logs.unary,
       ...checkpoints.unary,
       ...models.unary,
+      ...submissions.unary,
       ...retentionHandlers(backend),
       ...storageHandlers(backend),
       ...searches.unary,
@@ -51,6 +54,6 @@ export function apiHandlers(
       ...viewHandlers(backend),
     },
     streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
-    raw: { ...checkpoints.raw, ...models.raw, ...profiles.raw },
+    raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },
   };
 }

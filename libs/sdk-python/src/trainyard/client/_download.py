@@ -10,7 +10,8 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
@@ -22,28 +23,35 @@ _CHUNK_BYTES = 1024 * 1024
 
 def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path:
     """See ``ModelVersion.download``."""
+    with new_folder(folder) as partial:
+        path = f"/api/v1/checkpoints/{segment(str(version['checkpoint']))}"
+        manifest = {
+            str(one["path"]): str(one["sha256"]) for one in api.get(path).get("manifest") or []
+        }
+        found = unpack(api, f"{path}/archive", partial / "checkpoint")
+        _compare(manifest, found)
+        if version.get("codeDigest"):
+            of = f"/api/v1/models/{segment(str(version['model']))}"
+            code = f"{of}/versions/{version['number']}/code"
+            unpack(api, code, partial / "code", str(version["codeDigest"]))
+        text = json.dumps(version, indent=2)
+        (partial / "version.json").write_text(f"{text}\n", encoding="utf-8")
+    return folder
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A folder to fill, which gets its name at the end. Raises FileExistsError if that has files."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} exists: name a new or an empty folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        path = f"/api/v1/checkpoints/{segment(str(version['checkpoint']))}"
-        manifest = {
-            str(one["path"]): str(one["sha256"]) for one in api.get(path).get("manifest") or []
-        }
-        found = _unpack(api, f"{path}/archive", partial / "checkpoint")
-        _compare(manifest, found)
-        if version.get("codeDigest"):
-            of = f"/api/v1/models/{segment(str(version['model']))}"
-            code = f"{of}/versions/{version['number']}/code"
-            _unpack(api, code, partial / "code", str(version["codeDigest"]))
-        text = json.dumps(version, indent=2)
-        (partial / "version.json").write_text(f"{text}\n", encoding="utf-8")
+        yield partial
         partial.replace(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return folder
 
 
 def _compare(manifest: Mapping[str, str], found: Mapping[str, str]) -> None:
@@ -69,7 +77,7 @@ class _Hashing:
         return chunk
 
 
-def _unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str]:
+def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str]:
     """The SHA-256 of each file that was written, by its path. ``packed`` is that of the archive, if it
     is known.
     """
@@ -108,5 +116,5 @@ def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> s
 def _inside(member: tarfile.TarInfo) -> PurePosixPath:
     path = PurePosixPath(member.name)
     if not member.isfile() or path.is_absolute() or ".." in path.parts:
-        raise DownloadError(f"{member.name!r} is not a file inside the version")
+        raise DownloadError(f"{member.name!r} is not a file inside the download")
     return path
