@@ -272,3 +272,14 @@ export {
   type SubmissionRecord,
   SubmissionRecordSchema,
 } from "./gen/trainyard/common/v1/submissions_pb.ts";
+
+export {
+  ListProjectsResponseSchema,
+  ListWorkspacesResponseSchema,
+  type Project,
+  ProjectResponseSchema,
+  ProjectSchema,
+  type Workspace,
+  WorkspaceResponseSchema,
+  WorkspaceSchema,
+} from "./gen/trainyard/api/v1/workspaces_pb.ts";

@@ -6,6 +6,7 @@ import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
 import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
 import * as model from "./gen/trainyard/event/v1/model_pb.ts";
 import * as search from "./gen/trainyard/event/v1/search_pb.ts";
+import * as space from "./gen/trainyard/event/v1/space_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
 import type { Plain } from "./plain.ts";
 
@@ -19,6 +20,7 @@ export type EventMessages = {
   ExperimentDescribed: experiment.ExperimentDescribed;
   ExperimentArchived: experiment.ExperimentArchived;
   ExperimentUnarchived: experiment.ExperimentUnarchived;
+  ExperimentMoved: experiment.ExperimentMoved;
   TrialCreated: experiment.TrialCreated;
   RunRequested: experiment.RunRequested;
   RunStarted: experiment.RunStarted;
@@ -88,6 +90,7 @@ export type EventMessages = {
   ModelDescribed: model.ModelDescribed;
   ModelArchived: model.ModelArchived;
   ModelUnarchived: model.ModelUnarchived;
+  ModelMoved: model.ModelMoved;
   VersionRegistered: model.VersionRegistered;
   VersionDescribed: model.VersionDescribed;
   VersionRemoved: model.VersionRemoved;
@@ -104,6 +107,15 @@ export type EventMessages = {
   RetentionPolicySet: checkpoint.RetentionPolicySet;
   TokenIssued: token.TokenIssued;
   TokenRevoked: token.TokenRevoked;
+  NameReserved: space.NameReserved;
+  WorkspaceCreated: space.WorkspaceCreated;
+  WorkspaceDescribed: space.WorkspaceDescribed;
+  WorkspaceArchived: space.WorkspaceArchived;
+  WorkspaceUnarchived: space.WorkspaceUnarchived;
+  ProjectCreated: space.ProjectCreated;
+  ProjectDescribed: space.ProjectDescribed;
+  ProjectArchived: space.ProjectArchived;
+  ProjectUnarchived: space.ProjectUnarchived;
 };
 
 export type EventName = keyof EventMessages;
@@ -142,6 +154,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   policy: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
+  name: "gateway",
   workspace: "gateway",
   project: "gateway",
   webhook: "gateway",
@@ -157,6 +170,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.ExperimentDescribedSchema,
     experiment.ExperimentArchivedSchema,
     experiment.ExperimentUnarchivedSchema,
+    experiment.ExperimentMovedSchema,
   ],
   trial: [
     experiment.TrialCreatedSchema,
@@ -239,6 +253,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     model.ModelDescribedSchema,
     model.ModelArchivedSchema,
     model.ModelUnarchivedSchema,
+    model.ModelMovedSchema,
     model.VersionRegisteredSchema,
     model.VersionDescribedSchema,
     model.VersionRemovedSchema,
@@ -256,6 +271,19 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
   ],
   policy: [checkpoint.RetentionPolicySetSchema],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
+  name: [space.NameReservedSchema],
+  workspace: [
+    space.WorkspaceCreatedSchema,
+    space.WorkspaceDescribedSchema,
+    space.WorkspaceArchivedSchema,
+    space.WorkspaceUnarchivedSchema,
+  ],
+  project: [
+    space.ProjectCreatedSchema,
+    space.ProjectDescribedSchema,
+    space.ProjectArchivedSchema,
+    space.ProjectUnarchivedSchema,
+  ],
 };
 
 export const eventTypes: readonly EventType[] = Object.entries(byAggregate).flatMap(

@@ -14,7 +14,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
 import { collect } from "../option-values.ts";
-import { firstLine, number, time } from "../output.ts";
+import { firstLine, number, printable, time } from "../output.ts";
 import { startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
@@ -24,6 +24,7 @@ import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
 import { addSourceCommands } from "./experiment-source.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
+import { addMoveExperiments } from "./move.ts";
 import { addValidate } from "./validate.ts";
 
 type CreateOptions = {
@@ -54,6 +55,8 @@ export function addExperimentCommands(program: Command): void {
     .alias("ls")
     .option("--label <label>", "only with this label; may be given several times", collect)
     .option("--state <state>", "only in this state, as ACTIVE; may be given several times", collect)
+    .option("--workspace <name>", "only of this workspace")
+    .option("--project <name>", "only of projects of this name")
     .option("-a, --archived", "also archived experiments")
     .description("experiments, the newest first")
     .action(withPlatform<ListOptions>(list));
@@ -73,6 +76,7 @@ export function addExperimentCommands(program: Command): void {
   addSteering(group);
   addForkCommand(group);
   addSourceCommands(group);
+  addMoveExperiments(group);
   addSetCommands(group);
 }
 
@@ -126,15 +130,17 @@ type ListOptions = {
   readonly label?: readonly string[];
   readonly state?: readonly string[];
   readonly archived?: boolean;
+  readonly workspace?: string;
+  readonly project?: string;
 };
 
 async function list(
   { client, output }: Context,
   _args: readonly string[],
-  { label = [], state = [], archived = false }: ListOptions,
+  { label = [], state = [], archived = false, workspace = "", project = "" }: ListOptions,
 ): Promise<void> {
   const states = state.map((one) => one.toUpperCase());
-  const filter = { labels: [...label], states, archived };
+  const filter = { labels: [...label], states, archived, workspace, project };
   const page = await allPages((start) => client.call("listExperiments", { ...filter, ...start }));
   if (output.json) {
     output.message(ListExperimentsResponseSchema, page);
@@ -167,6 +173,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],
     ["forked from", experiment.parent],
+    ["workspace", experiment.workspace],
+    ["project", experiment.project],
     ["owner", experiment.owner],
     ["created", time(experiment.createdAtMs)],
     ["ended", time(experiment.endedAtMs)],
@@ -207,7 +215,9 @@ async function showWaiting({ client, output }: Context, experiment: string): Pro
     throw error;
   }
   for (const { run, detail, reason } of waiting.slice(0, cliLimits.waitingShown)) {
-    output.line(`run ${run} waits: ${detail || reason || "it has not been considered yet"}`);
+    output.line(
+      printable(`run ${run} waits: ${detail || reason || "it has not been considered yet"}`),
+    );
   }
   const more = waiting.length - cliLimits.waitingShown;
   if (more > 0) output.line(`and ${more} more: yard job explain ${experiment}`);
@@ -218,14 +228,14 @@ async function showFailed({ client, output }: Context, experiment: string): Prom
   const { items } = await allPages((start) => client.call("listTrials", { experiment, ...start }));
   const failed = items.filter(({ state }) => state === "ERROR");
   for (const { id, reason } of failed.slice(0, cliLimits.failedShown)) {
-    output.line(`trial ${id} failed: ${firstLine(reason)}`);
+    output.line(printable(`trial ${id} failed: ${firstLine(reason)}`));
   }
   const more = failed.length - cliLimits.failedShown;
   if (more > 0) output.line(`and ${more} more: yard trial list ${experiment}`);
   const first = failed[0];
   if (first === undefined) return;
   const { lastLogLines } = await client.call("getTrial", { trial: first.id });
-  for (const line of lastLogLines) output.line(`  | ${line}`);
+  for (const line of lastLogLines) output.line(`  | ${printable(line)}`);
 }
 
 async function logs(context: Context, args: readonly string[], options: LogOptions): Promise<void> {

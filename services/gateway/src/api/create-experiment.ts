@@ -6,6 +6,7 @@ import {
   AcceptedSchema,
   CheckPlaceSchema,
   CreateExperimentSchema,
+  type Place,
   PlaceCheckSchema,
   ProbeStorageSchema,
   StorageProbeSchema,
@@ -19,6 +20,7 @@ import type { GatewayConfig } from "../config.ts";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
+import { findPlace } from "../shell/spaces.ts";
 import { storeSubmission } from "../shell/submissions.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
 import { refuseForeignExperiments } from "./earlier-experiments.ts";
@@ -30,6 +32,7 @@ export type WrittenConfig = Pick<RequestOf<"createExperiment">, "config" | "over
 
 type AcceptedConfig = {
   readonly config: NormalisedConfig;
+  readonly place: Plain<Place>;
   readonly warnings: readonly string[];
 };
 
@@ -66,17 +69,34 @@ export async function acceptConfig(
   context: RequestContext,
 ): Promise<AcceptedConfig> {
   const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
+  const place = await placeOf(backend, read);
   const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
   await refuseStorage(backend, config, context);
   await refuseForeignExperiments(backend, config);
-  return { config, warnings };
+  return { config, place, warnings };
+}
+
+/** As `findPlace`, in the words of a configuration. */
+async function placeOf(
+  backend: Backend,
+  { workspace, project }: NormalisedConfig,
+): Promise<Plain<Place>> {
+  try {
+    return await findPlace(backend, workspace, project);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { status, code, message: detail } = error;
+    const path = code.startsWith("project") ? "project" : "workspace";
+    const problems = [{ path, detail }];
+    throw new Problem(status === 404 ? 400 : status, code, `${path}: ${detail}`, { problems });
+  }
 }
 
 /** Asks for the experiment, whose code is stored. */
 export async function submit(
   backend: Backend,
-  { config, warnings, submitted, code, paused, parent }: Submission,
+  { config, place, warnings, submitted, code, paused, parent }: Submission,
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
   const submissionDigest = await storeSubmission(backend, recordOf(submitted, config));
@@ -92,6 +112,7 @@ export async function submit(
       owner: context.caller.authid,
       paused,
       submissionDigest,
+      place,
       ...(parent === undefined ? {} : { parent }),
     },
     AcceptedSchema,

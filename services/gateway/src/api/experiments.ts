@@ -27,7 +27,7 @@ import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
 import { filteredPage, listPage } from "./paging.ts";
-import { shownExperiment, shownTrial } from "./shown.ts";
+import { placeOf, shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
 import { updateExperiment } from "./update-experiment.ts";
@@ -132,7 +132,7 @@ function commandHandlers(backend: Backend) {
 
 async function listExperiments(backend: Backend, request: RequestOf<"listExperiments">) {
   await backend.reachText(request.minPosition);
-  const { labels, states, archived } = request;
+  const { labels, states, archived, workspace, project } = request;
   const unknown = states.find((state) => !experimentStates.includes(state));
   if (unknown !== undefined) {
     const known = experimentStates.join(", ");
@@ -141,6 +141,8 @@ async function listExperiments(backend: Backend, request: RequestOf<"listExperim
   }
   const wanted = (doc: ExperimentDocument): boolean =>
     (archived || doc.archived !== true) &&
+    (workspace === "" || placeOf(doc).workspace === workspace) &&
+    (project === "" || placeOf(doc).project === project) &&
     (states.length === 0 || states.includes(doc.state)) &&
     labels.every((label) => doc.labels.includes(label));
   const order = { newestFirst: true };

@@ -19,6 +19,7 @@ import { submissionHandlers } from "./submissions.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
+import { workspaceHandlers } from "./workspaces.ts";
 
 /** Every call of the public API. */
 export function apiHandlers(
@@ -52,6 +53,7 @@ export function apiHandlers(
       ...jobHandlers(backend),
       ...analysisHandlers(backend),
       ...viewHandlers(backend),
+      ...workspaceHandlers(backend),
     },
     streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
     raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },

@@ -2,6 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Agent, Experiment, Model, Run, Token, Trial } from "@trainyard/contracts/api";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
+import { defaultSpace } from "../core/spaces/name.ts";
 import { etagOfRevision } from "../http/etag.ts";
 import type {
   AgentDocument,
@@ -20,7 +21,13 @@ export function shownExperiment({
   parent = "",
   ...shown
 }: ExperimentDocument): Plain<Experiment> {
-  return { ...shown, notes, archived, parent, etag: etagOfRevision(revision) };
+  const place = placeOf(shown);
+  return { ...shown, ...place, notes, archived, parent, etag: etagOfRevision(revision) };
+}
+
+/** What was created without a workspace or a project, before there were any or since, is in the default ones. */
+export function placeOf({ workspace, project }: Pick<ExperimentDocument, "workspace" | "project">) {
+  return { workspace: workspace || defaultSpace, project: project || defaultSpace };
 }
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */
@@ -49,7 +56,7 @@ function withAddresses(run: Plain<Run>, ports: readonly ProxyPort[]): Plain<Run>
 }
 
 export function shownModel({ moves: _moves, ...shown }: ModelDocument): Plain<Model> {
-  return shown;
+  return { ...shown, workspace: shown.workspace || defaultSpace };
 }
 
 export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {

@@ -22,6 +22,7 @@ from ._client import Client
 from ._errors import ApiError, DownloadError, NotFoundError, PlatformAwayError
 from ._experiments import Experiment, ExperimentAction
 from ._models import Model, ModelVersion
+from ._spaces import Project, Workspace
 
 __all__ = [
     "ApiError",
@@ -33,6 +34,8 @@ __all__ = [
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "Project",
+    "Workspace",
     "create_model",
     "get_experiment",
     "get_model",

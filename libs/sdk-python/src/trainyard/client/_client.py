@@ -12,6 +12,7 @@ from ._api import PATIENCE_S, Api, segment
 from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
 from ._models import Model, ModelVersion
+from ._spaces import Workspace
 
 # A checkpoint whose call has just returned may be complete a moment later.
 _COMPLETE_POLL_S = 0.5
@@ -44,12 +45,19 @@ class Client:
         return Experiment(self._api, self._api.get(path))
 
     def list_experiments(
-        self, labels: Sequence[str] = (), states: Sequence[str] = (), archived: bool = False
+        self,
+        labels: Sequence[str] = (),
+        states: Sequence[str] = (),
+        archived: bool = False,
+        workspace: str = "",
+        project: str = "",
     ) -> Iterator[Experiment]:
         """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
-        ``"ACTIVE"`` (empty for all); archived ones only if asked for.
+        ``"ACTIVE"`` (empty for all), of a workspace and of a project (empty for any); archived ones only if
+        asked for.
         """
         query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
+        query += [("workspace", workspace), ("project", project)]
         if archived:
             query.append(("archived", "true"))
         for item in self._api.pages("/api/v1/experiments", query):
@@ -74,6 +82,40 @@ class Client:
         }
         answer = self._api.call("POST", "/api/v1/experiments:act", body)
         return [ExperimentAction.of(item) for item in answer.get("items") or []]
+
+    def move_experiments(
+        self,
+        experiments: Sequence[int | str],
+        workspace: str = "",
+        project: str = "",
+        dry_run: bool = False,
+    ) -> list[ExperimentAction]:
+        """Moves each of the experiments that are named (at most 10,000, each once) into a project, by default
+        the project ``default`` of the workspace ``default``, and says what happened to each.
+        """
+        body = {
+            "experiments": [str(one) for one in experiments],
+            "workspace": workspace,
+            "project": project,
+            "dryRun": dry_run,
+        }
+        answer = self._api.call("POST", "/api/v1/experiments:move", body)
+        return [ExperimentAction.of(item) for item in answer.get("items") or []]
+
+    def get_workspace(self, name: str) -> Workspace:
+        """The workspace of this name, in any case."""
+        return Workspace(self._api, self._api.get(f"/api/v1/workspaces/{segment(name)}"))
+
+    def list_workspaces(self, archived: bool = False) -> Iterator[Workspace]:
+        """Workspaces, ``default`` first; archived ones only if asked for."""
+        query = [("archived", "true")] if archived else []
+        for item in self._api.pages("/api/v1/workspaces", query):
+            yield Workspace(self._api, item)
+
+    def create_workspace(self, name: str, description: str = "", notes: str = "") -> Workspace:
+        """A new workspace. Raises ApiError ``workspace_exists`` if there is one of this name, in any case."""
+        body = {"name": name, "description": description, "notes": notes}
+        return Workspace(self._api, self._api.call("POST", "/api/v1/workspaces", body)["workspace"])
 
     def get_model(self, name: str) -> Model:
         """The model of this name."""

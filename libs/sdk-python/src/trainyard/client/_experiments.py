@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._api import Api, number_of, segment
+from ._errors import ApiError
 from ._submission import download_experiment
 
 
@@ -159,6 +160,17 @@ class Experiment:
             "paused": paused,
         }
         return self._verb("fork", body)
+
+    def move(self, workspace: str = "", project: str = "") -> Experiment:
+        """Moves it into a project, by default ``default`` of ``default``. Runs that are requested later count
+        for the quota of that workspace. Raises ApiError for one that is missing or archived.
+        """
+        body = {"experiments": [self.id], "workspace": workspace, "project": project}
+        answer = self._api.call("POST", "/api/v1/experiments:move", body)
+        for action in map(ExperimentAction.of, answer.get("items") or []):
+            if action.outcome == "refused":
+                raise ApiError(409, action.code, action.detail)
+        return self.reload()
 
     def submission(self) -> dict[str, Any]:
         """What makes it reproducible: ``config`` (a YAML text that makes the same trials, secrets masked),

@@ -30,6 +30,8 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
       return archive(state, command);
     case "unarchive":
       return state.archived ? [{ type: "ExperimentUnarchived", data: {} }] : alreadySo;
+    case "move":
+      return move(state, command);
     case "describe":
       return describe(state, command);
     case "stop":
@@ -63,6 +65,14 @@ function archive(
   if (archived) return alreadySo;
   const kept = reason.slice(0, limits.messageCharsMax);
   return [{ type: "ExperimentArchived", data: { reason: kept } }];
+}
+
+function move(
+  state: ExperimentState,
+  { workspace, project }: ExperimentCommand & { kind: "move" },
+): Decision {
+  if (state.workspace === workspace && state.project === project) return alreadySo;
+  return [{ type: "ExperimentMoved", data: { workspace, project } }];
 }
 
 /**

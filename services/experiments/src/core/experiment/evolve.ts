@@ -8,6 +8,7 @@ export const initialExperiment: ExperimentState = {
   stop: null,
   plan: emptyPlan,
   workspace: "",
+  project: "",
   owner: "",
   archived: false,
   words: noWords,
@@ -23,6 +24,7 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
         status: "paused",
         plan: runPlan(event.data.config),
         workspace: event.data.workspace,
+        project: event.data.project,
         owner: event.data.owner,
         words: { ...wordsOf(event.data), notes: "" },
         ...(source === null ? {} : { source }),
@@ -36,6 +38,8 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
       return { ...state, stop: { kind: event.data.kind, reason: event.data.reason } };
     case "ExperimentEnded":
       return { ...state, status: "ended" };
+    case "ExperimentMoved":
+      return { ...state, workspace: event.data.workspace, project: event.data.project };
     case "ExperimentArchived":
       return { ...state, archived: true };
     case "ExperimentUnarchived":

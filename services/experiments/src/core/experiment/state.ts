@@ -17,6 +17,7 @@ export type ExperimentEvent = EventOf<
   | "ExperimentDescribed"
   | "ExperimentArchived"
   | "ExperimentUnarchived"
+  | "ExperimentMoved"
 >;
 
 /** What every run of the experiment asks for, and how often a trial may fail. */
@@ -27,6 +28,7 @@ export type ExperimentState = {
   readonly stop: { readonly kind: StopKind; readonly reason: string } | null;
   readonly plan: RunPlan;
   readonly workspace: string;
+  readonly project: string;
   readonly owner: string;
   /** Put aside; only after its end. */
   readonly archived: boolean;

@@ -94,6 +94,9 @@ export const experimentProjections: Projections = {
   ExperimentUnarchived({ id }, documents) {
     documents.update("experiment", id, () => ({ archived: false }));
   },
+  ExperimentMoved({ id, data }, documents) {
+    documents.update("experiment", id, () => data);
+  },
   ExperimentDescribed({ id, data }, documents) {
     documents.update("experiment", id, () => data);
   },
