@@ -1,6 +1,8 @@
 import { linesOf, type Repository, type Rule, sourcesOf } from "../rule.ts";
 
 const fileLinesMax = 400;
+/** A released message may not move to another file, and grows where it is. New messages go to new files. */
+const protoLinesMax = 600;
 const functionLinesMax = 70;
 
 const manyLines = (count: number): string => "const x = 1;\n".repeat(count);
@@ -10,13 +12,18 @@ export const fileSize: Rule = {
   check: (repository) =>
     [...sourcesOf(repository), ...repository.files.filter((file) => /\.(py|sql|proto)$/.test(file))]
       .map((file) => ({ file, lines: linesOf(repository, file).length }))
-      .filter(({ lines }) => lines > fileLinesMax)
+      .filter(({ file, lines }) => lines > (file.endsWith(".proto") ? protoLinesMax : fileLinesMax))
       .map(({ file, lines }) => `${file} has ${lines} lines`),
   violations: {
     "a long source": { "libs/a/src/long.ts": manyLines(fileLinesMax + 1) },
     "a long module of Python": { "libs/a/long.py": manyLines(fileLinesMax + 1) },
+    "a long protocol": { "proto/a.proto": manyLines(protoLinesMax + 1) },
   },
-  kept: { "libs/a/src/just.ts": manyLines(fileLinesMax), "libs/a/src/gen/x.ts": manyLines(900) },
+  kept: {
+    "libs/a/src/just.ts": manyLines(fileLinesMax),
+    "libs/a/src/gen/x.ts": manyLines(900),
+    "proto/a.proto": manyLines(protoLinesMax),
+  },
 };
 
 /** TypeScript's functions are measured by the linter (max-lines-per-function); Python has no other check. */
