@@ -22,7 +22,8 @@ function readPageToken(token: string): PageStart | undefined {
   if (token === "") return undefined;
   try {
     const [ordinal, id] = JSON.parse(Buffer.from(token, "base64url").toString("utf8")) as unknown[];
-    if (typeof ordinal === "number" && typeof id === "string") return { ordinal, id };
+    const isId = typeof id === "string" && !id.includes("\0");
+    if (Number.isSafeInteger(ordinal) && isId) return { ordinal: ordinal as number, id };
   } catch {
     // Falls through to the same answer as a token of another shape.
   }

@@ -99,6 +99,8 @@ export class Backend {
     kind: Kind,
     id: string,
   ): Promise<Documents[Kind] | undefined> {
+    // PostgreSQL takes no NUL in a text, so nothing has such an id.
+    if (id.includes("\0")) return undefined;
     return this.parts.documents.get(this.parts.pool, kind, id);
   }
 

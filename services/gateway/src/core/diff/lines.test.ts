@@ -55,7 +55,10 @@ test("git apply makes the second text of the first, whatever the limit of differ
         fc.pre(before !== after);
         writeFileSync(file, before);
         const input = unifiedDiff("f", before, after, most);
-        execFileSync("git", ["apply", "--allow-empty", "-"], { cwd: folder, input });
+        execFileSync("git", ["apply", "--allow-empty", "--whitespace=nowarn", "-"], {
+          cwd: folder,
+          input,
+        });
         expect(readFileSync(file, "utf8")).toBe(after);
       }),
       { numRuns: 60 },

@@ -63,6 +63,7 @@ test.each([
   { ...create, name: "a\nb" },
   { ...create, name: " a" },
   { ...create, name: "\u001b[2J" },
+  { ...create, name: "a\ud800b" },
   { ...create, name: "x".repeat(256) },
   { ...create, description: "x".repeat(5_000) },
   { ...create, notes: "x".repeat(40_000) },

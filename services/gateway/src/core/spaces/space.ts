@@ -159,8 +159,9 @@ function evolve(state: SpaceState, { type, data }: WorkspaceEvent | ProjectEvent
 function nameProblem(name: string): Rejection | null {
   const { nameCharactersMax: most } = spaceLimits;
   // A path would take dots for folders.
-  const isName =
-    name !== "" && name.length <= most && isLine(name) && name !== "." && name !== "..";
+  const isDots = name === "." || name === "..";
+  const isText = name !== "" && isLine(name) && name.isWellFormed();
+  const isName = isText && name.length <= most && !isDots;
   if (isName) return null;
   const shown = JSON.stringify(name.slice(0, 80));
   const detail = `the name ${shown} must have 1 to ${most} characters, none of them a control character, and no space at its ends`;
