@@ -267,6 +267,8 @@ export {
   SubmissionSchema,
 } from "./gen/trainyard/api/v1/submissions_pb.ts";
 export {
+  type RunEnvironment,
+  RunEnvironmentSchema,
   type SourceRepository,
   SourceRepositorySchema,
   type SubmissionRecord,

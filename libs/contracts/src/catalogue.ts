@@ -2,6 +2,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
+import * as environment from "./gen/trainyard/event/v1/environment_pb.ts";
 import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
 import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
 import * as model from "./gen/trainyard/event/v1/model_pb.ts";
@@ -107,6 +108,7 @@ export type EventMessages = {
   RetentionPolicySet: checkpoint.RetentionPolicySet;
   TokenIssued: token.TokenIssued;
   TokenRevoked: token.TokenRevoked;
+  EnvironmentRecorded: environment.EnvironmentRecorded;
   NameReserved: space.NameReserved;
   WorkspaceCreated: space.WorkspaceCreated;
   WorkspaceDescribed: space.WorkspaceDescribed;
@@ -154,6 +156,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   policy: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
+  environment: "gateway",
   name: "gateway",
   workspace: "gateway",
   project: "gateway",
@@ -271,6 +274,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
   ],
   policy: [checkpoint.RetentionPolicySetSchema],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
+  environment: [environment.EnvironmentRecordedSchema],
   name: [space.NameReservedSchema],
   workspace: [
     space.WorkspaceCreatedSchema,

@@ -119,7 +119,10 @@ class ExperimentTest(unittest.TestCase):
         code = archive({"train.py": b"print(1)"})
         record = {"configText": "name: iris", "repository": {"commit": "c0de", "diff": "-a"}}
         digest = hashlib.sha256(code).hexdigest()
-        submission = {"config": "name: iris\n", "codeDigest": digest, "record": record}
+        run = {"run": "12.1#1", "packages": {"torch": "2.4", "bad": "1\n-r x"}}
+        submission: dict[str, Any] = {"config": "name: iris\n", "record": record}
+        submission["codeDigest"] = digest
+        submission["environments"] = [run]
         answers: dict[str, Any] = {
             "/api/v1/experiments/12": IRIS,
             "/api/v1/experiments/12/submission": submission,
@@ -136,6 +139,7 @@ class ExperimentTest(unittest.TestCase):
             self.assertEqual((folder / "code" / "train.py").read_bytes(), b"print(1)")
             self.assertEqual(json.loads(texts.pop("submission.json")), submission)
             expected = {"experiment.yaml": "name: iris\n", "submitted.yaml": "name: iris"}
+            expected["requirements.txt"] = "torch==2.4\n"
             self.assertEqual(texts, {**expected, "changes.diff": "-a"})
             with self.assertRaises(FileExistsError):
                 found.download(folder)

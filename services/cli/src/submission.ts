@@ -19,6 +19,7 @@ export const downloaded = {
   code: "code",
   facts: "submission.json",
   diff: "changes.diff",
+  packages: "requirements.txt",
 } as const;
 
 type Submitted = {

@@ -74,6 +74,9 @@ export const gatewayLimits = {
   sourceTextCharactersMax: 1_000,
   /** A longer diff is in the model code itself. */
   sourceDiffCharactersMax: 1024 * 1024,
+  /** Of a run: environments have some hundred packages. */
+  packagesMax: 2_000,
+  packageTextCharactersMax: 200,
   /** All overrides of a submission together: as long as the configuration that they change. */
   overridesBytesMax: 96 * 1024,
   /** Comparisons of model code under way: each unpacks two archives. */

@@ -47,6 +47,10 @@ const submission = () => ({
   seed: 5,
   codeDigest: createHash("sha256").update(code).digest("hex"),
   record: { configText: "name: iris\n", repository },
+  environments: [
+    { run: "7.1#1", python: "3.12.4", packages: { torch: "2.4", bad: "1\n--index-url=http://x" } },
+    { run: "7.1#2", python: "3.13.0", packages: { torch: "2.5" } },
+  ],
 });
 
 const difference = {
@@ -69,9 +73,11 @@ test("a downloaded experiment is a folder that can be submitted again with its c
     "changes.diff",
     "code",
     "experiment.yaml",
+    "requirements.txt",
     "submission.json",
     "submitted.yaml",
   ]);
+  expect(readFileSync(join(folder, "requirements.txt"), "utf8")).toBe("torch==2.4\n");
   expect(readFileSync(join(folder, "code/train.py"), "utf8")).toBe("print(1)\n");
   expect(JSON.parse(readFileSync(join(folder, "submission.json"), "utf8"))).toMatchObject({
     seed: 5,

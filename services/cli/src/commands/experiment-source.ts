@@ -5,6 +5,7 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   DiffExperimentsResponseSchema,
   type FileDifference,
+  type Submission,
   SubmissionSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
@@ -42,12 +43,22 @@ async function download({ client, output }: Context, args: readonly string[]): P
     if (record !== undefined) await write(downloaded.submitted, record.configText);
     const changes = record?.repository?.diff ?? "";
     if (changes !== "") await write(downloaded.diff, changes);
+    const packages = requirementsOf(submission);
+    if (packages !== "") await write(downloaded.packages, packages);
     const code = join(folder, downloaded.code);
     if (submission.codeDigest === "") await mkdir(code);
     else await unpack(await client.download("downloadExperimentCode", { experiment }), code);
   });
   output.note(`experiment ${experiment} is in ${shown}: yard experiment create ${shown}`);
   if (masked.length > 0) output.note(`masked values: ${masked.map(printable).join(", ")}`);
+}
+
+/** The packages of the first run, in pip's form; those whose names or versions pip could not read are in the facts only. */
+function requirementsOf({ environments }: Plain<Submission>): string {
+  return Object.entries(environments[0]?.packages ?? {})
+    .filter((entry) => entry.every((text) => /^[A-Za-z0-9._+!-]+$/.test(text)))
+    .map(([name, version]) => `${name}==${version}\n`)
+    .join("");
 }
 
 type DiffOptions = { readonly text?: boolean };

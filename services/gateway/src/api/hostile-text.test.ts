@@ -194,7 +194,7 @@ test("no body is a 500", async () => {
 
 test.each([
   [1, "a\0"],
-  [1e400, "a"],
+  [null, "a"],
   [0.5, "a"],
   ["1", 2],
   [Number.MAX_VALUE, "a"],

@@ -143,6 +143,33 @@ describe("a submission", () => {
     expect(again).toMatch(/lr:\n\s+type: const\n\s+val: 5\n/);
   });
 
+  test("has the packages of its runs, each set once, as the runs tell them", async () => {
+    const id = await submit({ config: config(0.5) });
+    const tell = (run: string, body: object, token = gateway.runToken(run, 1)) => {
+      const path = `/api/v1/runs/${encodeURIComponent(run)}/environment`;
+      return gateway.call("POST", path, { body, token });
+    };
+    const first = { python: "3.12.4", packages: { torch: "2.4", numpy: "2.0" } };
+    expect((await tell(`${id}.1#1`, first)).status).toBe(200);
+    expect(
+      (await tell(`${id}.2#1`, { ...first, packages: { numpy: "2.0", torch: "2.4" } })).status,
+    ).toBe(200);
+    expect((await tell(`${id}.1#2`, { python: "3.13.0", packages: {} })).status).toBe(200);
+    const found = (await gateway.call("GET", `/api/v1/experiments/${id}/submission`)).body;
+    expect(found["environments"]).toEqual([
+      { run: `${id}.1#1`, ...first },
+      { run: `${id}.1#2`, python: "3.13.0", packages: {} },
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, n) => [`p${n}`, "1"]));
+    expect((await tell(`${id}.1#1`, { packages: many })).status).toBe(400);
+    expect((await tell(`${id}.1#1`, { packages: { a: "x".repeat(300) } })).status).toBe(400);
+    expect((await tell(`${id}.1#1`, first, gateway.runToken(`${id}.3#1`, 1))).status).toBe(403);
+    expect((await tell(`${id}.1#1`, first, gateway.token)).status).toBe(403);
+    for (let n = 0; n < 20; n += 1) await tell(`${id}.1#1`, { python: `3.${n}`, packages: {} });
+    const all = (await gateway.call("GET", `/api/v1/experiments/${id}/submission`)).body;
+    expect(all["environments"]).toHaveLength(16);
+  });
+
   test("of before is told without what was not recorded, and one that does not exist is not found", async () => {
     const position = await gateway.append("experiment-1", created({ config: { name: "old" } }));
     await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);

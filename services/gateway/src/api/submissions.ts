@@ -10,6 +10,7 @@ import type { SomeHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { type CodeFiles, codeFiles } from "../shell/code-files.ts";
+import { environmentsOf } from "../shell/environments.ts";
 import { loadSubmission } from "../shell/submissions.ts";
 import { creationOf } from "./fork-experiment.ts";
 
@@ -39,6 +40,7 @@ async function getSubmission(
     codeBytes: created.contextBytes,
     configSourceDigest: created.configSourceDigest,
     record: await loadSubmission(backend, created.submissionDigest),
+    environments: [...(await environmentsOf(backend, experiment))],
   };
 }
 

@@ -176,14 +176,15 @@ class Experiment:
         """What makes it reproducible: ``config`` (a YAML text that makes the same trials, secrets masked),
         ``masked`` (their paths), ``seed``, ``codeDigest``, and ``record``: the text as it was submitted
         (``configText``), what was ``defaulted``, ``platformVersion``, ``client`` and ``repository`` (commit and diff).
+        ``environments`` has the Python and the packages of its runs, each set once.
         Absent keys were not recorded.
         """
         return self._api.get(f"{self._path}/submission")
 
     def download(self, folder: str | Path = "") -> Path:
         """Writes it as a folder, by default ``experiment-<id>``, which ``yard experiment create`` submits again:
-        experiment.yaml, submitted.yaml, submission.json, changes.diff and code. Raises FileExistsError
-        for a folder with files, DownloadError for a download that breaks off; then nothing is written.
+        experiment.yaml, submitted.yaml, submission.json, requirements.txt, changes.diff and code. Raises
+        FileExistsError for a folder with files, DownloadError for a download that breaks off; then nothing is written.
         """
         return download_experiment(self._api, self._path, Path(folder or f"experiment-{self.id}"))
 

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/common/v1/submissions.proto.
  */
 export const file_trainyard_common_v1_submissions: GenFile = /*@__PURE__*/
-  fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL3N1Ym1pc3Npb25zLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxInEKEFNvdXJjZVJlcG9zaXRvcnkSDgoGY29tbWl0GAEgASgJEg4KBmJyYW5jaBgCIAEoCRIOCgZyZW1vdGUYAyABKAkSDgoGZm9sZGVyGAQgASgJEg8KB2NoYW5nZWQYBSABKAgSDAoEZGlmZhgGIAEoCSLGAQoQU3VibWlzc2lvblJlY29yZBITCgtjb25maWdfdGV4dBgBIAEoCRIRCglvdmVycmlkZXMYAiADKAkSEQoJZGVmYXVsdGVkGAMgAygJEhgKEHBsYXRmb3JtX3ZlcnNpb24YBCABKAkSDgoGY2xpZW50GAUgASgJEj4KCnJlcG9zaXRvcnkYBiABKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNvdXJjZVJlcG9zaXRvcnlIAIgBAUINCgtfcmVwb3NpdG9yeWIGcHJvdG8z");
+  fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL3N1Ym1pc3Npb25zLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxInEKEFNvdXJjZVJlcG9zaXRvcnkSDgoGY29tbWl0GAEgASgJEg4KBmJyYW5jaBgCIAEoCRIOCgZyZW1vdGUYAyABKAkSDgoGZm9sZGVyGAQgASgJEg8KB2NoYW5nZWQYBSABKAgSDAoEZGlmZhgGIAEoCSKjAQoOUnVuRW52aXJvbm1lbnQSCwoDcnVuGAEgASgJEg4KBnB5dGhvbhgCIAEoCRJDCghwYWNrYWdlcxgDIAMoCzIxLnRyYWlueWFyZC5jb21tb24udjEuUnVuRW52aXJvbm1lbnQuUGFja2FnZXNFbnRyeRovCg1QYWNrYWdlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEixgEKEFN1Ym1pc3Npb25SZWNvcmQSEwoLY29uZmlnX3RleHQYASABKAkSEQoJb3ZlcnJpZGVzGAIgAygJEhEKCWRlZmF1bHRlZBgDIAMoCRIYChBwbGF0Zm9ybV92ZXJzaW9uGAQgASgJEg4KBmNsaWVudBgFIAEoCRI+CgpyZXBvc2l0b3J5GAYgASgLMiUudHJhaW55YXJkLmNvbW1vbi52MS5Tb3VyY2VSZXBvc2l0b3J5SACIAQFCDQoLX3JlcG9zaXRvcnliBnByb3RvMw");
 
 /**
  * Where model code came from, as the one who submitted it found it.
@@ -69,6 +69,37 @@ export const SourceRepositorySchema: GenMessage<SourceRepository> = /*@__PURE__*
   messageDesc(file_trainyard_common_v1_submissions, 0);
 
 /**
+ * What a run had. It is stored under its digest.
+ *
+ * @generated from message trainyard.common.v1.RunEnvironment
+ */
+export type RunEnvironment = Message<"trainyard.common.v1.RunEnvironment"> & {
+  /**
+   * The first run that had it, 12.3#2. Not part of what is stored.
+   *
+   * @generated from field: string run = 1;
+   */
+  run: string;
+
+  /**
+   * @generated from field: string python = 2;
+   */
+  python: string;
+
+  /**
+   * @generated from field: map<string, string> packages = 3;
+   */
+  packages: { [key: string]: string };
+};
+
+/**
+ * Describes the message trainyard.common.v1.RunEnvironment.
+ * Use `create(RunEnvironmentSchema)` to create a new message.
+ */
+export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
+  messageDesc(file_trainyard_common_v1_submissions, 1);
+
+/**
  * What was submitted, beside the configuration that was made of it. It is stored under its digest.
  *
  * @generated from message trainyard.common.v1.SubmissionRecord
@@ -120,5 +151,5 @@ export type SubmissionRecord = Message<"trainyard.common.v1.SubmissionRecord"> &
  * Use `create(SubmissionRecordSchema)` to create a new message.
  */
 export const SubmissionRecordSchema: GenMessage<SubmissionRecord> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_submissions, 1);
+  messageDesc(file_trainyard_common_v1_submissions, 2);
 
