@@ -26,7 +26,7 @@ export async function repositoryOf(folder: string): Promise<Plain<SourceReposito
   return {
     commit,
     branch,
-    remote: remote.replace(/:\/\/[^/@]*@/, "://"),
+    remote: remote.replace(/:\/\/[^/]*@/, "://"),
     folder: inside.replace(/\/$/, ""),
     changed: changes.length > 0,
     diff: await diffOf(git, tracked),

@@ -86,7 +86,7 @@ export const gatewayLimits = {
   diffTextFilesMax: 100,
   diffFileBytesMax: 64 * 1024,
   /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
-  diffEditsMax: 500,
+  diffEditsMax: 300,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */

@@ -23,8 +23,9 @@ const neverNumbers = new Set(["password", "passwd", "passphrase"]);
 const shownAnyway: readonly string[] = ["hyperparameters", "searcher.warm_start"];
 
 const variable = /^([A-Za-z_][A-Za-z0-9_]*)=(.+)$/s;
-/** With bounds, so that a long text is searched in linear time. */
-const passwordInUrl = /([A-Za-z0-9+.-]:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,1024}(?=@)/g;
+/** With bounds, so that a long text is searched in linear time. A long name without a password is a token. */
+const passwordInUrl = /([A-Za-z0-9+.-]:\/\/[^\s/:@]{0,256}:)[^\s/]{1,1024}(?=@)/g;
+const tokenInUrl = /([A-Za-z0-9+.-]:\/\/)[^\s/:@]{20,1024}(?=@)/g;
 
 /** The configuration with its secrets masked. */
 export function maskedDocument(document: JsonObject): JsonObject {
@@ -85,9 +86,11 @@ function masked(value: Json, path: string, isSecret: boolean): Json {
 export function maskedText(text: string): string {
   const [, name = "", value = ""] = variable.exec(text) ?? [];
   if (name !== "" && isSecretName(name)) return `${name}=${maskedValue}`;
-  if (name !== "") return `${name}=${value.replace(passwordInUrl, `$1${maskedValue}`)}`;
-  return text.replace(passwordInUrl, `$1${maskedValue}`);
+  return name === "" ? withoutPasswords(text) : `${name}=${withoutPasswords(value)}`;
 }
+
+const withoutPasswords = (text: string): string =>
+  text.replace(passwordInUrl, `$1${maskedValue}`).replace(tokenInUrl, `$1${maskedValue}`);
 
 const isSecretPath = (path: string): boolean =>
   pathsOfSecrets.some((keys) => keys.join(".") === path);

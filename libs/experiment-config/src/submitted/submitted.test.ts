@@ -24,6 +24,7 @@ describe("secrets of a configuration", () => {
       },
       data: {
         url: "postgres://reader:hunter2@db/x",
+        odd: "redis://u:p@ss@h/0 git+https://ghp_0123456789abcdefghij@x/y",
         wandbApiKey: "k",
         sort_key: "id",
         max_token: 5,
@@ -44,6 +45,7 @@ describe("secrets of a configuration", () => {
       },
       data: {
         url: "postgres://reader:<masked>@db/x",
+        odd: "redis://u:<masked>@h/0 git+https://<masked>@x/y",
         wandbApiKey: "<masked>",
         sort_key: "id",
         max_token: 5,

@@ -141,14 +141,18 @@ async function listExperiments(backend: Backend, request: RequestOf<"listExperim
   }
   const wanted = (doc: ExperimentDocument): boolean =>
     (archived || doc.archived !== true) &&
-    (workspace === "" || placeOf(doc).workspace === workspace) &&
-    (project === "" || placeOf(doc).project === project) &&
+    isNamed(placeOf(doc).workspace, workspace) &&
+    isNamed(placeOf(doc).project, project) &&
     (states.length === 0 || states.includes(doc.state)) &&
     labels.every((label) => doc.labels.includes(label));
   const order = { newestFirst: true };
   const page = await filteredPage(backend, "experiment", request, order, wanted);
   return { ...page, items: page.items.map(shownExperiment) };
 }
+
+/** A name in any case; an empty one stands for all. */
+const isNamed = (name: string, asked: string): boolean =>
+  asked === "" || name.toLowerCase() === asked.toLowerCase();
 
 async function listTrials(backend: Backend, request: RequestOf<"listTrials">) {
   await backend.reachText(request.minPosition);

@@ -1,7 +1,8 @@
 /** What is kept of submissions, submitted again and compared. The experiments service is played by the test. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
 import { type CreateExperiment, CreateExperimentSchema } from "@trainyard/contracts/commands";
 import { AcceptedSchema, command } from "@trainyard/runtime";
@@ -168,6 +169,7 @@ describe("a submission", () => {
     for (let n = 0; n < 20; n += 1) await tell(`${id}.1#1`, { python: `3.${n}`, packages: {} });
     const all = (await gateway.call("GET", `/api/v1/experiments/${id}/submission`)).body;
     expect(all["environments"]).toHaveLength(16);
+    expect(await readdir(join(gateway.blobDir, "environments"))).toHaveLength(16);
   });
 
   test("of before is told without what was not recorded, and one that does not exist is not found", async () => {
@@ -235,6 +237,20 @@ describe("two experiments", () => {
     const context = await packed({ "train.py": "a\n" });
     const a = await submit({ config: config(0.1), context });
     expect(await diff(a, a)).toMatchObject({ config: [], configText: "", files: [], leftOut: "" });
+  });
+
+  test("of which one has a path twice, a large file first, are compared by the last", async () => {
+    const files = (content: string) => packed({ a: content });
+    const large = Buffer.from(await files("x\n".repeat(200_000)), "base64");
+    const small = Buffer.from(await files("y\n"), "base64");
+    // A tar of both: the end of the first, two empty blocks and more, is left out.
+    const first = gunzipSync(large).subarray(0, 512 + 400_384);
+    const twice = gzipSync(Buffer.concat([first, gunzipSync(small)]));
+    const a = await submit({ config: config(0.1), context: twice.toString("base64") });
+    const b = await submit({ config: config(0.1), context: await files("z\n") });
+    expect(await diff(a, b)).toMatchObject({
+      files: [{ path: "a", bytesBefore: 2, text: expect.stringContaining("-y\n+z\n") }],
+    });
   });
 
   test("of which one has a very large file are compared without its text, and say so", async () => {

@@ -67,5 +67,5 @@ function checkedRepository(repository: Plain<SourceRepository>): Plain<SourceRep
     throw refuse(`diff has ${diff.length} characters and may have ${sourceDiffCharactersMax}`);
   }
   // A token in the address of a remote is a user name, a password, or both.
-  return { ...repository, remote: remote.replace(/:\/\/[^/@]*@/, "://") };
+  return { ...repository, remote: remote.replace(/:\/\/[^/]*@/, "://") };
 }

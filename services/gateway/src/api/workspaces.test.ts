@@ -200,7 +200,7 @@ describe("a configuration", () => {
       { workspace: "default", project: "default", workspaceId: "default", projectId: "default" },
     ]);
     expect(last.body).toMatchObject({ experiment: { workspace: "default", project: "default" } });
-    const found = await api("GET", "experiments?workspace=Lab&project=Flowers");
+    const found = await api("GET", "experiments?workspace=lab&project=Flowers");
     expect((found.body as { items: unknown[] }).items).toHaveLength(1);
     const all = await api("GET", "experiments?workspace=default");
     expect((all.body as { items: unknown[] }).items).toHaveLength(1);

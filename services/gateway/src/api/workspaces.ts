@@ -165,7 +165,8 @@ async function commit(
 ): Promise<number> {
   const result = await backend.parts.executor.execute(ownCommit(context, workspace), decide);
   if (isRejection(result)) throw problemOf(result);
-  await backend.reach(result.position);
+  // Where nothing had to change, what is there may be newer than the read model.
+  await backend.reach(result.position || (await backend.parts.log.head()));
   return result.position;
 }
 

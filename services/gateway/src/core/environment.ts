@@ -8,12 +8,14 @@ export type Environments = readonly EnvironmentEvent["data"][];
 /** Runs of one experiment have one environment, or a few while its image or its agents change. */
 const recordedMax = 16;
 
+export function isNewEnvironment(known: Environments, digest: string): boolean {
+  return known.length < recordedMax && known.every((one) => one.digest !== digest);
+}
+
 export const environmentDecider: Decider<Environments, EnvironmentEvent["data"], EnvironmentEvent> =
   {
     initial: [],
-    decide(known, data) {
-      const isKnown = known.some(({ digest }) => digest === data.digest);
-      return isKnown || known.length >= recordedMax ? [] : [{ type: "EnvironmentRecorded", data }];
-    },
+    decide: (known, data) =>
+      isNewEnvironment(known, data.digest) ? [{ type: "EnvironmentRecorded", data }] : [],
     evolve: (known, { data }) => [...known, data],
   };

@@ -55,7 +55,8 @@ function read(
     entry.resume();
     return;
   }
-  const kept: Buffer[] | null = keeps(path) ? [] : null;
+  // An archive may have a path twice, and what was seen of it is the last one's size.
+  const kept: Buffer[] | null = keeps(path) && bytes <= gatewayLimits.diffFileBytesMax ? [] : null;
   const hash = createHash("sha256");
   entry.on("data", (piece: Buffer) => {
     hash.update(piece);

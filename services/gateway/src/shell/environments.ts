@@ -1,4 +1,5 @@
 /** The environments of runs: stored by their digest, and named in a stream of the experiment. */
+import { createHash } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
 import { type RunEnvironment, RunEnvironmentSchema } from "@trainyard/contracts/api";
@@ -6,6 +7,7 @@ import { isRejection } from "@trainyard/kernel";
 import { type Aggregate, foldOf } from "@trainyard/runtime";
 import {
   environmentDecider,
+  isNewEnvironment,
   type EnvironmentEvent,
   type Environments,
 } from "../core/environment.ts";
@@ -35,8 +37,13 @@ export async function recordEnvironment(
     Object.entries(packages).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
   const text = codec.encode({ run: "", python, packages: sorted });
-  const digest = await storeText(backend, folder, text);
-  const result = await backend.parts.executor.execute(ownCommit(context), async (work) => {
+  const digest = createHash("sha256").update(text).digest("hex");
+  const { executor } = backend.parts;
+  const { state } = await executor.cache.load(foldOf(environments), experiment);
+  // Nothing is stored that no event would name: a script could fill the disk.
+  if (!isNewEnvironment(state, digest)) return 0;
+  await storeText(backend, folder, text);
+  const result = await executor.execute(ownCommit(context), async (work) => {
     const decided = await work.decide(environments, experiment, { digest, run });
     return isRejection(decided) ? decided : undefined;
   });
