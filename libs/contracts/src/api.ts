@@ -276,3 +276,29 @@ export {
   type StreamedMetric,
   StreamedMetricSchema,
 } from "./gen/trainyard/api/v1/metric_stream_pb.ts";
+export {
+  type ConfigDifference,
+  DiffExperimentsResponseSchema,
+  type FileDifference,
+  type Submission,
+  SubmissionSchema,
+} from "./gen/trainyard/api/v1/submissions_pb.ts";
+export {
+  type RunEnvironment,
+  RunEnvironmentSchema,
+  type SourceRepository,
+  SourceRepositorySchema,
+  type SubmissionRecord,
+  SubmissionRecordSchema,
+} from "./gen/trainyard/common/v1/submissions_pb.ts";
+
+export {
+  ListProjectsResponseSchema,
+  ListWorkspacesResponseSchema,
+  type Project,
+  ProjectResponseSchema,
+  ProjectSchema,
+  type Workspace,
+  WorkspaceResponseSchema,
+  WorkspaceSchema,
+} from "./gen/trainyard/api/v1/workspaces_pb.ts";

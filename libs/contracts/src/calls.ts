@@ -20,7 +20,9 @@ import { RetentionService } from "./gen/trainyard/api/v1/retention_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
+import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
+import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
 import type { Plain } from "./plain.ts";
 
 /** The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves. */
@@ -40,6 +42,8 @@ export const gatewayServices = [
   JobService,
   AnalysisService,
   ViewService,
+  SubmissionService,
+  WorkspaceService,
 ] as const satisfies readonly DescService[];
 
 type MethodsOf<Service> =

@@ -25,6 +25,8 @@ export {
   type ExperimentActedOn,
   type ExperimentsActedOn,
   ExperimentsActedOnSchema,
+  type MoveExperiments,
+  MoveExperimentsSchema,
   type PauseExperiment,
   PauseExperimentSchema,
   type StopExperiment,
@@ -86,6 +88,8 @@ export {
   ModelChangeSchema,
   type ModelWords,
   MoveAliasSchema,
+  type MoveModel,
+  MoveModelSchema,
   type RegisterVersion,
   RegisterVersionSchema,
   RemoveAliasSchema,
@@ -248,3 +252,4 @@ export {
 } from "./gen/trainyard/command/v1/retention_pb.ts";
 export { type Series } from "./gen/trainyard/common/v1/series_pb.ts";
 export { type SystemSample } from "./gen/trainyard/common/v1/system_pb.ts";
+export { type Place } from "./gen/trainyard/common/v1/spaces_pb.ts";

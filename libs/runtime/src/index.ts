@@ -27,6 +27,7 @@ export {
   processVariables,
 } from "./service/connections.ts";
 export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
+export { refusalOfPlace, refusalOfWorkspace } from "./places.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";

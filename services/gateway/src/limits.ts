@@ -22,6 +22,8 @@ export const gatewayLimits = {
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
+  /** Rows that one request looks through for a page of workspaces or projects. */
+  filteredRowsMax: 5_000,
   /** What one query of a list may take; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
   /** Rows of a list that are counted; of more there is an estimate. */
@@ -82,6 +84,23 @@ export const gatewayLimits = {
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
   searchRecordsKept: 32,
   searchEventsPage: 500,
+  /** Of a branch, a remote, a folder, or the name of a client. */
+  sourceTextCharactersMax: 1_000,
+  /** A longer diff is in the model code itself. */
+  sourceDiffCharactersMax: 1024 * 1024,
+  /** Of a run: environments have some hundred packages. */
+  packagesMax: 2_000,
+  packageTextCharactersMax: 200,
+  /** All overrides of a submission together: as long as the configuration that they change. */
+  overridesBytesMax: 96 * 1024,
+  /** Comparisons of model code under way: each unpacks two archives. */
+  diffsAtOnce: 2,
+  /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
+  diffFilesMax: 1_000,
+  diffTextFilesMax: 100,
+  diffFileBytesMax: 64 * 1024,
+  /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
+  diffEditsMax: 300,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */

@@ -15,6 +15,7 @@ export type PlayedRequest = {
 };
 
 export type PlayedAnswer =
+  /** A Buffer is the answer as it is, anything else its JSON. */
   | { readonly status?: number; readonly body: object }
   /** Server-sent events as they are written. */
   | { readonly events: string };
@@ -61,6 +62,10 @@ export async function playGateway(
         return;
       }
       const { status = 200, body } = answered;
+      if (Buffer.isBuffer(body)) {
+        response.writeHead(status, { "content-type": "application/octet-stream" }).end(body);
+        return;
+      }
       const type = status < 400 ? "application/json" : "application/problem+json";
       response.writeHead(status, { "content-type": type });
       response.end(JSON.stringify(body));

@@ -8,6 +8,7 @@ import {
   CreateExperimentSchema,
   DescribeExperimentSchema,
   ExperimentsActedOnSchema,
+  MoveExperimentsSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -21,10 +22,12 @@ import {
   command,
   type Executor,
   foldOf,
+  refusalOfPlace,
   type Work,
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
+import { moveExperiments } from "./move-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { type Grace, lifeCommands } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
@@ -70,6 +73,9 @@ export function commandTable(
       ExperimentsActedOnSchema,
       (request, context) => actOnExperiments(executor, request, context, grace),
     ),
+    MoveExperiments: command(MoveExperimentsSchema, ExperimentsActedOnSchema, (request, context) =>
+      moveExperiments(executor, request, context),
+    ),
     DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, ifRevision, ...words } = request;
       return change(experiment, context, { kind: "describe", words, ifRevision });
@@ -97,6 +103,8 @@ async function create(
   const result = await executor.execute({ ...identity, meta }, async (work) => {
     const unknown = await unknownParent(work, created.parent?.experiment);
     if (unknown !== null) return unknown;
+    const closed = request.place === undefined ? null : await refusalOfPlace(work, request.place);
+    if (closed !== null) return closed;
     const wanted = { kind: "create", created, paused: request.paused } as const;
     const decided = await work.decide(experiments, await ids.next(), wanted);
     return isRejection(decided) ? decided : undefined;
@@ -117,8 +125,10 @@ async function isThere(work: Work, id: string): Promise<boolean> {
 
 function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
   const { config, configSourceDigest, contextDigest, contextBytes, seed, owner, parent } = request;
+  const { submissionDigest, place } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
-  const { name, description, labels, workspace, project } = recordedConfig(config);
+  const { name, description, labels, ...named } = recordedConfig(config);
+  const { workspace, project } = place ?? named;
   return {
     config,
     configSourceDigest,
@@ -132,5 +142,6 @@ function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCre
     workspace,
     project,
     ...(parent === undefined ? {} : { parent }),
+    ...(submissionDigest === undefined ? {} : { submissionDigest }),
   };
 }

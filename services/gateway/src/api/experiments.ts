@@ -139,7 +139,7 @@ async function listExperiments(
   backend: Backend,
   request: RequestOf<"listExperiments">,
 ): Promise<ReplyOf<"listExperiments">> {
-  const { labels, states } = request;
+  const { labels, states, workspace, project } = request;
   const unknown = states.find((state) => !experimentStates.includes(state));
   if (unknown !== undefined) {
     const known = experimentStates.join(", ");
@@ -152,6 +152,8 @@ async function listExperiments(
   };
   const conditions = [
     ...withoutArchived(request),
+    ...(workspace === "" ? [] : [comparison("workspace", "=", workspace)]),
+    ...(project === "" ? [] : [comparison("project", "=", project)]),
     ...(states.length === 0 ? [] : [inStates]),
     ...labels.map((label) => comparison("label", "=", label)),
   ];

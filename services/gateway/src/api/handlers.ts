@@ -17,9 +17,11 @@ import { retentionHandlers } from "./retention.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { storageHandlers } from "./storages.ts";
+import { submissionHandlers } from "./submissions.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
+import { workspaceHandlers } from "./workspaces.ts";
 
 /** Every call of the public API. */
 export function apiHandlers(
@@ -32,6 +34,7 @@ export function apiHandlers(
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
+  const submissions = submissionHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
@@ -43,6 +46,7 @@ export function apiHandlers(
       ...logs.unary,
       ...checkpoints.unary,
       ...models.unary,
+      ...submissions.unary,
       ...retentionHandlers(backend),
       ...storageHandlers(backend),
       ...searches.unary,
@@ -52,6 +56,7 @@ export function apiHandlers(
       ...jobHandlers(backend),
       ...analysisHandlers(backend),
       ...viewHandlers(backend),
+      ...workspaceHandlers(backend),
     },
     streams: {
       ...logs.streams,
@@ -59,6 +64,6 @@ export function apiHandlers(
       ...cluster.streams,
       ...metricStreamHandlers(backend).streams,
     },
-    raw: { ...checkpoints.raw, ...models.raw, ...profiles.raw },
+    raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },
   };
 }

@@ -18,6 +18,7 @@ export type AccessDeps = {
 /** Routes that a run may call with its own token; all others are for people. */
 const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "getSignals",
+  "recordEnvironment",
   "declareCheckpoint",
   "completeCheckpoint",
   "failCheckpoint",

@@ -44,6 +44,8 @@ const statusOfCode: Readonly<Record<string, number>> = {
   pin_not_found: 404,
   context_not_found: 404,
   view_not_found: 404,
+  workspace_not_found: 404,
+  project_not_found: 404,
   not_found: 404,
   agent_unknown: 404,
   slot_unknown: 404,

@@ -99,6 +99,8 @@ export class Backend {
     kind: Kind,
     id: string,
   ): Promise<Documents[Kind] | undefined> {
+    // PostgreSQL takes no NUL in a text, so nothing has such an id.
+    if (id.includes("\0")) return undefined;
     const { documents, pool } = this.parts;
     const found = await documents.get(pool, kind, id);
     return found !== undefined && (await this.#isHidden(kind, found)) ? undefined : found;

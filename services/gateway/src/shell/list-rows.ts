@@ -73,10 +73,11 @@ function valuesOf(list: ListSpec, { id, ordinal, doc }: DocumentRow): Record<str
     labels: list.labels(doc as never).map(indexedText),
     words: wordsOf(list.texts(doc as never)),
   };
-  for (const { column, value } of columnsOf(list)) {
+  for (const { column, value, anyCase = false } of columnsOf(list)) {
     const found = value(doc as never);
+    const text = typeof found === "string" ? indexedText(found) : null;
     // JSON writes null for a number that is not finite.
-    values[column] = typeof found === "string" ? indexedText(found) : (found ?? null);
+    values[column] = text === null ? (found ?? null) : anyCase ? text.toLowerCase() : text;
   }
   return values;
 }

@@ -43,6 +43,8 @@ export type TestGateway = AsyncDisposable & {
   ) => Promise<AsyncDisposable>;
   /** Where checkpoints and TensorBoard files are that a configuration gives no storage. */
   readonly checkpointDir: string;
+  /** Where model code and submissions are. */
+  readonly blobDir: string;
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
   /** The token of a run that was granted at a position. */
   readonly runToken: (run: string, grantPosition: number) => string;
@@ -108,6 +110,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands),
     checkpointDir,
+    blobDir: join(folder, "blobs"),
     sql: (text, values) => admin.query(text, values?.slice()),
     runToken: (run, position) =>
       runToken({ id: "1", secret: Buffer.from(runTokenKey, "hex") }, run, position),

@@ -15,6 +15,8 @@ export type PurgeDeps = { readonly pool: Pool; readonly log: EventLog; readonly 
 /** The last one is what a report needs first. */
 const tables = [
   "tails",
+  "past_tails",
+  "supersessions",
   "blocks",
   "points",
   "system_points",

@@ -30,6 +30,7 @@ from ._errors import (
 from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
+from ._spaces import Project, Workspace
 
 __all__ = [
     "ApiError",
@@ -43,8 +44,10 @@ __all__ = [
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "Project",
     "SupersededPoints",
     "UploadError",
+    "Workspace",
     "create_model",
     "follow_metrics",
     "get_experiment",

@@ -15,6 +15,7 @@ from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricUpdate, follow_metrics
 from ._models import Model, ModelVersion
+from ._spaces import Workspace
 
 # A checkpoint whose call has just returned may be complete a moment later.
 _COMPLETE_POLL_S = 0.5
@@ -60,14 +61,18 @@ class Client:
         filter: str = "",
         order_by: str = "",
         values: Sequence[str] = (),
+        workspace: str = "",
+        project: str = "",
     ) -> Iterator[Experiment]:
         """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
-        ``"ACTIVE"`` (empty for all), and for which ``filter`` holds: ``"hparams.lr < 1e-3 and best_value:*"``;
-        archived ones only if asked for. ``order_by`` is a field and asc or desc: ``"best_value desc"``.
-        ``values`` names hyperparameters and metrics, ``"hparams.lr"`` for example, that each experiment has in its
-        ``values``. Raises ApiError ``invalid_filter`` with a sentence that names the column.
+        ``"ACTIVE"`` (empty for all), of a workspace and of a project (empty for any), and for which ``filter``
+        holds: ``"hparams.lr < 1e-3 and best_value:*"``; archived ones only if asked for. ``order_by`` is a field
+        and asc or desc: ``"best_value desc"``. ``values`` names hyperparameters and metrics, ``"hparams.lr"`` for
+        example, that each experiment has in its ``values``. Raises ApiError ``invalid_filter`` with a sentence
+        that names the column.
         """
         query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
+        query += [("workspace", workspace), ("project", project)]
         query += [("filter", filter), ("order_by", order_by), *(("fields", one) for one in values)]
         if archived:
             query.append(("archived", "true"))
@@ -106,6 +111,40 @@ class Client:
         again; PlatformAwayError is raised when nothing comes back for ``patience_s`` seconds.
         """
         return follow_metrics(self._api, str(task), after, group, self._patience_s)
+
+    def move_experiments(
+        self,
+        experiments: Sequence[int | str],
+        workspace: str = "",
+        project: str = "",
+        dry_run: bool = False,
+    ) -> list[ExperimentAction]:
+        """Moves each of the experiments that are named (at most 10,000, each once) into a project, by default
+        the project ``default`` of the workspace ``default``, and says what happened to each.
+        """
+        body = {
+            "experiments": [str(one) for one in experiments],
+            "workspace": workspace,
+            "project": project,
+            "dryRun": dry_run,
+        }
+        answer = self._api.call("POST", "/api/v1/experiments:move", body)
+        return [ExperimentAction.of(item) for item in answer.get("items") or []]
+
+    def get_workspace(self, name: str) -> Workspace:
+        """The workspace of this name, in any case."""
+        return Workspace(self._api, self._api.get(f"/api/v1/workspaces/{segment(name)}"))
+
+    def list_workspaces(self, archived: bool = False) -> Iterator[Workspace]:
+        """Workspaces, ``default`` first; archived ones only if asked for."""
+        query = [("archived", "true")] if archived else []
+        for item in self._api.pages("/api/v1/workspaces", query):
+            yield Workspace(self._api, item)
+
+    def create_workspace(self, name: str, description: str = "", notes: str = "") -> Workspace:
+        """A new workspace. Raises ApiError ``workspace_exists`` if there is one of this name, in any case."""
+        body = {"name": name, "description": description, "notes": notes}
+        return Workspace(self._api, self._api.call("POST", "/api/v1/workspaces", body)["workspace"])
 
     def get_model(self, name: str) -> Model:
         """The model of this name."""

@@ -42,5 +42,6 @@ export type ExperimentCommand =
       /** The revision that the caller has read; absent where any is right. */
       readonly ifRevision?: number | undefined;
     }
+  | { readonly kind: "move"; readonly workspace: string; readonly project: string }
   | { readonly kind: "stop"; readonly stop: StopKind; readonly reason: string }
   | { readonly kind: "end"; readonly outcome: ExperimentOutcome; readonly reason: string };

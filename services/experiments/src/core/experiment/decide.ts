@@ -39,6 +39,8 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
       return archive(state, command);
     case "unarchive":
       return state.archived ? [{ type: "ExperimentUnarchived", data: {} }] : alreadySo;
+    case "move":
+      return move(state, command);
     case "describe":
       return describe(state, command);
     case "stop":
@@ -72,6 +74,14 @@ function archive(
   if (archived) return alreadySo;
   const kept = reason.slice(0, limits.messageCharsMax);
   return [{ type: "ExperimentArchived", data: { reason: kept } }];
+}
+
+function move(
+  state: ExperimentState,
+  { workspace, project }: ExperimentCommand & { kind: "move" },
+): Decision {
+  if (state.workspace === workspace && state.project === project) return alreadySo;
+  return [{ type: "ExperimentMoved", data: { workspace, project } }];
 }
 
 /**

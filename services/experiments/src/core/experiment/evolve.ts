@@ -9,6 +9,7 @@ export const initialExperiment: ExperimentState = {
   stop: null,
   plan: emptyPlan,
   workspace: "",
+  project: "",
   owner: "",
   size: { algorithm: "", maxTrials: 0, length: null },
   continuation: 0,
@@ -29,6 +30,7 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
         plan: runPlan(event.data.config),
         size: searchSize(event.data.config),
         workspace: event.data.workspace,
+        project: event.data.project,
         owner: event.data.owner,
         words: { ...wordsOf(event.data), notes: "" },
         ...(source === null ? {} : { source }),
@@ -55,6 +57,8 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
       return { ...state, deletion: null };
     case "ExperimentDeleted":
       return { ...state, deletion: { graceEndMs: 0, gone: true } };
+    case "ExperimentMoved":
+      return { ...state, workspace: event.data.workspace, project: event.data.project };
     case "ExperimentArchived":
       return { ...state, archived: true };
     case "ExperimentUnarchived":

@@ -21,6 +21,7 @@ export type ExperimentEvent = EventOf<
   | "ExperimentDeletionRequested"
   | "ExperimentDeletionUndone"
   | "ExperimentDeleted"
+  | "ExperimentMoved"
 >;
 
 /** What every run of the experiment asks for, and how often a trial may fail. */
@@ -45,6 +46,7 @@ export type ExperimentState = {
   /** The request that the latest continuation follows. */
   readonly continuedBy: string;
   readonly workspace: string;
+  readonly project: string;
   readonly owner: string;
   /** Until when its deletion may be taken back; null for none. `gone`: it is deleted for good. */
   readonly deletion: { readonly graceEndMs: number; readonly gone: boolean } | null;

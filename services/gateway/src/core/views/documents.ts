@@ -11,6 +11,7 @@ import type {
   ModelVersion,
   Token,
   Trial,
+  Workspace,
 } from "@trainyard/contracts/api";
 
 /** What an entity's row holds: the API's message, and what the fold needs besides. */
@@ -67,6 +68,11 @@ export type ModelDocument = Plain<Model> & {
   readonly moves: number;
 };
 
+export type WorkspaceDocument = Omit<Plain<Workspace>, "etag"> & { readonly revision: number };
+
+/** Its parent is the id of its workspace. */
+export type ProjectDocument = WorkspaceDocument;
+
 export type VersionDocument = Plain<ModelVersion>;
 
 /** Absent fields are those of documents that an earlier version of the view wrote. */
@@ -99,6 +105,8 @@ export type Documents = {
   readonly model: ModelDocument;
   readonly version: VersionDocument;
   readonly aliasMove: Plain<ModelAliasMove>;
+  readonly workspace: WorkspaceDocument;
+  readonly project: ProjectDocument;
 };
 
 export type DocumentKind = keyof Documents;

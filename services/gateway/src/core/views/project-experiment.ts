@@ -135,6 +135,9 @@ export const experimentProjections: Projections = {
   ExperimentUnarchived({ id }, documents) {
     documents.update("experiment", id, () => ({ archived: false }));
   },
+  ExperimentMoved({ id, data }, documents) {
+    documents.update("experiment", id, () => data);
+  },
   ExperimentDeletionRequested({ id, data }, documents) {
     documents.update("experiment", id, () => ({ deletion: data }));
   },
