@@ -264,3 +264,11 @@ export {
   type QueryMetricsResponse,
   QueryMetricsResponseSchema,
 } from "./gen/trainyard/api/v1/metrics_pb.ts";
+export {
+  type WatchChange,
+  type WatchFrame,
+  WatchFrameSchema,
+  type WatchTopic,
+  WatchTopicSchema,
+  WatchService,
+} from "./gen/trainyard/api/v1/watch_pb.ts";

@@ -20,6 +20,7 @@ import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
+import { WatchService } from "./gen/trainyard/api/v1/watch_pb.ts";
 import type { Plain } from "./plain.ts";
 
 /** The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves. */
@@ -38,6 +39,7 @@ export const gatewayServices = [
   JobService,
   AnalysisService,
   ViewService,
+  WatchService,
 ] as const satisfies readonly DescService[];
 
 type MethodsOf<Service> =

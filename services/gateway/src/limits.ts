@@ -57,6 +57,21 @@ export const gatewayLimits = {
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
   searchPollMs: 1_000,
+  /** Of one Watch. */
+  watchTopicsMax: 64,
+  /** Events read at once for watchers. */
+  watchPageEvents: 500,
+  /** A watcher that resumes further back reads its lists again. */
+  watchResumedMax: 10_000,
+  /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
+  watchQueuedCharactersMax: 8 * 1024 * 1024,
+  /** Active trials that one pause of their experiment changes, frame by frame; with more the topic is reset. */
+  watchPausedTrialsMax: 1_000,
+  /** How often watchers are told how far they are, and look for a log that went back. */
+  watchBookmarkMs: 1_000,
+  watchLookMs: 1_000,
+  watchRestMs: 50,
+  watchRetryMs: 1_000,
   /** What is new of a search, as far as a client that did not know of it is told. */
   newEventsNamed: 20,
   /** How often a follower looks for lines when nothing announces any. */

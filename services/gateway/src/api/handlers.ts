@@ -19,6 +19,7 @@ import { storageHandlers } from "./storages.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
+import { watchHandlers } from "./watch.ts";
 
 /** Every call of the public API. */
 export function apiHandlers(
@@ -31,6 +32,7 @@ export function apiHandlers(
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
+  const watches = watchHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
@@ -52,7 +54,7 @@ export function apiHandlers(
       ...analysisHandlers(backend),
       ...viewHandlers(backend),
     },
-    streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
+    streams: { ...logs.streams, ...searches.streams, ...cluster.streams, ...watches.streams },
     raw: { ...checkpoints.raw, ...models.raw, ...profiles.raw },
   };
 }

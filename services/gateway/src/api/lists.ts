@@ -2,9 +2,11 @@
 import { createHash } from "node:crypto";
 import { comparison, type Filter, FilterError, readFilter, termsOf } from "../core/lists/filter.ts";
 import { isAttribute } from "../core/lists/attributes.ts";
+import { conditionOf } from "../core/lists/conditions.ts";
 import type { ListSpec } from "../core/lists/list-spec.ts";
 import { readOrder } from "../core/lists/order.ts";
 import type { ListPlace } from "../core/lists/page-query.ts";
+import { SqlValues } from "../core/lists/sql-values.ts";
 import type { DocumentKind, Documents } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -97,6 +99,19 @@ export async function rowsPage<Kind extends DocumentKind>(
   };
 }
 
+/** Of trials of a paused experiment, whose state `shownTrial` shows differently. */
+export async function pausedColumns(
+  backend: Backend,
+  { kind }: Pick<ListSpec, "kind">,
+  experiment: string,
+): Promise<Readonly<Record<string, string>>> {
+  if (kind !== "trial") return {};
+  const { state } = await backend.get("experiment", experiment);
+  return state === "PAUSED" ? { state: pausedState } : {};
+}
+
+const pausedState = "(case r.state when 'ACTIVE' then 'PAUSED' else r.state end)";
+
 /** Leaves out what is archived, unless it is asked for or the filter speaks of it. */
 export function withoutArchived(asked: { readonly filter: string; readonly archived: boolean }) {
   const filter = inWords(() => readFilter(asked.filter));
@@ -105,7 +120,13 @@ export function withoutArchived(asked: { readonly filter: string; readonly archi
   return asked.archived || named ? [] : [comparison("archived", "!=", "true")];
 }
 
-function allOf(filter: Filter | null, conditions: readonly Filter[]): Filter | null {
+/** Throws a FilterError for what the list does not know or cannot compare. */
+export function requireKnown(filter: Filter, list: ListSpec): void {
+  conditionOf(filter, { list, attributes: "", values: new SqlValues(), nowMs: 0, columns: {} });
+}
+
+/** Null for no condition at all. */
+export function allOf(filter: Filter | null, conditions: readonly Filter[]): Filter | null {
   const of = filter === null ? conditions : [...conditions, filter];
   return of.length === 0 ? null : { kind: "and", of };
 }

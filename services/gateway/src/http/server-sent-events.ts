@@ -40,8 +40,9 @@ export async function sendStream<Message extends object>(
   try {
     let next = await first;
     while (next.done !== true && !signal.aborted) {
-      const { id, message } = next.value;
-      raw.write(`id: ${id}\ndata: ${JSON.stringify(codec.toFullJson(message))}\n\n`);
+      const { id, message, text = JSON.stringify(codec.toFullJson(message)) } = next.value;
+      // An empty id would make the client forget the last one.
+      raw.write(`${id === "" ? "" : `id: ${id}\n`}data: ${text}\n\n`);
       await drained(raw, signal);
       next = await iterator.next();
     }
