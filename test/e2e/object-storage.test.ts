@@ -136,6 +136,40 @@ test("weights of several pieces go to Google Cloud Storage through broken connec
   });
 });
 
+test("a folder of a person becomes a version in Google Cloud Storage, is exported, and is kept until nothing needs it", async () => {
+  world.write("own/x:y", "odd");
+  world.write("own/deep/weights.bin", "w".repeat(100_000));
+  const own = join(world.folder, "own");
+  const registered = await world.yard("model", "register-folder", "own", own, "--create");
+  expect(registered, registered.err).toMatchObject({ code: 0 });
+  expect(registered.out).toContain("is version 1 of own");
+  const again = await world.yard("model", "register-folder", "own", own);
+  expect(again.out).toContain("is version 1 of own");
+  const version = (await world.json("model", "describe", "own", "1")) as {
+    readonly checkpoint: string;
+    readonly uploadedBy: string;
+  };
+  expect(version.uploadedBy).toBe("admin");
+  const exported = await world.yard("model", "export", "own", "latest", "own-export");
+  expect(exported, exported.err).toMatchObject({ code: 0 });
+  const out = join(world.folder, "own-export");
+  expect(readFileSync(join(out, "checkpoint", "x:y"), "utf8")).toBe("odd");
+  expect(readdirSync(out).toSorted()).toEqual([
+    "README.md",
+    "checkpoint",
+    "checkpoint.json",
+    "version.json",
+  ]);
+  const { checkpoint } = version;
+  const why = ["--reason", "not needed"];
+  const held = await world.yard("checkpoint", "delete", checkpoint, ...why);
+  expect(held.err).toContain("model-version:own/1 pinned it");
+  expect((await world.yard("model", "remove-version", "own", "1", ...why)).code).toBe(0);
+  expect((await world.yard("checkpoint", "delete", checkpoint, ...why)).code).toBe(0);
+  const refused = await world.yard("model", "register", "own", checkpoint);
+  expect(refused.err).toContain("yard checkpoint undelete");
+});
+
 test("an object that another program replaced is found by verify, and refused afterwards", async () => {
   const id = await world.submit(configOf(6), world.code("steps"));
   expect((await world.yard("e", "wait", id)).code).toBe(0);

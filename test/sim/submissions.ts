@@ -104,7 +104,11 @@ export function configOf(
     searcher,
     early_stopping: [],
     log_policies: [],
-    retention_policy: { log_retention_days: null },
+    retention_policy: {
+      log_retention_days: null,
+      metric_retention_days: null,
+      group_retention_days: {},
+    },
     resources: recordedConfig({ resources: { slots_per_trial } }).resources,
     preemption_timeout: 3_600,
     max_restarts,

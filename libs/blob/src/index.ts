@@ -23,6 +23,7 @@ export {
 } from "./objects/checkpoint-objects.ts";
 export { compareWithFile } from "./objects/files.ts";
 export type {
+  Claim,
   FileDigests,
   ObjectStore,
   PlannedRequest,

@@ -43,8 +43,14 @@ export type NormalisedConfig = {
   readonly searcher: SearcherConfig;
   /** What lines of its trials' logs do. */
   readonly log_policies: LogPolicy[];
-  /** Days after its end for which its lines are kept, -1 for ever; null for as many as the cluster says. */
-  readonly retention_policy: { readonly log_retention_days: number | null };
+  /** Days after its end, -1 for ever; null for as many as the cluster says. */
+  readonly retention_policy: {
+    readonly log_retention_days: number | null;
+    /** Of what it measured: points and system samples. */
+    readonly metric_retention_days: number | null;
+    /** The same for groups that are kept longer or shorter. */
+    readonly group_retention_days: Readonly<Record<string, number>>;
+  };
   /** A trial is stopped as soon as one of them says so. */
   readonly early_stopping: EarlyStoppingPolicy[];
   readonly resources: {

@@ -29,7 +29,7 @@ test("the keys of a document reach the agent, in the shapes of today", () => {
 environment: {image: {cpu: a, gpu: b, rocm: c}, force_pull_image: true, add_capabilities: [SYS_PTRACE], drop_capabilities: [NET_RAW]}
 resources: {shm_size: 2G, devices: ["/dev/fuse:/dev/fuse:rw"]}
 bind_mounts: [{host_path: /data, container_path: data}, {host_path: /ro, container_path: /ro, read_only: true}]
-checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b}`),
+checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b, propagation: rslave}`),
   );
   expect(recordedContainer(config)).toEqual({
     image: { cpu: "a", cuda: "b", rocm: "c" },
@@ -42,7 +42,7 @@ checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b}`),
     ],
     addCapabilities: ["SYS_PTRACE"],
     dropCapabilities: ["NET_RAW"],
-    storageMount: { hostPath: "/mnt/a", containerPath: "/b" },
+    storageMount: { hostPath: "/mnt/a", containerPath: "/b", propagation: "rslave" },
     proxyPorts: [],
   });
 });

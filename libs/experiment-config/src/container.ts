@@ -37,7 +37,11 @@ export type ContainerSection = {
   /** Of the container, to be reached at its agent's host. */
   readonly proxyPorts: readonly ProxyPort[];
   /** Of a shared_fs storage whose host_path is also wanted at another place in the container; else null. */
-  readonly storageMount: { readonly hostPath: string; readonly containerPath: string } | null;
+  readonly storageMount: {
+    readonly hostPath: string;
+    readonly containerPath: string;
+    readonly propagation: string;
+  } | null;
 };
 
 const unit = 1024;
@@ -114,6 +118,6 @@ function storageMountOf(storage: JsonObject): ContainerSection["storageMount"] {
   const containerPath = textAt(storage, "container_path");
   const isMapped = textAt(storage, "type") === "shared_fs" && containerPath !== "";
   return isMapped && hostPath !== "" && hostPath !== containerPath
-    ? { hostPath, containerPath }
+    ? { hostPath, containerPath, propagation: textAt(storage, "propagation") || "rprivate" }
     : null;
 }

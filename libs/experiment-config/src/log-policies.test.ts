@@ -55,8 +55,14 @@ test.each([
 });
 
 test("retention_policy takes effect: nothing warns of it, and its days are recorded", () => {
-  const text = "retention_policy: {log_retention_days: 90}";
+  const text =
+    "retention_policy: {log_retention_days: 90, metric_retention_days: 30, group_retention_days: {validation: -1}}";
   expect(parsed(yaml(text)).warnings).toEqual([]);
-  expect(config(text).retention_policy).toEqual({ log_retention_days: 90 });
-  expect(config().retention_policy).toEqual({ log_retention_days: null });
+  expect(config(text).retention_policy).toEqual({
+    log_retention_days: 90,
+    metric_retention_days: 30,
+    group_retention_days: { validation: -1 },
+  });
+  const none = { metric_retention_days: null, group_retention_days: {} };
+  expect(config().retention_policy).toEqual({ log_retention_days: null, ...none });
 });

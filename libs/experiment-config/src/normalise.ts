@@ -48,7 +48,7 @@ const actingInside = {
     "constraints",
   ],
   environment: ["environment_variables"],
-  retention_policy: ["log_retention_days"],
+  retention_policy: ["log_retention_days", "metric_retention_days", "group_retention_days"],
   checkpoint_storage: [
     "type",
     "container_path",

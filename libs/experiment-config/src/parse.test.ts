@@ -23,7 +23,11 @@ describe("parseExperiment fills in", () => {
         time_limit: null,
         is_single_node: false,
       },
-      retention_policy: { log_retention_days: null },
+      retention_policy: {
+        log_retention_days: null,
+        metric_retention_days: null,
+        group_retention_days: {},
+      },
       log_policies: [
         { name: "CUDA OOM", pattern: ".*CUDA out of memory.*" },
         { name: "ECC Error", pattern: ".*uncorrectable ECC error encountered.*" },

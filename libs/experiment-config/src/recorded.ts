@@ -67,13 +67,7 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
       durationSeconds(valueAt(recorded, "preemption_timeout")) ?? defaults.preemption_timeout,
     max_restarts: countAt(recorded, "max_restarts", defaults.max_restarts),
     log_policies: readLogPolicies(valueAt(recorded, "log_policies")),
-    retention_policy: {
-      log_retention_days: numberAt(
-        mappingAt(recorded, "retention_policy"),
-        "log_retention_days",
-        null,
-      ),
-    },
+    retention_policy: readRetention(mappingAt(recorded, "retention_policy")),
     checkpoint_storage: readStorage(mappingAt(recorded, "checkpoint_storage")),
     environment: readEnvironment(mappingAt(recorded, "environment")),
     reproducibility: {
@@ -87,6 +81,17 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
 }
 
 /** Empty where there is none: a list with anything but texts is none. */
+function readRetention(recorded: JsonObject): NormalisedConfig["retention_policy"] {
+  const byGroup = Object.entries(mappingAt(recorded, "group_retention_days"));
+  return {
+    log_retention_days: numberAt(recorded, "log_retention_days", null),
+    metric_retention_days: numberAt(recorded, "metric_retention_days", null),
+    group_retention_days: Object.fromEntries(
+      byGroup.flatMap(([group, days]) => (typeof days === "number" ? [[group, days]] : [])),
+    ),
+  };
+}
+
 function readEntrypoint(recorded: JsonObject): string | string[] {
   const entrypoint = valueAt(recorded, "entrypoint");
   const words = textsAt(recorded, "entrypoint");

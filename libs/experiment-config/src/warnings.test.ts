@@ -39,6 +39,31 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     ["resources: {slots: 0}", "resources.slots", /slots_per_trial says/],
     ["resources: {agent_label: a}", "resources.agent_label", /resources\.constraints say where/],
     ["profiling: {enabled: true, sync_timings: false}", "profiling.sync_timings", /times nothing/],
+    [
+      "checkpoint_storage: {type: shared_fs, host_path: /s, container_path: /c}",
+      "checkpoint_storage.container_path",
+      /^is mounted beside host_path on agents that run containers/,
+    ],
+    [
+      "checkpoint_storage: {type: shared_fs, host_path: /s, propagation: rslave}",
+      "checkpoint_storage.propagation",
+      /^is that of container_path on agents that run containers/,
+    ],
+    [
+      "checkpoint_storage: {type: shared_fs, host_path: /s, checkpoint_path: /s/a}",
+      "checkpoint_storage.checkpoint_path",
+      /^has no effect: storage_path says/,
+    ],
+    [
+      "checkpoint_storage: {type: shared_fs, host_path: /s, tensorboard_path: /s/a}",
+      "checkpoint_storage.tensorboard_path",
+      /^has no effect: TensorBoard files are kept beside the checkpoints, below tensorboard\/$/,
+    ],
+    [
+      "tensorboard_storage: {type: s3}",
+      "tensorboard_storage",
+      /^has no effect: TensorBoard files are kept beside the checkpoints.*credentials in it are not/,
+    ],
     ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
   ])("say what decides in a key's place: %s", (text, path, sentence) => {
     expect(warned(text)).toEqual({ [path]: expect.stringMatching(sentence) });

@@ -20,6 +20,8 @@ import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts
 const IN_CONTAINERS =
   "takes effect on agents that run containers; a process on its host does not need it";
 const NOT_YET = "is accepted and has no effect yet";
+const BESIDE_CHECKPOINTS =
+  "has no effect: TensorBoard files are kept beside the checkpoints, below tensorboard/";
 /** Of keys that will not have one: what decides in their place. */
 const instead: Readonly<Record<string, string>> = {
   min_validation_period:
@@ -55,6 +57,14 @@ const instead: Readonly<Record<string, string>> = {
   "resources.shm_size": IN_CONTAINERS,
   "resources.devices": IN_CONTAINERS,
   "profiling.sync_timings": "has no effect: the profiler times nothing inside of the training loop",
+  tensorboard_storage: BESIDE_CHECKPOINTS,
+  "checkpoint_storage.container_path":
+    "is mounted beside host_path on agents that run containers; the checkpoints have one path, that of the host",
+  "checkpoint_storage.propagation":
+    "is that of container_path on agents that run containers; a process on its host does not need it",
+  "checkpoint_storage.checkpoint_path":
+    "has no effect: storage_path says in which folder of host_path checkpoints are",
+  "checkpoint_storage.tensorboard_path": BESIDE_CHECKPOINTS,
   "searcher.max_length":
     "does not end a trial: it is passed to the training code, which decides how long it trains; max_time ends one",
   "searcher.unit": "has no effect: the targets of the search's client are in time_metric",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -128,6 +129,20 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(len(platform.sent), 3)
         self.assertTrue(platform.sent[-1].endswith("model.bin"))
 
+    def test_a_right_that_is_lost_midway_is_said_in_a_sentence(self) -> None:
+        found, platform = self.on_store()
+        platform.store_faults = lambda method, key: 403
+        with (
+            mock.patch("trainyard._checkpoint._uploader.UPLOAD_ROUNDS_MAX", 1),
+            mock.patch.object(_folder, "_ATTEMPTS", 1),
+            self.assertRaises(client.UploadError) as raised,
+        ):
+            found.register_folder("iris", self.folder)
+        sentence = (
+            "could not be sent to s3://b/p: the object store answered 403: SlowDown; a repeat"
+        )
+        self.assertIn(sentence, str(raised.exception))
+
     def test_a_lost_answer_of_each_call_changes_nothing(self) -> None:
         found, platform = self.on_store()
         lost: set[str] = set()
@@ -144,9 +159,10 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(version.number, 1)
         self.assertEqual(len(lost), 4)
 
-    def test_an_id_that_is_used_up_is_replaced(self) -> None:
+    def test_an_id_that_is_used_up_is_replaced_by_the_next_of_the_same_content(self) -> None:
         found, platform = self.on_store()
         first = found.register_folder("iris", self.folder).checkpoint
+        others: set[str] = set()
         for code in ("checkpoint_failed", "checkpoint_deleted", "checkpoint_exists"):
             refusal = problem(409, code, "it is not of use")
             platform.faults = lambda request, refusal=refusal: (
@@ -157,6 +173,8 @@ class FolderTest(unittest.TestCase):
             with self.subTest(code):
                 other = found.register_folder("iris", self.folder).checkpoint
                 self.assertNotEqual(other, first)
+                others.add(other)
+        self.assertEqual((len(others), len(self.models.versions)), (1, 2))
 
     def test_a_directory_gets_the_files_and_says_its_storage(self) -> None:
         found = self.on_directory()
@@ -184,6 +202,41 @@ class FolderTest(unittest.TestCase):
             found.register_folder("iris", self.folder)
         self.assertEqual([one.name for one in self.storage.iterdir()], [".trainyard-storage"])
 
+    def test_files_that_another_upload_has_completed_are_not_touched(self) -> None:
+        found = self.on_directory()
+        before: dict[str, int] = {}
+
+        def overtake(request: Request) -> Any:
+            # Between the declaration and the copy another process of the same person is done.
+            if request.path == "/api/v1/checkpoints" and "storageId" in request.body:
+                target = self.storage / request.body["checkpoint"]
+                shutil.copytree(self.folder, target)
+                before.update((path, (target / path).stat().st_ino) for path in FILES)
+            return None
+
+        self.platform.faults = overtake
+        version = found.register_folder("iris", self.folder)
+        target = self.storage / version.checkpoint
+        self.assertEqual({path: (target / path).stat().st_ino for path in FILES}, before)
+        names = sorted(one.name for one in self.storage.iterdir())
+        self.assertEqual(names, sorted([".trainyard-storage", version.checkpoint]))
+
+    def test_a_link_in_the_place_of_the_checkpoint_is_not_followed(self) -> None:
+        found = self.on_directory()
+        elsewhere = self.scratch / "elsewhere"
+        elsewhere.mkdir()
+
+        def plant(request: Request) -> Any:
+            if request.path == "/api/v1/checkpoints" and "storageId" in request.body:
+                (self.storage / request.body["checkpoint"]).symlink_to(elsewhere)
+            return None
+
+        self.platform.faults = plant
+        with self.assertRaises(OSError):
+            found.register_folder("iris", self.folder)
+        self.assertEqual(list(elsewhere.iterdir()), [])
+        self.assertEqual(self.models.versions, [])
+
     def test_what_cannot_be_uploaded_is_refused_by_name_before_anything_is_declared(self) -> None:
         found, platform = self.on_store()
         outside = self.scratch / "outside"
@@ -209,6 +262,16 @@ class FolderTest(unittest.TestCase):
         def odd_name() -> None:
             (self.folder / os.fsdecode(b"n\xff")).write_bytes(b"")
 
+        def too_deep() -> None:
+            before = os.getcwd()
+            os.chdir(self.folder)
+            try:
+                for _ in range(30):
+                    os.mkdir("d" * 200)
+                    os.chdir("d" * 200)
+            finally:
+                os.chdir(before)
+
         def too_many() -> None:
             (self.folder / "many").mkdir()
             for number in range(5_001 - len(FILES)):
@@ -221,6 +284,7 @@ class FolderTest(unittest.TestCase):
             (loop, "is a link"),
             (pipe, "stolen is neither a file nor a folder"),
             (odd_name, r"the name 'n\\udcff' .* is not UTF-8"),
+            (too_deep, "^.{,250} has too long a path$"),
             (too_many, "more than 5,000 files"),
         ]
         for make, why in cases:
@@ -229,6 +293,7 @@ class FolderTest(unittest.TestCase):
                 found.register_folder("iris", self.folder)
             for path in ("stolen", "deep/up", os.fsdecode(b"n\xff")):
                 (self.folder / path).unlink(missing_ok=True)
+            shutil.rmtree(self.folder / ("d" * 200), ignore_errors=True)
         empty = self.scratch / "empty"
         (empty / "deep").mkdir(parents=True)
         for folder, why in (

@@ -26,6 +26,34 @@ class Reports(DistributedCase):
         self.assert_end("FINISHED")
         self.assertFalse((self.folder / "run-1" / "end.json").exists())
 
+    def test_every_rank_reports_what_is_combined_over_the_ranks(self):
+        script = """
+            with trainyard.init(distributed=together) as ctx:
+                ctx.train.report_metrics("speed", 1, {"tokens": 10 * rank}, aggregation="sum")
+                ctx.train.report_validation_metrics(2, {"loss": rank}, aggregation="mean")
+                ctx.train.report_training_metrics(2, {"loss": rank})
+                together.barrier()
+            """
+        self.together(script, size=4, hosts=2)
+        told = sorted(
+            (report["group"], report.get("rank", 0), report.get("aggregation"), report["metrics"])
+            for report in self.platform.reports.values()
+        )
+        self.assertEqual(
+            told,
+            [
+                ("speed", 0, "sum", {"tokens": 0}),
+                ("speed", 1, "sum", {"tokens": 10}),
+                ("speed", 2, "sum", {"tokens": 20}),
+                ("speed", 3, "sum", {"tokens": 30}),
+                ("training", 0, None, {"loss": 0}),
+                ("validation", 0, "mean", {"loss": 0}),
+                ("validation", 1, "mean", {"loss": 1}),
+                ("validation", 2, "mean", {"loss": 2}),
+                ("validation", 3, "mean", {"loss": 3}),
+            ],
+        )
+
     def test_without_a_cluster_there_is_one_folder(self):
         env = {"TRAINYARD_TRIAL_ID": "", "TRAINYARD_LOCAL_DIR": str(self.folder / "local")}
         _, err = self.together(REPORTS, **env)

@@ -41,7 +41,7 @@ create table metrics.tails (
   last_step double precision not null,
   first_at_ms double precision not null,
   last_at_ms double precision not null,
-  -- A JSON line for each report (src/core/columns/tail.ts), in UTF-8.
+  -- A JSON list of the reports (src/core/columns/tail.ts), in UTF-8.
   body bytea not null
 );
 alter table metrics.tails alter column body set storage external;

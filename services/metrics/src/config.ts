@@ -11,12 +11,15 @@ const schema = z.object({
   ...connectionVariables,
   /** The database of the points, where that is not the log's. */
   TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
+  TRAINYARD_METRIC_RETENTION_DAYS: z.coerce.number().int().min(-1).max(32_767).default(-1),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
   TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
 });
 
 export type MetricsConfig = ConnectionsConfig & {
   readonly tables: ConnectionsConfig;
+  /** Of points and system samples, after their experiment's end; -1 for ever. */
+  readonly retentionDays: number;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
 };
 
@@ -32,6 +35,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Metr
   return {
     ...connections,
     tables: { ...connections, postgresUrl },
+    retentionDays: env.TRAINYARD_METRIC_RETENTION_DAYS,
     runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]),
   };
 }

@@ -37,12 +37,12 @@ export const metricsLimits = {
   namesKnownPerGroupMax: 20_000,
   /** Attempts at a write while other replicas write the same runs. */
   writeAttemptsMax: 20,
-  /** A tail of so many reports is compacted at once; so many bytes count as one report more. */
-  tailWeightMax: 1_000,
+  /** A tail of so many reports is compacted at once, half a block, so it is merged with no other; so many bytes count as one report more. */
+  tailWeightMax: 2_048,
   tailBytesPerReport: 4 * 1024,
   /** A smaller tail is compacted after this long. */
   tailAgeMs: 120_000,
-  /** Reports of one block: a chart of a million points reads 250 blocks, a page of reports one or two. */
+  /** Reports of one block: a chart of a million points reads some 400 blocks of half as many or more, a page of reports one or two. */
   blockReportsMax: 4_096,
   /** The same in bytes of JSON, for reports with very many or with large values. */
   blockBytesMax: 1024 * 1024,
@@ -59,6 +59,13 @@ export const metricsLimits = {
   oldRowsPauseMs: 5_000,
   /** Before those that could not be moved are tried again. */
   oldRowsLeftPauseMs: 600_000,
+  /** Rows that one statement of retention removes, and blocks, which go with their columns. */
+  rowsPerRemovalMax: 5_000,
+  blocksPerRemovalMax: 50,
+  /** Between two looks at what is to be removed: days are what is counted. */
+  retentionLookMs: 6 * 3_600_000,
+  /** Of an experiment's stream, which has one for each time that it is paused or activated. */
+  eventsRead: 10_000,
   /** Points that one answer is made of, for each trial: some 60 bytes each while they are put in order. */
   seriesPointsMax: 5_000_000,
   /** Blocks read at once: some MiB of one metric. */

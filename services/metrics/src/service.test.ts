@@ -123,7 +123,20 @@ describe("reports", () => {
     expect((await metrics.send(service, `${trial}#1`, body)).status).toBe(400);
   });
 
-  test("are copied to the bus once they are stored, and once", async () => {
+  test("of a rank other than the chief are stored, and no validation in the log", async () => {
+    const trial = await newTrial();
+    const reports = [0, 1, 2].map((rank) => ({
+      ...report(rank, "validation", 10, { loss: rank }),
+      ...{ key: `${rank}-1`, rank, aggregation: "max" },
+    }));
+    const answer = await metrics.send(service, `${trial}#1`, { reports });
+    expect(answer).toMatchObject({ status: 200, body: { accepted: 3 } });
+    const told = await metrics.stage.events(`measurement-${trial}`);
+    expect(told).toMatchObject([{ type: "ValidationReported", data: { scalars: { loss: 0 } } }]);
+    expect(await metrics.points(trial)).toHaveLength(3);
+  });
+
+  test("are announced on the bus once they are stored, and once, by the last of each group", async () => {
     const trial = await newTrial();
     const heard: string[] = [];
     const bodies: unknown[] = [];
@@ -132,7 +145,7 @@ describe("reports", () => {
       heard.push(subject);
       bodies.push(codecOf<object>(PointSchema).decode(new TextDecoder().decode(body)));
     });
-    const reports = [report(1, "training", 10)];
+    const reports = [report(3, "training", 9), report(1, "training", 10)];
     await metrics.send(service, `${trial}#1`, { reports });
     await metrics.send(service, `${trial}#1`, { reports });
     reports.push(report(2, "my.group", 10, { loss: "NaN", note: "x" }));

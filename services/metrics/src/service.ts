@@ -24,6 +24,7 @@ import { OldRowsMove } from "./shell/old-rows-move.ts";
 import { PointStore } from "./shell/point-store.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
+import { Retention } from "./shell/retention.ts";
 import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
 import { SystemTable } from "./shell/system-table.ts";
@@ -54,7 +55,7 @@ export async function createService(
     partition: new Partition(name, 0, parts, async () => ({
       reactions: { consumer: name, handlers: reactions },
       commands: {},
-      effects: (signal) => upkeep(pool, parts, signal),
+      effects: (signal) => upkeep(pool, parts, config, signal),
     })),
     loops: [(signal) => follower.run(signal)],
     commands: {
@@ -66,13 +67,19 @@ export async function createService(
   });
 }
 
-/** What one replica does in the background: old rows become tails, and tails become blocks. */
-async function upkeep(pool: Pool, parts: Parts, signal: AbortSignal): Promise<void> {
+/** What one replica does in the background: old rows become tails, tails become blocks, and what is due goes. */
+async function upkeep(
+  pool: Pool,
+  parts: Parts,
+  { retentionDays }: MetricsConfig,
+  signal: AbortSignal,
+): Promise<void> {
   const { compactionRunsMax, compactionPauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
   const oldRows = new OldRowsMove(pool, parts.logger);
   const migration = new EffectLoop("old-rows", parts, () => oldRows.step());
-  await Promise.all([compaction.run(signal), migration.run(signal)]);
+  const retention = new Retention({ ...parts, pool, retentionDays });
+  await Promise.all([compaction.run(signal), migration.run(signal), retention.loop.run(signal)]);
 }

@@ -113,6 +113,19 @@ test("a run writes to no folder of a person, and a person to no checkpoint of a 
   expect(await complete(ofRun.checkpoint)).toMatchObject(rejectedAs("not_your_run"));
 });
 
+test("of a folder that is complete, or has failed, nothing more is planned", async () => {
+  const checkpoint = await uploaded();
+  const other = [entry("model.bin", "other weights")];
+  const plan = await bucket.planned({ checkpoint, trial: "", manifest: other });
+  expect(plan).toMatchObject([{ path: "model.bin", parts: [] }]);
+  const failed = randomUUID();
+  await declare(failed);
+  await bucket.sendAll(await bucket.planned({ checkpoint: failed, trial: "", manifest }), files);
+  const wrong = { checkpoint: failed, trial: "", manifest: other };
+  expect(await bucket.decided(wrong)).toMatchObject(rejectedAs("checkpoint_incomplete"));
+  expect(await bucket.planUpload(wrong)).toMatchObject(rejectedAs("checkpoint_failed"));
+});
+
 test("a folder that was deleted is not declared again under its id", async () => {
   const checkpoint = await uploaded();
   await bucket.registry.stage.tell(`retention-${checkpoint}`, {

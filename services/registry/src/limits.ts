@@ -5,6 +5,8 @@ export const registryLimits = {
   manifestCharactersMax: 896 * 1024,
   /** The longest path that Linux opens. */
   pathCharactersMax: 4_096,
+  /** Of a path in a sentence. */
+  pathCharactersShownMax: 200,
   /** Offending files that a refusal lists; the first is in its sentence. */
   problemsToldMax: 16,
   /** As encoded: the metadata is part of an event of at most 256 KiB, with the storage section of a configuration beside it. */
@@ -24,6 +26,8 @@ export const registryLimits = {
   partsPlannedMax: 800,
   /** Between two events of an upload that moves: the next run waits ten minutes from each. */
   uploadToldMs: 2 * 60 * 1000,
+  /** As many as a checkpoint of 5,000 files is planned in. */
+  pagesRememberedMax: 50,
   /** Manifests that are kept in memory for uploads that ask page by page: 5,000 files are about a megabyte. */
   manifestsIndexedMax: 16,
   /** Requests to an object store at one time. */

@@ -230,7 +230,10 @@ describe("an audit", () => {
   });
 
   test("never finds a name below which another root of checkpoints is", async () => {
-    await stored();
+    const whole = await stored();
+    const below = { type: "directory", container_path: join(registry.storage, whole, "more") };
+    await registry.stage.tell("experiment-8", experimentStoredIn(below));
+    await registry.declareIn({ trial: await registry.newTrial("8") });
     const name = randomUUID();
     const inner = join(registry.storage, name);
     await mkdir(join(inner, "deep"), { recursive: true });
@@ -243,6 +246,8 @@ describe("an audit", () => {
     expect(answer).toMatchObject({ kind: "ok" });
     const found = answer.kind === "ok" ? answer.reply.findings : [];
     expect(found.map((one) => one.name)).not.toContain(name);
+    // Nor is a checkpoint missing for that.
+    expect(found.map((one) => one.name)).not.toContain(whole);
     expect(registry.has(name, "deep")).toBe(true);
   });
 

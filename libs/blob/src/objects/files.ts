@@ -1,7 +1,7 @@
 /** Files against what a store keeps of them. */
 import { createHash } from "node:crypto";
 import { Fault } from "@trainyard/kernel";
-import type { FileDigests, ObjectHead } from "./port.ts";
+import type { Claim, FileDigests, ObjectHead, UploadPlan } from "./port.ts";
 
 export type PartRange = { readonly offset: number; readonly bytes: number };
 
@@ -12,6 +12,16 @@ export function partsOf(bytes: number, partBytes: number): readonly PartRange[] 
     return { offset, bytes: Math.min(partBytes, bytes - offset) };
   });
 }
+
+/** What a plan says is missing. */
+export function missingOf(ranges: readonly PartRange[]): UploadPlan["missing"] {
+  return { parts: ranges.length, bytes: ranges.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+export const nothingMissing = missingOf([]);
+
+/** Without a limit. */
+export const claimAll: Claim = (parts) => parts;
 
 /** Throws a Fault `wrong_digests` for a list of parts that is not of this file, `file_too_large` for too many parts. */
 export function checkFile(

@@ -2,6 +2,7 @@ export { readCredentialsFile, type StorageCredentials } from "./credentials.ts";
 export { compareWithFile } from "./files.ts";
 export { MemoryBucket, type MemoryStoreOptions, openMemoryStore } from "./memory.ts";
 export type {
+  Claim,
   FileDigests,
   ListedObject,
   ObjectChecksum,

@@ -2,16 +2,26 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
 import { away, bucketNotFound, refused, uploadIncomplete } from "./faults.ts";
-import { base64OfHex, checkFile, compareWithFile, compositeSha256, partsOf } from "./files.ts";
+import {
+  base64OfHex,
+  checkFile,
+  claimAll,
+  compareWithFile,
+  compositeSha256,
+  missingOf,
+  nothingMissing,
+  type PartRange,
+  partsOf,
+} from "./files.ts";
 import { checkObjectKey, keyPrefix } from "./keys.ts";
 import type {
+  Claim,
   FileDigests,
   ListedObject,
   ObjectChecksum,
   ObjectContent,
   ObjectHead,
   ObjectStore,
-  PlannedPart,
   PlannedRequest,
   UploadPlan,
 } from "./port.ts";
@@ -161,25 +171,37 @@ class MemoryStore implements ObjectStore {
     return "copied";
   }
 
-  async planUpload(key: string, file: FileDigests): Promise<UploadPlan> {
+  async planUpload(
+    key: string,
+    file: FileDigests,
+    { claim = claimAll }: { readonly claim?: Claim } = {},
+  ): Promise<UploadPlan> {
     checkFile(key, file, this.partBytes, partsMax);
     const kind = file.parts.length === 1 ? "single" : "multipart";
     const head = await this.head(key);
-    if (head !== null && compareWithFile(head, file) === "same") return { kind, parts: [] };
+    if (head !== null && compareWithFile(head, file) === "same") {
+      return { kind, missing: nothingMissing, parts: [] };
+    }
     const full = this.#prefix + key;
     if (kind === "multipart" && !this.#bucket.uploads.has(full)) {
       this.#bucket.uploads.set(full, new Map());
     }
-    return { kind, parts: this.#missing(full, file) };
+    const missing = this.#missing(full, file);
+    const claimed = missing.slice(0, claim(missing.length));
+    const isPart = this.#bucket.uploads.has(full);
+    const parts = claimed.map(({ sha256, ...range }) => {
+      return { ...range, request: this.#planPart(full, range.offset, sha256, isPart) };
+    });
+    return { kind, missing: missingOf(missing), parts };
   }
 
-  #missing(full: string, file: FileDigests): readonly PlannedPart[] {
+  #missing(full: string, file: FileDigests): readonly (PartRange & { readonly sha256: string })[] {
     const sent = this.#bucket.uploads.get(full);
     return partsOf(file.bytes, this.partBytes).flatMap(({ offset, bytes }, index) => {
       const { sha256 = "" } = file.parts[index] ?? {};
       const part = sent?.get(offset);
       if (part !== undefined && digestOf(part) === sha256) return [];
-      return [{ offset, bytes, request: this.#planPart(full, offset, sha256, sent !== undefined) }];
+      return [{ offset, bytes, sha256 }];
     });
   }
 

@@ -3,6 +3,7 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import type { CheckpointStorageSection } from "../checkpoint-folder.ts";
 import type { StorageCredentials } from "./credentials.ts";
 import type { ObjectStore } from "./port.ts";
+import type { S3Encryption } from "./s3/options.ts";
 
 /** `silenceMs` of every attempt, and the attempts of one call, the first included. */
 export type StorePatience = { readonly silenceMs: number; readonly attemptsMax: number };
@@ -13,6 +14,8 @@ export type ObjectStoreSettings = {
   readonly credentials?: StorageCredentials;
   /** Of S3. */
   readonly region?: string;
+  readonly s3Encryption?: S3Encryption;
+  readonly gcsKmsKey?: string;
   /** Of Google Cloud Storage, where it is not Google's. */
   readonly gcsEndpoint?: string;
   /** That of the adapter unless given. */
@@ -22,8 +25,9 @@ export type ObjectStoreSettings = {
 /** Null for a section that names no object store. An adapter is loaded when it is needed. */
 export async function openObjectStore(
   section: CheckpointStorageSection,
-  { clock, credentials, region, gcsEndpoint, patience }: ObjectStoreSettings,
+  settings: ObjectStoreSettings,
 ): Promise<ObjectStore | null> {
+  const { clock, credentials, region, s3Encryption, gcsKmsKey, gcsEndpoint, patience } = settings;
   const type = section["type"];
   if (type !== "s3" && type !== "gcs") return null;
   const bucket = textAt(section, "bucket");
@@ -37,6 +41,7 @@ export async function openObjectStore(
     return openGcsStore({
       ...common,
       ...(gcsEndpoint === undefined ? {} : { endpoint: gcsEndpoint }),
+      ...(gcsKmsKey === undefined ? {} : { kmsKey: gcsKmsKey }),
       ...(credentials?.gcs === undefined ? {} : { credentials: credentials.gcs }),
     });
   }
@@ -46,6 +51,7 @@ export async function openObjectStore(
     ...common,
     ...(endpoint === null ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
+    ...(s3Encryption === undefined ? {} : { encryption: s3Encryption }),
     ...(credentials?.s3 === undefined ? {} : { credentials: credentials.s3 }),
   });
 }

@@ -61,12 +61,17 @@ export type PlannedRequest = {
  * What is left to send of a file. `parts` holds only what the store does not have yet; a part covers the bytes from
  * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, all that is left: of one that
  * breaks off the store keeps what arrived, and the next plan begins there.
- * Empty: all is there, and `finishUpload` makes the object.
+ * Where `missing` has no part all is there, and `finishUpload` makes the object.
  */
 export type UploadPlan = {
   readonly kind: "single" | "multipart" | "resumable";
+  /** Of all that the store does not have; `parts` may have the first of these only (see `claim`). */
+  readonly missing: { readonly parts: number; readonly bytes: number };
   readonly parts: readonly PlannedPart[];
 };
+
+/** How many of some parts may be planned. */
+export type Claim = (parts: number) => number;
 
 export type PlannedPart = {
   readonly offset: number;
@@ -101,12 +106,13 @@ export interface ObjectStore extends AsyncDisposable {
   copy(from: string, to: string): Promise<"copied" | "absent" | "unsupported">;
   /**
    * What is left to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
-   * caller knows from a listing that there is no such object, which saves a request.
+   * caller knows from a listing that there is no such object, which saves a request. `claim` is asked once, with the number of missing
+   * parts, and tells how many of them are planned now: several plans share what one answer holds. All without it.
    */
   planUpload(
     key: string,
     file: FileDigests,
-    options?: { readonly absent?: boolean },
+    options?: { readonly absent?: boolean; readonly claim?: Claim },
   ): Promise<UploadPlan>;
   /** Makes one object of the parts that were sent. Repeats harm nothing. A Fault `upload_incomplete` if parts are missing. */
   finishUpload(key: string, file: FileDigests): Promise<ObjectHead>;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { SilentServer } from "@trainyard/testing";
+import { GcsServer, newAccount } from "@trainyard/testing/gcs";
 import { expect, test } from "vitest";
 import { Stores } from "./stores.ts";
 
@@ -21,6 +22,50 @@ test("a store at an address that the operator has named is opened once", async (
   const store = await stores.of({ ...section, endpoint_url });
   expect(store?.address).toContain("s3://models");
   expect(await stores.of({ ...section, endpoint_url })).toBe(store);
+});
+
+test.each([
+  [{ kind: "s3" } as const, "AES256", undefined],
+  [{ kind: "kms", keyId: "arn:aws:kms:key/1" } as const, "aws:kms", "arn:aws:kms:key/1"],
+])("objects of S3 are encrypted as the operator says: %j", async (s3Encryption, kind, key) => {
+  const folder = await mkdtemp(join(tmpdir(), "stores-"));
+  const credentialsFile = join(folder, "storage.json");
+  const s3 = { access_key_id: "key", secret_access_key: "secret" };
+  await writeFile(credentialsFile, JSON.stringify({ s3 }), { mode: 0o600 });
+  await using stores = new Stores({ clock: systemClock, credentialsFile, s3Encryption });
+  const store = await stores.of(section);
+  const sha256 = "ab".repeat(32);
+  const file = { bytes: 1, sha256, parts: [{ sha256 }], md5: "", crc32c: "" };
+  const plan = await store?.planUpload("a", file, { absent: true });
+  expect(plan?.parts[0]?.request.headers).toMatchObject({
+    "x-amz-server-side-encryption": kind,
+    ...(key === undefined ? {} : { "x-amz-server-side-encryption-aws-kms-key-id": key }),
+  });
+  await rm(folder, { recursive: true });
+});
+
+test("objects of Google's are encrypted with the key that the operator names", async () => {
+  const gcs = newAccount("a");
+  const server = await GcsServer.start({ buckets: ["models"], accounts: [gcs] });
+  const folder = await mkdtemp(join(tmpdir(), "stores-"));
+  const credentialsFile = join(folder, "storage.json");
+  await writeFile(credentialsFile, JSON.stringify({ gcs }), { mode: 0o600 });
+  const settings = { clock: systemClock, credentialsFile, gcsEndpoint: server.url };
+  await using stores = new Stores({ ...settings, gcsKmsKey: "projects/p/k" });
+  const store = await stores.of({ type: "gcs", bucket: "models" });
+  const sha256 = "ab".repeat(32);
+  const file = {
+    bytes: 1,
+    sha256,
+    parts: [{ sha256 }],
+    md5: "CY9rzUYh03PK3k6DJie09g==",
+    crc32c: "",
+  };
+  const plan = await store?.planUpload("a", file, { absent: true });
+  const { headers } = plan?.parts[0]?.request ?? { headers: {} };
+  expect(headers).toMatchObject({ "x-goog-encryption-kms-key-name": "projects/p/k" });
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
 });
 
 test("a directory is no object store", async () => {

@@ -5,12 +5,17 @@ import { markStore } from "./checkpoint-objects.ts";
 import { readCredentialsFile } from "./credentials.ts";
 import { openObjectStore, type StorePatience } from "./open-object-store.ts";
 import type { ObjectStore } from "./port.ts";
+import type { S3Encryption } from "./s3/options.ts";
 
 export type StoresSettings = {
   readonly clock: Clock;
   /** A file of credentials (see `readCredentialsFile`); without one the client looks where its vendor's tools do. */
   readonly credentialsFile?: string | undefined;
   readonly region?: string | undefined;
+  /** How S3 encrypts what is stored; without it, as the bucket says. */
+  readonly s3Encryption?: S3Encryption | undefined;
+  /** The key of Cloud KMS that encrypts what is stored in Google Cloud Storage; without it, as the bucket says. */
+  readonly gcsKmsKey?: string | undefined;
   /** Of Google Cloud Storage, where it is not Google's. */
   readonly gcsEndpoint?: string | undefined;
   /**
@@ -62,6 +67,8 @@ export class Stores implements AsyncDisposable {
       clock,
       credentialsFile,
       region,
+      s3Encryption,
+      gcsKmsKey,
       gcsEndpoint,
       endpoints = [],
       patience,
@@ -77,6 +84,8 @@ export class Stores implements AsyncDisposable {
       clock,
       ...(credentials && { credentials }),
       ...(region && { region }),
+      ...(s3Encryption && { s3Encryption }),
+      ...(gcsKmsKey && { gcsKmsKey }),
       ...(gcsEndpoint && { gcsEndpoint }),
       ...(patience && { patience }),
     });

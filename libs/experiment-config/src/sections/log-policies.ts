@@ -63,9 +63,15 @@ export const logPolicies: Part = {
   fill: (policies) => byName(asList(policies), builtIn),
 };
 
+const retentionDays = z.int().min(-1).max(32_767);
+
 /** Days after the end of the experiment; -1 for ever. */
 export const retentionPolicy: Part = {
-  schema: section({ log_retention_days: z.int().min(-1).max(32_767) }),
+  schema: section({
+    log_retention_days: retentionDays,
+    metric_retention_days: retentionDays,
+    group_retention_days: z.record(z.string().min(1), retentionDays),
+  }),
 };
 
 /** One action in its two forms. */

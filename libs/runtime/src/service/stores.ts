@@ -6,6 +6,12 @@ export const storesVariables = {
   /** A file of mode 0600 with the platform's credentials; without it those of the environment or the instance count. */
   TRAINYARD_STORAGE_CREDENTIALS: z.string().min(1).optional(),
   TRAINYARD_STORAGE_REGION: z.string().min(1).optional(),
+  /** How S3 encrypts checkpoints, where the bucket's own setting is not meant. */
+  TRAINYARD_STORAGE_S3_ENCRYPTION: z.enum(["s3", "kms"]).optional(),
+  /** The id of the key for `kms`, where it is not the account's own. */
+  TRAINYARD_STORAGE_S3_KMS_KEY: z.string().min(1).optional(),
+  /** The name of the key of Cloud KMS that encrypts checkpoints, where the bucket's own setting is not meant. */
+  TRAINYARD_STORAGE_GCS_KMS_KEY: z.string().min(1).optional(),
   /** Of Google Cloud Storage, where it is not Google's: a private address of it, or a server that speaks its protocol. */
   TRAINYARD_STORAGE_GCS_ENDPOINT: z.url().optional(),
   /** The stores other than Amazon's that configurations may name: addresses with commas between. */
@@ -24,18 +30,37 @@ export type StoresConfig = {
   readonly stores: {
     readonly credentialsFile: string | undefined;
     readonly region: string | undefined;
+    readonly s3Encryption:
+      | { readonly kind: "s3" }
+      | { readonly kind: "kms"; readonly keyId?: string }
+      | undefined;
+    readonly gcsKmsKey: string | undefined;
     readonly gcsEndpoint: string | undefined;
     readonly endpoints: readonly string[];
     readonly patience: { readonly silenceMs: number; readonly attemptsMax: number };
   };
 };
 
-export function storesOf(
-  env: z.output<z.ZodObject<typeof storesVariables>>,
-): StoresConfig["stores"] {
+type Environment = z.output<z.ZodObject<typeof storesVariables>>;
+
+function s3EncryptionOf({
+  TRAINYARD_STORAGE_S3_ENCRYPTION: kind,
+  TRAINYARD_STORAGE_S3_KMS_KEY: keyId,
+}: Environment): StoresConfig["stores"]["s3Encryption"] {
+  if (kind === "s3" && keyId !== undefined) {
+    throw new Error("TRAINYARD_STORAGE_S3_KMS_KEY is for TRAINYARD_STORAGE_S3_ENCRYPTION=kms");
+  }
+  if (kind === "s3") return { kind };
+  if (kind === undefined && keyId === undefined) return undefined;
+  return { kind: "kms", ...(keyId === undefined ? {} : { keyId }) };
+}
+
+export function storesOf(env: Environment): StoresConfig["stores"] {
   return {
     credentialsFile: env.TRAINYARD_STORAGE_CREDENTIALS,
     region: env.TRAINYARD_STORAGE_REGION,
+    s3Encryption: s3EncryptionOf(env),
+    gcsKmsKey: env.TRAINYARD_STORAGE_GCS_KMS_KEY,
     gcsEndpoint: env.TRAINYARD_STORAGE_GCS_ENDPOINT,
     endpoints: env.TRAINYARD_STORAGE_ENDPOINTS.split(",").map((one) => one.trim()),
     patience: { silenceMs: env.TRAINYARD_STORAGE_SILENCE_SECONDS * 1_000, attemptsMax },

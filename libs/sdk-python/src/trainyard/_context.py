@@ -144,7 +144,6 @@ class Context:
         self._sender = sender
         self._watcher = watcher
         self._end = _end.EndRecord(info.run_dir)
-        is_chief = distributed.rank == 0
         self._sync = sync
         self.tensorboard = TensorBoardContext(info, distributed.rank, sync)
         self.train = TrainContext(
@@ -152,7 +151,7 @@ class Context:
             sender,
             self._end,
             info.steps_completed,
-            is_chief,
+            distributed.rank,
             metric_of(info.config),
             self.tensorboard,
         )

@@ -19,7 +19,7 @@ from . import _values
 from ._checkpoint._store import entry_of
 from ._files import PathLike
 from ._info import Info
-from ._storage import METADATA, FileEntry, Plan
+from ._storage import METADATA, FileEntry, Plan, seal
 from .errors import CheckpointError
 
 DEFAULT_FOLDER = "trainyard-local"
@@ -93,6 +93,10 @@ class LocalStore:
         del steps_completed, metadata  # The folder's own metadata file holds both.
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder / uuid
+
+    def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
+        """Makes the files of a folder durable."""
+        return seal(folder)
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
         """A folder takes what could be sealed."""

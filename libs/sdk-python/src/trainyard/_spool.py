@@ -29,7 +29,7 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +77,16 @@ class Spool:
         self._lost = 0
         _spools.add(self)
 
-    def append(self, group: str, steps_completed: float, metrics: dict[str, Any]) -> str | None:
+    def append(
+        self,
+        group: str,
+        steps_completed: float,
+        metrics: dict[str, Any],
+        of_rank: Mapping[str, Any] | None = None,
+    ) -> str | None:
         """Writes one report and returns its key; None when the disk does not take it yet. The arguments
-        are proto JSON already.
+        are proto JSON already. ``of_rank`` has the rank and the aggregation of values that are
+        combined over the ranks.
 
         Raises ReportTooLargeError, a ValueError, when the report is larger than the limit.
         """
@@ -88,20 +95,20 @@ class Spool:
                 f"the report has {len(metrics):,} metrics; "
                 f"at most {METRIC_NAMES_MAX:,} can be stored"
             )
-        return self._append(group, steps_completed, "metrics", metrics)
+        return self._append(group, steps_completed, {"metrics": metrics, **(of_rank or {})})
 
     def append_system(
         self, group: str, steps_completed: float, sample: dict[str, Any]
     ) -> str | None:
         """The same for what a machine was doing: ``sample`` is a SystemSample as proto JSON."""
-        return self._append(group, steps_completed, "system", sample)
+        return self._append(group, steps_completed, {"system": sample})
 
-    def _append(self, group: str, steps: float, kind: str, content: dict[str, Any]) -> str | None:
+    def _append(self, group: str, steps: float, content: dict[str, Any]) -> str | None:
         at_ms = time.time_ns() // 1_000_000
         # Everything but the key, encoded before the lock is taken.
-        rest = _values.encode(
-            {"group": group, "stepsCompleted": steps, "atMs": at_ms, kind: content}
-        )[1:]
+        rest = _values.encode({"group": group, "stepsCompleted": steps, "atMs": at_ms, **content})[
+            1:
+        ]
         if len(rest) > REPORT_BYTES_MAX:
             raise ReportTooLargeError(
                 f"the report has {len(rest):,} bytes as JSON; "

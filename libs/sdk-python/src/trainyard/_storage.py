@@ -168,15 +168,18 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
             os.replace(copy, link)
 
 
-def seal(folder: Path) -> list[FileEntry]:
-    """Makes the folder's files durable and returns their manifest."""
+def seal(folder: Path, entry_of: Callable[[Path, str], FileEntry] | None = None) -> list[FileEntry]:
+    """Makes the folder's files durable and returns their manifest. ``entry_of`` reads one file; it is called by several
+    threads.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     paths = files_of(folder)
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
         # The disk is waited for while other files, or the same, are hashed.
         synced = [lanes.submit(_sync, folder / path) for path in paths]
-        manifest = list(lanes.map(lambda path: entry_of_file(folder, path), paths))
+        read = entry_of or entry_of_file
+        manifest = list(lanes.map(lambda path: read(folder, path), paths))
         for one in synced:
             one.result()
     check_manifest(folder, manifest)

@@ -20,6 +20,7 @@ from .tensorboard._context import files_of
 TRAINING = "training"
 VALIDATION = "validation"
 PROGRESS = "progress"
+AGGREGATIONS = ("mean", "sum", "min", "max")
 
 
 class EarlyExitReason(enum.Enum):
@@ -42,7 +43,9 @@ class TrainContext:
     the disk does not take the report.
 
     In distributed training the chief reports: on the other ranks the ``report_…`` calls do nothing,
-    so that all ranks can run the same code. ``report_early_exit`` counts from any rank.
+    so that all ranks can run the same code. With ``aggregation`` (``"mean"``, ``"sum"``, ``"min"``
+    or ``"max"``) every rank reports its own values: charts show those of one step combined, and a
+    search goes by the chief's. ``report_early_exit`` counts from any rank.
     """
 
     def __init__(
@@ -51,11 +54,12 @@ class TrainContext:
         sender: Sender | None,
         end: _end.EndRecord,
         steps: float,
-        is_chief: bool = True,
+        rank: int = 0,
         searcher_metric: str | None = None,
         tensorboard: TensorBoardContext | None = None,
     ) -> None:
-        self._is_chief = is_chief
+        self._rank = rank
+        self._is_chief = rank == 0
         self._search_metric = SearchMetricCheck(searcher_metric)
         self._warned_of_batches = False
         # Groups of which a report was too large.
@@ -78,6 +82,8 @@ class TrainContext:
         steps_completed: float,
         metrics: Mapping[str, Any],
         batch_metrics: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        aggregation: str | None = None,
     ) -> None:
         """Reports metrics of the training after ``steps_completed`` steps (batches, or whatever the
         script counts). ``batch_metrics``, which scripts for Determined give, is not stored: the
@@ -88,17 +94,28 @@ class TrainContext:
             log.warning(
                 "batch_metrics of report_training_metrics are not stored: report more often"
             )
-        self.report_metrics(TRAINING, steps_completed, metrics)
+        self.report_metrics(TRAINING, steps_completed, metrics, aggregation=aggregation)
 
-    def report_validation_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
+    def report_validation_metrics(
+        self,
+        steps_completed: float,
+        metrics: Mapping[str, Any],
+        *,
+        aggregation: str | None = None,
+    ) -> None:
         """Reports metrics of a validation. A search decides on the one that its configuration
         names; the first validation that lacks it is warned of. Of one that is too large, the
         numbers are reported alone.
         """
-        self.report_metrics(VALIDATION, steps_completed, metrics)
+        self.report_metrics(VALIDATION, steps_completed, metrics, aggregation=aggregation)
 
     def report_metrics(
-        self, group: str, steps_completed: float, metrics: Mapping[str, Any]
+        self,
+        group: str,
+        steps_completed: float,
+        metrics: Mapping[str, Any],
+        *,
+        aggregation: str | None = None,
     ) -> None:
         """Reports metrics of a group of your own naming.
 
@@ -107,7 +124,9 @@ class TrainContext:
         back. One report takes up to 128 KiB as JSON and 4,096 names: a larger one is left out, and
         the first of a group is warned of.
         """
-        if not self._is_chief:
+        if aggregation not in (None, *AGGREGATIONS):
+            raise ValueError(f"aggregation must be one of {AGGREGATIONS}, not {aggregation!r}")
+        if not self._is_chief and aggregation is None:
             # A profiler on another host goes by the steps.
             self._latest_steps = max(self._latest_steps, _values.steps_of(steps_completed))
             return
@@ -115,29 +134,32 @@ class TrainContext:
             raise ValueError("the group 'progress' belongs to report_progress")
         steps = _values.steps_of(steps_completed)
         plain = _values.metrics_of(metrics)
-        stored = self._append_what_fits(group, steps, plain)
+        of_rank = (
+            {} if aggregation is None else {"rank": self._rank, "aggregation": str(aggregation)}
+        )
+        stored = self._append_what_fits(group, steps, plain, of_rank)
         if stored is None:
             return
-        if group == VALIDATION:
+        if group == VALIDATION and self._is_chief:
             self._search_metric.check(steps, plain)
-        if self._tensorboard is not None:
+        if self._tensorboard is not None and self._is_chief:
             files_of(self._tensorboard).copy_report(group, steps, stored)
         self._latest_steps = max(self._latest_steps, steps)
 
     def _append_what_fits(
-        self, group: str, steps: float, metrics: dict[str, Any]
+        self, group: str, steps: float, metrics: dict[str, Any], of_rank: dict[str, Any]
     ) -> dict[str, Any] | None:
         """Gives what was reported; None when nothing was. A search waits for a validation, so of one
         that is too large the numbers are reported, or the searcher's metric alone.
         """
         try:
-            self._append(group, steps, metrics)
+            self._append(group, steps, metrics, of_rank)
             return metrics
         except ReportTooLargeError as error:
             too_large = error
         for some in self._search_metric.without_the_rest(metrics) if group == VALIDATION else ():
             try:
-                self._append(group, steps, some)
+                self._append(group, steps, some, of_rank)
             except ReportTooLargeError:
                 continue
             left_out = f"a validation is reported without {len(metrics) - len(some):,} of its"
@@ -191,7 +213,13 @@ class TrainContext:
         else:
             self._end.write(_end.FINISHED, "the script asked to end early")
 
-    def _append(self, group: str, steps: float, metrics: dict[str, Any]) -> None:
-        self._spool.append(group, steps, metrics)
+    def _append(
+        self,
+        group: str,
+        steps: float,
+        metrics: dict[str, Any],
+        of_rank: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._spool.append(group, steps, metrics, of_rank)
         if self._sender is not None and self._sender_pid == os.getpid():
             self._sender.notify()

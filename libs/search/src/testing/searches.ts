@@ -32,7 +32,11 @@ export function configOf(
     searcher,
     early_stopping,
     log_policies: [],
-    retention_policy: { log_retention_days: null },
+    retention_policy: {
+      log_retention_days: null,
+      metric_retention_days: null,
+      group_retention_days: {},
+    },
     resources: {
       slots_per_trial: 1,
       priority: 42,

@@ -75,6 +75,7 @@ export function announcedIn(
     name,
     contentType: textAt("contentType") ?? contentType ?? "application/octet-stream",
     metadata: (metadata["metadata"] as Record<string, string> | undefined) ?? {},
+    kmsKey: query.get("kmsKeyName") ?? null,
     md5: textAt("md5Hash"),
     crc32c: textAt("crc32c"),
     ifGeneration: generationIn(query, "ifGenerationMatch"),
@@ -159,7 +160,8 @@ export async function rewriteObject(
     const token = { rewriteToken: String(copied), totalBytesRewritten: String(copied) };
     return jsonAnswer({ ...sizes, ...token, done: false });
   }
-  const announced = announcedIn({ ...metadata, name: target.name }, request, source.contentType);
+  const said = announcedIn({ ...metadata, name: target.name }, request, source.contentType);
+  const announced = { ...said, kmsKey: query.get("destinationKmsKeyName") ?? null };
   const pieces = await bodies.copyOf(source.pieces);
   const object = makeObject(into, announced, pieces, source.digests, nowMs);
   const done = { totalBytesRewritten: String(source.bytes), done: true };

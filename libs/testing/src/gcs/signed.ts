@@ -40,7 +40,9 @@ export async function writeSigned(request: GcsRequest): Promise<GcsAnswer> {
       throw new GcsError(400, "BadDigest", detail);
     }
     const contentType = headers["content-type"] ?? "application/octet-stream";
-    const announced = { name, contentType, metadata: {}, md5, crc32c: null, ifGeneration: null };
+    const kmsKey = headers["x-goog-encryption-kms-key-name"] ?? null;
+    const said = { contentType, metadata: {}, kmsKey };
+    const announced = { name, ...said, md5, crc32c: null, ifGeneration: null };
     makeObject(bucket, announced, [piece], digests, nowMs);
     return {
       status: 200,

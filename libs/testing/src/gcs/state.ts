@@ -12,6 +12,8 @@ export type GcsObject = {
   readonly digests: GcsDigests;
   readonly contentType: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** The name of the key of Cloud KMS; null for the store's own. */
+  readonly kmsKey: string | null;
   readonly generation: number;
   readonly updatedMs: number;
 };
@@ -21,6 +23,7 @@ export type Announced = {
   readonly name: string;
   readonly contentType: string;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly kmsKey: string | null;
   readonly md5: string | null;
   readonly crc32c: string | null;
   /** Null: at any. 0: only where there is none. */
@@ -61,7 +64,7 @@ export class GcsBucket {
 
 /** The resource of the JSON API. */
 export function resourceOf(bucket: string, object: GcsObject): object {
-  const { name, bytes, digests, contentType, metadata, generation, updatedMs } = object;
+  const { name, bytes, digests, contentType, metadata, kmsKey, generation, updatedMs } = object;
   const at = new Date(updatedMs).toISOString();
   return {
     kind: "storage#object",
@@ -78,6 +81,7 @@ export function resourceOf(bucket: string, object: GcsObject): object {
     etag: `"${generation}"`,
     timeCreated: at,
     updated: at,
+    ...(kmsKey === null ? {} : { kmsKeyName: `${kmsKey}/cryptoKeyVersions/1` }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }

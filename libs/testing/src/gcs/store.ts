@@ -32,7 +32,7 @@ export function makeObject(
     const hash = `Provided ${what} hash "${wanted}" doesn't match calculated ${what} hash "${found}".`;
     throw new GcsError(400, "invalid", hash);
   }
-  const { name, contentType, metadata } = announced;
+  const { name, contentType, metadata, kmsKey } = announced;
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
   const generation = bucket.nextGeneration();
   const object: GcsObject = {
@@ -43,6 +43,7 @@ export function makeObject(
       digests.md5 === "" ? { md5: announced.md5 ?? "", crc32c: announced.crc32c ?? "" } : digests,
     contentType,
     metadata,
+    kmsKey,
     generation,
     updatedMs: nowMs,
   };

@@ -75,3 +75,16 @@ test.each(["host", "none"])("in the network %s no port is published", (network) 
   expect(body).not.toHaveProperty("ExposedPorts");
   expect(body.HostConfig).not.toHaveProperty("PortBindings");
 });
+
+test("a shared_fs storage is mounted at its container_path with its propagation", () => {
+  const storage = { type: "shared_fs", host_path: "/mnt/a", container_path: "/b" };
+  const mountsWith = (more: object) =>
+    bodyWith([], "docker", { checkpoint_storage: { ...storage, ...more } }).HostConfig.Mounts;
+  const bound = { Type: "bind", Source: "/mnt/a", Target: "/b", ReadOnly: false };
+  for (const [more, Propagation] of [
+    [{}, "rprivate"],
+    [{ propagation: "rslave" }, "rslave"],
+  ] as const) {
+    expect(mountsWith(more)).toContainEqual({ ...bound, BindOptions: { Propagation } });
+  }
+});

@@ -185,12 +185,20 @@ function mountsOf(place: ContainerPlace, section: ContainerSection): readonly Mo
   return [
     ...own.map((path) => bind(path, path)),
     ...(sdkPath === null ? [] : [bind(sdkPath, sdkPath, true)]),
-    ...(storageMount === null ? [] : [bind(storageMount.hostPath, storageMount.containerPath)]),
+    ...(storageMount === null ? [] : [storageBind(storageMount)]),
     ...section.bindMounts.map(({ hostPath, containerPath, readOnly, propagation }) => {
       const target = containerPath.startsWith("/") ? containerPath : `${work}/${containerPath}`;
       return bind(hostPath, target, readOnly, propagation);
     }),
   ];
+}
+
+function storageBind({
+  hostPath,
+  containerPath,
+  propagation,
+}: NonNullable<ContainerSection["storageMount"]>): Mount {
+  return bind(hostPath, containerPath, false, propagation);
 }
 
 function bind(source: string, target: string, readOnly = false, propagation = "rprivate"): Mount {

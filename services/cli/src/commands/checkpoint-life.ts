@@ -197,7 +197,8 @@ export function becauseOf(verdict: Plain<RetentionVerdict>): readonly string[] {
   else if (keptBy.length === 0) {
     const [first] = competitors;
     const others = competitors.length > 1 ? ` and ${competitors.length - 1} more` : "";
-    const ahead = first === undefined ? "" : `; ${first.checkpoint}${others} rank higher`;
+    const rank = others === "" ? "ranks" : "rank";
+    const ahead = first === undefined ? "" : `; ${first.checkpoint}${others} ${rank} higher`;
     told.push(`no ranking of the policy keeps it${ahead}`);
   }
   if (graceEndMs !== undefined) told.push(`its grace period ends ${time(graceEndMs)}`);

@@ -1,7 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
 import {
   type Checkpoint,
@@ -9,12 +5,12 @@ import {
   ListCheckpointsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
-import { extract } from "tar";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
+import { unpackInto } from "../unpack-into.ts";
 import { addCheckpointFiles } from "./checkpoint-files.ts";
 import { addCheckpointLife, becauseOf } from "./checkpoint-life.ts";
 import { allPages } from "../pages.ts";
@@ -83,8 +79,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       checkpoint.uploadedBy === undefined ? "" : `from a folder by ${checkpoint.uploadedBy}`,
     ],
     ["trial", checkpoint.trial],
-    ["run", String(checkpoint.run)],
-    ["steps", String(checkpoint.stepsCompleted)],
+    ["run", checkpoint.run === 0 ? "" : String(checkpoint.run)],
+    ["steps", checkpoint.run === 0 ? "" : String(checkpoint.stepsCompleted)],
     ["state", checkpoint.state],
     ["storage", checkpoint.storageId ?? ""],
     ["reason", checkpoint.reason],
@@ -138,7 +134,6 @@ async function download(
   const shown = args[1] ?? checkpoint;
   const folder = callerPath(shown);
   const body = await client.download("downloadCheckpoint", { checkpoint, globs: [...glob] });
-  await mkdir(folder, { recursive: true });
-  await pipeline(Readable.fromWeb(body), createGunzip(), extract({ cwd: folder, strict: true }));
+  await unpackInto(folder, body);
   output.note(`downloaded to ${shown}`);
 }

@@ -2,9 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { copyFile, lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import type { Client } from "@trainyard/client";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -13,8 +11,8 @@ import {
   type ModelVersion,
   ModelVersionSchema,
 } from "@trainyard/contracts/api";
-import { extract } from "tar";
 import { callerPath, pythonPackages } from "../environment.ts";
+import { unpackInto } from "../unpack-into.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 
 /**
@@ -35,16 +33,17 @@ export async function exportVersion(
     const { checkpoint, codeDigest } = version;
     const known = await client.call("getCheckpoint", { checkpoint });
     const files = await client.download("downloadCheckpoint", { checkpoint });
-    await unpack(files, join(partial, "checkpoint"));
+    await unpackInto(join(partial, "checkpoint"), files);
     await compare(join(partial, "checkpoint"), known.manifest);
     if (codeDigest !== "") {
       const of = { model: version.model, version: String(version.number) };
-      await unpack(await client.download("downloadModelVersionCode", of), join(partial, "code"));
+      const code = await client.download("downloadModelVersionCode", of);
+      await unpackInto(join(partial, "code"), code);
     }
     await writeJson(partial, "version.json", codecOf(ModelVersionSchema).toFullJson(version));
     await writeJson(partial, "checkpoint.json", codecOf(CheckpointSchema).toFullJson(known));
     await copyFile(
-      join(pythonPackages, "trainyard", "client", "EXPORT.md"),
+      join(pythonPackages, "trainyard", "client", "export.md"),
       join(partial, "README.md"),
     );
     // Takes the place of an empty folder, and of nothing else.
@@ -91,9 +90,4 @@ async function requireFree(folder: string, shown: string): Promise<void> {
     throw new UsageError(`${shown} is not a folder that can be read: name another.`);
   }
   throw new UsageError(`${shown} has files already: name another folder.`);
-}
-
-async function unpack(body: ReadableStream<Uint8Array>, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await pipeline(Readable.fromWeb(body), createGunzip(), extract({ cwd: folder, strict: true }));
 }

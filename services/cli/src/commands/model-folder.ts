@@ -72,7 +72,12 @@ async function runProgram(order: object): Promise<Plain<ModelVersion>> {
   if (answer.version !== undefined) {
     return codecOf<Plain<ModelVersion>>(ModelVersionSchema).decode(JSON.stringify(answer.version));
   }
-  throw new Failure(sentence(answer.problem ?? "the program that sends folders has ended early"));
+  throw new Failure(
+    sentence(
+      answer.problem ??
+        "the program that sends folders has ended early; a repeat sends what is missing",
+    ),
+  );
 }
 
 type Answer = { readonly version?: object; readonly problem?: string };

@@ -10,6 +10,7 @@ import type { GatewayConfig } from "../config.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { acceptConfig, submit } from "./create-experiment.ts";
+import { originText } from "./warm-start.ts";
 
 type Fork = RequestOf<"forkExperiment">;
 
@@ -55,7 +56,7 @@ async function sourceOf(
     : undefined;
   if (found === undefined) throw notFound("checkpoint", checkpoint);
   if (found.experiment !== experiment) {
-    const detail = `checkpoint ${checkpoint} is of experiment ${found.experiment}, not of ${experiment}`;
+    const detail = `checkpoint ${checkpoint} is of ${originText(found)}, not of experiment ${experiment}`;
     throw new Problem(409, "foreign_checkpoint", detail);
   }
   return [

@@ -7,6 +7,7 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
 const [earlier, latest, gone] = [randomUUID(), randomUUID(), randomUUID()];
+const uploaded = randomUUID();
 
 const declared = (step: number): AnyEvent => ({
   type: "CheckpointDeclared",
@@ -31,6 +32,16 @@ beforeAll(async () => {
   await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
   await gateway.append(`checkpoint-${earlier}`, declared(1), completed(1));
   await gateway.append(`checkpoint-${latest}`, declared(2), completed(2));
+  const of = { trial: "", run: 0, step: 0 };
+  const folder: AnyEvent = {
+    type: "CheckpointDeclared",
+    data: { ...of, format: "", uploadedBy: "ada" },
+  };
+  const whole: AnyEvent = {
+    type: "CheckpointCompleted",
+    data: { ...of, manifestDigest: "d", files: 1, bytes: 1 },
+  };
+  await gateway.append(`checkpoint-${uploaded}`, folder, whole);
   const position = await gateway.append(`checkpoint-${gone}`, declared(3), completed(3), damaged);
   await gateway.call("GET", `/api/v1/trials/1.1?minPosition=${position}`);
 });
@@ -46,6 +57,7 @@ describe("an experiment that starts from", () => {
   test.each([
     ["a checkpoint", { source_checkpoint_uuid: earlier }],
     ["the latest of a trial", { source_trial_id: "1.1" }],
+    ["a folder that a person uploaded", { source_checkpoint_uuid: uploaded }],
     [
       "a checkpoint of the trial that it names",
       { source_trial_id: "1.1", source_checkpoint_uuid: latest },
@@ -69,6 +81,11 @@ describe("an experiment that starts from", () => {
       "a checkpoint of another trial than it names",
       { source_trial_id: "2.1", source_checkpoint_uuid: latest },
       "is of trial 1.1",
+    ],
+    [
+      "a folder as a trial's checkpoint",
+      { source_trial_id: "1.1", source_checkpoint_uuid: uploaded },
+      "is of a folder that ada uploaded",
     ],
   ])("%s is refused with the key", async (_, source, sentence) => {
     const { status, body } = await submit(source);

@@ -37,8 +37,13 @@ async function theOne(
     throw refusal(path, `is ${checkpoint}, which cannot be started from: it is ${found.state}`);
   }
   if (trial === undefined || trial === found.trial) return found;
-  const detail = `is ${JSON.stringify(trial)}, and checkpoint ${checkpoint} is of trial ${found.trial}`;
+  const detail = `is ${JSON.stringify(trial)}, and checkpoint ${checkpoint} is of ${originText(found)}`;
   throw refusal("searcher.source_trial_id", detail);
+}
+
+/** Where a checkpoint comes from, in a sentence. */
+export function originText({ trial, uploadedBy }: CheckpointDocument): string {
+  return uploadedBy === undefined ? `trial ${trial}` : `a folder that ${uploadedBy} uploaded`;
 }
 
 async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDocument> {

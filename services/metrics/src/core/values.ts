@@ -39,6 +39,22 @@ export function valuesOf(metrics: JsonObject): Values {
   return { scalars: Object.fromEntries(scalars), others: Object.fromEntries(others) };
 }
 
+/**
+ * Bytes that metrics take as JSON at most, where all are numbers and all names can be stored: nearly every report, for which
+ * nothing has to be written. Null for others.
+ */
+export function numbersBytes(metrics: JsonObject): number | null {
+  let bytes = 2;
+  for (const name of Object.keys(metrics)) {
+    const value = metrics[name];
+    const isNumber = typeof value === "number" && Number.isFinite(value);
+    if (!isNumber || !name.isWellFormed() || name.includes("\0")) return null;
+    // A unit of text takes six at most, as an escape; a number 24.
+    bytes += 6 * name.length + 28;
+  }
+  return bytes;
+}
+
 /** JSON has no word for what overflowed while it was read (1e400), and would turn it into null. */
 export function metricsText(metrics: JsonObject): string {
   // Calling a function for each value takes most of the time of writing it.
@@ -47,6 +63,12 @@ export function metricsText(metrics: JsonObject): string {
     typeof value === "number" && !Number.isFinite(value) ? String(value) : value,
   );
 }
+
+/** The same as it is read back from its text. */
+export const asStored = (metrics: JsonObject): JsonObject =>
+  Object.values(metrics).every(isPlainScalar)
+    ? metrics
+    : (JSON.parse(metricsText(metrics)) as JsonObject); // What was an object is one.
 
 const isPlainScalar = (value: Json): boolean =>
   typeof value === "number" ? Number.isFinite(value) : typeof value === "string";

@@ -2,7 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample } from "@trainyard/contracts/commands";
 import type { Aggregation } from "./columns/block.ts";
-import { tailLine } from "./columns/tail.ts";
+import { tailText } from "./columns/tail.ts";
 import { type JsonObject, valuesOf } from "./values.ts";
 
 export type NewReport = {
@@ -13,9 +13,10 @@ export type NewReport = {
   /** The process that measured it, and how its values and those of other ranks at the same step become one. */
   readonly rank: number;
   readonly aggregation: Aggregation;
+  /** As they are read back: what JSON cannot say is a string. */
   readonly metrics: JsonObject;
-  /** As it is stored. */
-  readonly metricsText: string;
+  /** What the metrics take as JSON, at most. */
+  readonly bytes: number;
   /** What a machine was doing, instead of metrics; null for reports of the training. */
   readonly system: Plain<SystemSample> | null;
 };
@@ -34,7 +35,7 @@ export function tailsOf(reports: readonly NewReport[]): readonly Tail[] {
     group,
     reports: own.length,
     ...extentOf(own),
-    text: own.map(tailLine).join("\n"),
+    text: tailText(own),
   }));
 }
 

@@ -1,7 +1,7 @@
 /** The HTTP face: report batches of runs, and the health of this process. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type WriteReportsResponse, WriteReportsResponseSchema } from "@trainyard/contracts/api";
-import { isFault, isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
+import { assert, isFault, isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
 import {
   answerHealth,
   BodyBudget,
@@ -28,6 +28,10 @@ export type HttpDeps = {
   readonly registry: Registry;
   readonly health: HealthChecks;
 };
+
+/** The run that the token of a request is of. */
+type Sender = { readonly run: RunParts; readonly grantPosition: number };
+type Admitted = Sender & { readonly body: HeldBody };
 
 type ReportsRoute = { readonly Params: { readonly run: string }; readonly Body: string };
 
@@ -78,26 +82,27 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
 function registerReports(server: FastifyInstance, deps: HttpDeps): void {
   const { largeBodyBytes: smallBytes, largeBodiesBytesMax: bytesMax } = metricsLimits;
   const budget = new BodyBudget({ smallBytes, bytesMax });
-  const bodies = new WeakMap<FastifyRequest, HeldBody>();
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
   server.post<ReportsRoute>(
     "/api/v1/runs/:run/reports",
     {
       // Whoever may not report, or comes when too much is under way, is told before the body is read.
       onRequest: async (request, reply) => {
-        authorize(request, deps.runTokenKeys);
+        const sender = authorize(request, deps.runTokenKeys);
         const body = budget.take(request.headers, metricsLimits.requestBytesMax);
         if (body === null) {
           const detail = "too many large requests are in progress; try again";
           throw new HttpProblem(503, "busy", detail);
         }
-        bodies.set(request, body);
+        admitted.set(request, { ...sender, body });
         reply.raw.once("close", () => body.closed());
       },
     },
     async (request, reply) => {
-      const { run, grantPosition } = authorize(request, deps.runTokenKeys);
-      const take = () => takeReports(deps, run, grantPosition, request.body);
-      const answer = await (bodies.get(request)?.during(take) ?? take());
+      const sender = admitted.get(request);
+      assert(sender !== undefined, "a request is authorized before its body is read");
+      const { run, grantPosition, body } = sender;
+      const answer = await body.during(() => takeReports(deps, run, grantPosition, request.body));
       return reply.type("application/json").send(responseCodec.encode(answer));
     },
   );
@@ -114,7 +119,7 @@ function refuseBrowsers({ headers }: FastifyRequest): void {
 function authorize(
   request: FastifyRequest<ReportsRoute>,
   keys: ReadonlyMap<string, Buffer>,
-): { readonly run: RunParts; readonly grantPosition: number } {
+): Sender {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   if (token === undefined) {
     const detail = "send the run's token in the header Authorization: Bearer …";

@@ -18,12 +18,12 @@ import { isRejection, type RunParts, reject, runId, streamName } from "@trainyar
 import { Batches, type Executor, Lanes, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
-import { isScalar, valuesOf } from "../core/values.ts";
+import { valuesOf } from "../core/values.ts";
 import type { NewReport } from "../core/writes.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
 import { measurements, runHistoryFold } from "../streams.ts";
-import { type PointStore, pointName } from "./point-store.ts";
+import type { PointStore } from "./point-store.ts";
 import type { PointRow } from "./write-points.ts";
 
 export type Taken =
@@ -40,13 +40,14 @@ type RunContext = RunParts & { readonly id: string };
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
 
-const isValidation = ({ group, system }: NewReport): boolean =>
-  group === validationGroup && system === null;
+/** Of those of several ranks at one step the chief's alone: a search goes by one value. */
+const isValidation = ({ group, rank, system }: NewReport): boolean =>
+  group === validationGroup && rank === 0 && system === null;
 
 /** Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a row. */
-const rowBytes = ({ metrics, metricsText, system }: PointRow): number =>
+const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
   system === null
-    ? 256 + Buffer.byteLength(metricsText) + 64 * Object.keys(metrics).length
+    ? 256 + bytes + 64 * Object.keys(metrics).length
     : 256 + 160 * system.values.length;
 
 export class Ingest {
@@ -54,7 +55,7 @@ export class Ingest {
   readonly #bus: Bus;
   readonly #events: Telemetry;
   readonly #points: PointStore;
-  readonly #batches: Batches<PointRow, ReadonlySet<string>>;
+  readonly #batches: Batches<PointRow, ReadonlySet<PointRow>>;
   readonly #lanes = new Lanes();
 
   constructor(deps: {
@@ -148,29 +149,20 @@ export class Ingest {
     if (reports.length === 0) return 0;
     const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));
     const inserted = await this.#batches.add(rows);
-    for (const [group, own] of Map.groupBy(rows, (row) => row.group)) {
-      const subject = metricSubject(run.experiment, run.trial, group);
-      for (const row of own) {
-        if (row.system === null && inserted.has(pointName(row))) this.#publish(subject, row);
-      }
+    // The last of each group announces them all.
+    const latest = new Map<string, PointRow>();
+    for (const row of rows) {
+      if (row.system === null && inserted.has(row)) latest.set(row.group, row);
     }
+    for (const row of latest.values()) this.#publish(run.experiment, row);
     return reports.length;
   }
 
-  #publish(subject: string, row: PointRow): void {
-    const body = encoder.encode(liveCopy(row));
+  #publish(experiment: string, { trial, run, group, step, atMs, metrics }: PointRow): void {
+    const moment = { run, group, stepsCompleted: step, atMs };
+    const copy = { ...moment, ...valuesOf(metrics), superseded: false };
+    const body = encoder.encode(pointCodec.encode(copy));
     if (body.byteLength > metricsLimits.liveCopyBytesMax) return;
-    this.#bus.publishLive("METRICS", subject, body);
+    this.#bus.publishLive("METRICS", metricSubject(experiment, trial, group), body);
   }
-}
-
-/** A Point as proto JSON. Of scalars alone the text is there already: every report is copied. */
-function liveCopy({ run, group, step, atMs, metrics, metricsText }: PointRow): string {
-  if (Object.values(metrics).every(isScalar)) {
-    const beside = JSON.stringify({ run, group, stepsCompleted: step, atMs, others: {} });
-    return `${beside.slice(0, -1)},"scalars":${metricsText}}`;
-  }
-  const { scalars, others } = valuesOf(metrics);
-  const moment = { run, group, stepsCompleted: step, atMs };
-  return pointCodec.encode({ ...moment, scalars, others, superseded: false });
 }

@@ -106,6 +106,6 @@ const pointOf = (row: OldRow): PointRow => ({
   trial: row.trial,
   run: row.run,
   group: row.group_name,
-  metricsText: row.metrics,
+  bytes: row.metrics.length,
   system: null,
 });

@@ -13,9 +13,6 @@ import { type RunHead, RunHeads, type RunName, runName } from "./run-heads.ts";
 import { insertSamples } from "./system-table.ts";
 import { type Change, changeOf, keysIn, type PointRow, writeChanges } from "./write-points.ts";
 
-export const pointName = (row: RunName & { readonly key: string }): string =>
-  `${runName(row)} ${row.key}`;
-
 export class PointStore {
   readonly #pool: Pool;
   readonly #heads: RunHeads;
@@ -26,9 +23,9 @@ export class PointStore {
     this.#heads = new RunHeads(pool);
   }
 
-  /** Stores what is not there yet, in one commit for each run. Gives the names of what was new. */
-  async insert(rows: readonly PointRow[]): Promise<ReadonlySet<string>> {
-    const added = new Set<string>();
+  /** Stores what is not there yet, in one commit for each run. Gives those of the rows that were new. */
+  async insert(rows: readonly PointRow[]): Promise<ReadonlySet<PointRow>> {
+    const added = new Set<PointRow>();
     let left = Map.groupBy(rows.toSorted(byRun), runName);
     for (let attempt = 0; left.size > 0; attempt += 1) {
       if (attempt === metricsLimits.writeAttemptsMax) {
@@ -73,7 +70,7 @@ export class PointStore {
   /** Gives what is left to do, by run. */
   async #attempt(
     left: ReadonlyMap<string, readonly PointRow[]>,
-    added: Set<string>,
+    added: Set<PointRow>,
   ): Promise<Map<string, PointRow[]>> {
     const heads = await this.#guarded(() => this.#heads.of([...left.values()].flatMap(first)));
     const changes: Change[] = [];
@@ -94,7 +91,7 @@ export class PointStore {
         continue;
       }
       this.#heads.keep(after);
-      for (const row of rows) added.add(pointName(row));
+      for (const row of rows) added.add(row);
     }
     return new Map(stale.map(({ before, added: rows }) => [runName(before), [...rows]]));
   }

@@ -25,9 +25,9 @@ export type PointRow = NewReport & RunName;
 const write = `
 with given as (
   select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[], $5::float8[], $6::float8[],
-    $7::float8[], $8::float8[], $9::float8[], $10::float8[], $11::integer[], $32::boolean[])
+    $7::float8[], $8::float8[], $9::float8[], $10::float8[], $11::integer[])
     as given (trial, run, version, keys, progress, progress_at_ms,
-      first_step, last_step, first_at_ms, last_at_ms, weight, has_loose_keys)
+      first_step, last_step, first_at_ms, last_at_ms, weight)
 ),
 -- In the order of their names, as two replicas that write the same runs would wait for each other.
 locked as (
@@ -39,7 +39,8 @@ locked as (
 moved as (
   update metrics.runs set
     version = runs.version + 1, keys = given.keys,
-    has_loose_keys = given.has_loose_keys,
+    has_loose_keys = runs.has_loose_keys
+      or (runs.trial, runs.run) in (select * from unnest($25::text[], $26::integer[])),
     progress = given.progress, progress_at_ms = given.progress_at_ms,
     first_step = given.first_step, last_step = given.last_step,
     first_at_ms = given.first_at_ms, last_at_ms = given.last_at_ms,
@@ -99,12 +100,7 @@ export async function writeChanges(
   const { rows } = await database.query<RunName>({
     name: "write-points",
     text: write,
-    values: [
-      ...headValues(changes),
-      ...tailValues(changes),
-      ...nameValues(names),
-      changes.map(({ after }) => after.hasLooseKeys),
-    ],
+    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names)],
   });
   return new Set(rows.map(runName));
 }
@@ -130,8 +126,9 @@ export function changeOf(
   rows: readonly PointRow[],
   known: ReadonlySet<string>,
 ): Change | null {
-  const byKey = new Map(rows.toReversed().map((row) => [row.key, row]));
-  const added = rows.filter((row) => byKey.get(row.key) === row && !known.has(row.key));
+  const seen = new Set(known);
+  // Of several with the same key the first one counts.
+  const added = rows.filter(({ key }) => seen.size < seen.add(key).size);
   if (added.length === 0) return null;
   const { ledger, loose } = addKeys(
     before.keys,

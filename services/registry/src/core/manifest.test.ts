@@ -52,6 +52,12 @@ describe("a manifest", () => {
     expect(isRejection(refused) && refused.detail).toContain('"../bad"');
   });
 
+  test("says the beginning of a path that is too long to read", () => {
+    const refused = readManifest([file("x".repeat(5_000))]);
+    const detail = isRejection(refused) ? refused.detail : "";
+    expect(detail).toBe(`the file "${"x".repeat(200)}"… has too long a path`);
+  });
+
   test("takes odd names as they are", () => {
     expect(isRejection(readManifest([file("a\nb"), file("ü\\é"), file(" "), file("...")]))).toBe(
       false,

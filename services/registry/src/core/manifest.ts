@@ -35,12 +35,18 @@ export function readManifest(files: readonly ManifestFile[]): Manifest | Rejecti
   }
   const first = problems[0];
   if (first !== undefined) {
-    const detail = `the file ${JSON.stringify(first.path)} ${first.detail}`;
+    const detail = `the file ${shownPath(first.path)} ${first.detail}`;
     return reject("invalid_manifest", detail, problems.slice(0, registryLimits.problemsToldMax));
   }
   return files
     .map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** As text in quotes, which a person can read. */
+function shownPath(path: string): string {
+  const { pathCharactersShownMax: most } = registryLimits;
+  return path.length <= most ? JSON.stringify(path) : `${JSON.stringify(path.slice(0, most))}…`;
 }
 
 function problemOf({ path, bytes, sha256 }: ManifestFile, seen: ReadonlySet<string>) {

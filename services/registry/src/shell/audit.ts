@@ -99,18 +99,16 @@ async function sectionOf({ executor, placed }: CommandDeps, root: string) {
  */
 async function compare({ executor, placed }: CommandDeps, root: string, place: AuditedPlace) {
   const roots = namesOfRoots(root, await placed.roots());
-  const names = (await place.names()).filter((name) => !roots.has(name));
+  const names = await place.names();
   const known = await placed.statesAt(root);
   const found: Finding[] = [];
-  for (const name of names.filter((one) => !known.has(one))) {
+  for (const name of names.filter((one) => !known.has(one) && !roots.has(one))) {
     const { declared } = (await executor.cache.load(foldOf(checkpoints), name)).state;
     if (declared !== null && placedRoot(declared.storage ?? {}) !== root) continue;
     const kind = declared === null ? "unknown" : "left_over";
     found.push({ root, name, kind, deleted: false, changedAtMs: await place.changedAtMs(name) });
   }
-  const there = new Set(names);
-  for (const [name, state] of known) {
-    if (state !== "complete" || there.has(name)) continue;
+  for (const name of await missingOf(known, names, place)) {
     found.push({ root, name, kind: "missing", deleted: false });
   }
   return { checkpoints: known.size, found };
@@ -126,6 +124,21 @@ export function namesOfRoots(root: string, roots: readonly string[]): ReadonlySe
 /** One bucket may have several endpoints. */
 function placeOf(root: string): string {
   return root.replace(/^((?:s3|gs):.*) at https?:\S+$/, "$1");
+}
+
+/** Complete in the log, and in neither listing: what was completed after the first one is in the second. */
+export async function missingOf(
+  known: ReadonlyMap<string, string>,
+  listed: readonly string[],
+  place: Pick<AuditedPlace, "names">,
+): Promise<readonly string[]> {
+  const before = new Set(listed);
+  const missing = [...known].flatMap(([name, state]) =>
+    state === "complete" && !before.has(name) ? [name] : [],
+  );
+  if (missing.length === 0) return missing;
+  const now = new Set(await place.names());
+  return missing.filter((name) => !now.has(name));
 }
 
 function olderThan({ clock }: CommandDeps, found: readonly Finding[], ageMs: number) {

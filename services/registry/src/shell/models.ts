@@ -188,7 +188,7 @@ function refusalOf(
     return reject("checkpoint_damaged", detail);
   }
   if (hold === "kept") return null;
-  const detail = `checkpoint ${checkpoint} is condemned and will be deleted: keep it first`;
+  const detail = `checkpoint ${checkpoint} is condemned and will be deleted: take that back first, with yard checkpoint undelete`;
   return reject("checkpoint_condemned", detail);
 }
 

@@ -15,7 +15,7 @@ type Deps = Pick<CommandDeps, "executor">;
 export async function ownCheckpoint(
   { executor }: Deps,
   { checkpoint, trial, run }: Owner,
-  by: string,
+  by = "",
 ): Promise<{ readonly state: CheckpointState; readonly declared: Declared } | Rejection> {
   const unknown = reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
   if (!isCheckpointId(checkpoint)) return unknown;

@@ -1,20 +1,91 @@
-import { expect, test } from "vitest";
-import { firstParts } from "./upload.ts";
+import { createHash } from "node:crypto";
+import { type ObjectStore } from "@trainyard/blob";
+import { MemoryBucket, openMemoryStore } from "@trainyard/blob/objects";
+import { ManualClock } from "@trainyard/testing";
+import { describe, expect, test } from "vitest";
+import { registryLimits } from "../limits.ts";
+import { claimOf, Planning } from "./upload.ts";
 
-const part = (offset: number) => ({ offset, bytes: 1 });
-const file = (path: string, parts: number) => ({
-  path,
-  parts: Array.from({ length: parts }, (_, offset) => part(offset)),
-});
-
-test("an answer has as many parts as it holds, in the order of the files", () => {
-  const planned = firstParts([file("a", 2), file("b", 3), file("c", 1)], 4);
-  expect(planned.map(({ parts }) => parts.length)).toEqual([2, 2, 0]);
+test("an answer has as many parts as it holds, of all files together", () => {
+  const claim = claimOf(4);
+  expect([claim(2), claim(3), claim(1)]).toEqual([2, 2, 0]);
 });
 
 test("an answer has no parts only where none is left to send", () => {
-  expect(firstParts([file("a", 0), file("b", 5)], 3).map(({ parts }) => parts.length)).toEqual([
-    0, 3,
-  ]);
-  expect(firstParts([file("a", 0)], 3)).toEqual([file("a", 0)]);
+  const claim = claimOf(3);
+  expect([claim(0), claim(5)]).toEqual([0, 3]);
+  expect(claimOf(3)(0)).toBe(0);
+});
+
+const partBytes = 10;
+const sha256 = createHash("sha256").update("x").digest("hex");
+const fileOf = (path: string, parts: number) => {
+  const partSha256 = Array.from({ length: parts }, () => sha256);
+  return { path, bytes: partBytes * parts, sha256, partSha256, md5: "" };
+};
+
+describe("a plan", () => {
+  test("of many very large files signs no more than an answer holds, and counts all that is missing", async () => {
+    const clock = new ManualClock();
+    await using store = openMemoryStore(new MemoryBucket(clock), { partBytes });
+    const unchanged = { copy: async () => false };
+    const planning = new Planning({ clock, unchanged }, store, () => null);
+    const files = Array.from({ length: 20 }, (_, index) => fileOf(`f${index}`, 9_000));
+    const planned = await planning.plan("c", files);
+    const parts = planned.files.flatMap((file) => file.parts);
+    expect(parts).toHaveLength(registryLimits.partsPlannedMax);
+    expect(planned.missingBytes).toBe(20 * 9_000 * partBytes);
+  });
+
+  /** Whose plans wait until they are let go. */
+  function slowStore(clock: ManualClock) {
+    const gate = Promise.withResolvers<void>();
+    const store = openMemoryStore(new MemoryBucket(clock), { partBytes });
+    const slow: ObjectStore = Object.assign(Object.create(store) as ObjectStore, {
+      list: (below: string) => store.list(below),
+      planUpload: async (...given: Parameters<ObjectStore["planUpload"]>) => {
+        await gate.promise;
+        return store.planUpload(...given);
+      },
+    });
+    return { slow, go: () => gate.resolve() };
+  }
+
+  test("that takes long is answered when it is there, and is no copy", async () => {
+    const clock = new ManualClock();
+    const { slow, go } = slowStore(clock);
+    const planning = new Planning(
+      { clock, unchanged: { copy: async () => false } },
+      slow,
+      () => null,
+    );
+    const planned = planning.plan("c", [fileOf("a", 2)]);
+    await clock.advance(registryLimits.verifyWaitMs);
+    go();
+    expect((await planned).files[0]?.parts).toHaveLength(2);
+  });
+
+  test("is given up for later where a copy takes long, one that begins late too", async () => {
+    const clock = new ManualClock();
+    const never = { copy: () => new Promise<boolean>(() => undefined) };
+    await using store = openMemoryStore(new MemoryBucket(clock), { partBytes });
+    const planned = new Planning({ clock, unchanged: never }, store, () => "from").plan("c", [
+      fileOf("a", 2),
+    ]);
+    planned.catch(() => undefined);
+    await clock.advance(registryLimits.verifyWaitMs);
+    await expect(planned).rejects.toMatchObject({ code: "being_copied", retry: "later" });
+
+    const { slow, go } = slowStore(clock);
+    const files = [...Array.from({ length: 16 }, (_, at) => fileOf(`f${at}`, 2)), fileOf("b", 2)];
+    const source = (file: { readonly bytes: number }) => (file.bytes === 30 ? "from" : null);
+    const late = new Planning({ clock, unchanged: never }, slow, source).plan("c", [
+      ...files,
+      fileOf("copied", 3),
+    ]);
+    late.catch(() => undefined);
+    await clock.advance(registryLimits.verifyWaitMs);
+    go();
+    await expect(late).rejects.toMatchObject({ code: "being_copied" });
+  });
 });

@@ -4,6 +4,7 @@
  */
 import {
   checkpointKey,
+  type Claim,
   type FileDigests,
   type ObjectStore,
   type PlannedRequest,
@@ -49,36 +50,51 @@ export async function planUpload(
   const { storageId = "" } = own.declared;
   const source = await deps.unchanged.sourceOf(deps, request.trial, store, storageId);
   const planning = new Planning(deps, store, source);
-  const files = await deps.brake.ask(store, () => planning.plan(checkpoint, request.files));
-  await noteProgress(deps, request, files, identity);
-  return { files: firstParts(files, registryLimits.partsPlannedMax) };
+  const planned = await deps.brake.ask(store, () => planning.plan(checkpoint, request.files));
+  await noteProgress(deps, request, planned, identity);
+  return { files: planned.files };
 }
 
 /** Of what an ended run has left: its next run waits for as long as that moves. */
 async function noteProgress(
   { executor, uploads }: CommandDeps,
-  { checkpoint, trial }: Plain<PlanUpload>,
-  files: Planned,
+  { checkpoint, trial, files }: Plain<PlanUpload>,
+  { listedBytes, missingBytes }: Planned,
   identity: CommandContext["identity"],
 ): Promise<void> {
-  const missing = files.reduce((sum, { parts }) => sum + parts.length, 0);
-  const mark = `${files[0]?.path ?? ""} ${missing}`;
-  if (missing === 0 || trial === "") return;
+  // A folder that a person uploads is waited for by no run.
+  if (trial === "") return;
   if (!(await executor.cache.load(trialRuns, trial)).state.ended) return;
-  if (!uploads.isNews(checkpoint, mark)) return;
+  const page = files.map(({ path, bytes, sha256 }) => [path, bytes, sha256]);
+  if (!uploads.isNews(checkpoint, { listedBytes, page, missingBytes })) return;
   await executor.execute(identity, async (work) => {
     await work.decide(checkpoints, checkpoint, { kind: "note_progress" });
   });
 }
 
-type PlanDeps = Pick<CommandDeps, "clock" | "unchanged">;
+type PlanDeps = Pick<CommandDeps, "clock"> & {
+  readonly unchanged: Pick<CommandDeps["unchanged"], "copy">;
+};
+
+type Planned = {
+  readonly files: Plain<FileUploads>["files"];
+  /** Of all objects of the checkpoint, before this plan. */
+  readonly listedBytes: number;
+  /** Of the files that were asked for. */
+  readonly missingBytes: number;
+};
 
 /** One answer to an uploader, which comes again where copies take longer than it waits. */
-class Planning {
+export class Planning {
   readonly #deps: PlanDeps;
   readonly #store: ObjectStore;
   readonly #source: Source;
+  readonly #claim = claimOf(registryLimits.partsPlannedMax);
+  readonly #tooLong = Promise.withResolvers<never>();
+  #copying = 0;
   #isLate = false;
+  #isGivenUp = false;
+  #missingBytes = 0;
   /** Without checksums nobody could tell whether a copy is what it should be. */
   #keepsChecksums = true;
 
@@ -94,51 +110,66 @@ class Planning {
       const key = checkpointKey(checkpoint, entry.path);
       return { path: entry.path, parts: await this.#missing(key, entry, there.has(key)) };
     });
-    // Where it is late, nobody waits for it any more.
+    // Where it is given up, nobody waits for it any more.
     planning.catch(() => undefined);
-    const late = Promise.withResolvers<never>();
     using _timer = this.#deps.clock.timer(registryLimits.verifyWaitMs, () => {
       this.#isLate = true;
-      late.reject(beingCopied(checkpoint));
+      if (this.#copying > 0) this.#giveUp();
     });
-    return [...(await Promise.race([planning, late.promise]))];
+    const files = [...(await Promise.race([planning, this.#tooLong.promise]))];
+    const listedBytes = [...there.values()].reduce((sum, bytes) => sum + bytes, 0);
+    return { files, listedBytes, missingBytes: this.#missingBytes };
   }
 
   /** One listing costs less than a look at each of a hundred keys. */
-  async #listed(checkpoint: string): Promise<ReadonlySet<string>> {
-    const keys = new Set<string>();
-    for await (const { key } of this.#store.list(checkpointKey(checkpoint, ""))) keys.add(key);
-    return keys;
+  async #listed(checkpoint: string): Promise<ReadonlyMap<string, number>> {
+    const listed = new Map<string, number>();
+    const below = checkpointKey(checkpoint, "");
+    for await (const { key, bytes } of this.#store.list(below)) listed.set(key, bytes);
+    return listed;
   }
 
   async #missing(key: string, entry: ManifestEntryOf, isThere: boolean) {
-    if (this.#isLate) throw beingCopied(key);
+    if (this.#isGivenUp) return [];
     const from = isThere || !this.#keepsChecksums ? null : this.#source(entry);
-    const isCopied = from !== null && (await this.#deps.unchanged.copy(this.#store, from, key));
+    const isCopied = from !== null && (await this.#copy(from, key));
     const absent = !isThere && !isCopied;
-    const { parts } = await this.#store.planUpload(key, digestsOf(entry), { absent });
-    if (isCopied && parts.length > 0) this.#keepsChecksums = false;
+    const options = { absent, claim: this.#claim };
+    const { missing, parts } = await this.#store.planUpload(key, digestsOf(entry), options);
+    this.#missingBytes += missing.bytes;
+    if (isCopied && missing.parts > 0) this.#keepsChecksums = false;
     return parts.map(({ offset, bytes, request }) => {
       return { offset, bytes, request: messageOf(request, this.#deps.clock) };
     });
   }
+
+  /** A copy that is under way when the time is over goes on: the uploader is told to come again. */
+  async #copy(from: string, key: string): Promise<boolean> {
+    const copying = this.#deps.unchanged.copy(this.#store, from, key);
+    this.#copying += 1;
+    if (this.#isLate) this.#giveUp();
+    try {
+      return await copying;
+    } finally {
+      this.#copying -= 1;
+    }
+  }
+
+  #giveUp(): void {
+    this.#isGivenUp = true;
+    const detail = "unchanged files are being copied inside the store";
+    this.#tooLong.reject(new Fault("being_copied", detail, { retry: "later" }));
+  }
 }
 
-function beingCopied(what: string): Fault {
-  const detail = `unchanged files of ${what} are being copied inside the store`;
-  return new Fault("being_copied", detail, { retry: "later" });
-}
-
-type Planned = Plain<FileUploads>["files"];
-
-/** As many parts as one answer holds; none is left only where the store has all. */
-export function firstParts(files: Planned, most: number): Planned {
+/** Gives out the parts that one answer holds; it has none only where the store has all. */
+export function claimOf(most: number): Claim {
   let left = most;
-  return files.map(({ path, parts }) => {
-    const taken = parts.slice(0, left);
-    left -= taken.length;
-    return { path, parts: taken };
-  });
+  return (parts) => {
+    const claimed = Math.min(parts, left);
+    left -= claimed;
+    return claimed;
+  };
 }
 
 type ManifestEntryOf = Plain<ManifestEntry>;

@@ -118,6 +118,38 @@ export function largeUploadContract(open: Open): void {
   });
 }
 
+export function slicedPlanContract(open: Open): void {
+  test("of what is missing as much is planned as was claimed, and the rest by the next plan", async () => {
+    await using opened = await open();
+    const { store, send } = opened;
+    const content = contentOf(3 * store.partBytes + 17);
+    const file = digestsOf(content, store.partBytes);
+    const asked: number[] = [];
+    const claiming = (most: number) => (parts: number) => {
+      asked.push(parts);
+      return most;
+    };
+    const none = await store.planUpload("c/big", file, { claim: claiming(0) });
+    expect([none.parts, none.missing.bytes]).toEqual([[], content.length]);
+    let left = none.missing;
+    for (let plans = 0; left.parts > 0; plans += 1) {
+      expect(plans).toBeLessThan(10);
+      const { missing, parts } = await store.planUpload("c/big", file, { claim: claiming(2) });
+      expect(parts.length).toBe(Math.min(missing.parts, 2));
+      for (const { offset, bytes, request } of parts) {
+        await send(request, content.subarray(offset, offset + bytes));
+      }
+      left = (await store.planUpload("c/big", file, { claim: claiming(0) })).missing;
+      expect(left.bytes).toBeLessThan(missing.bytes);
+    }
+    expect(asked[0]).toBe(none.missing.parts);
+    expect((await store.finishUpload("c/big", file)).bytes).toBe(content.length);
+    const small = digestsOf(contentOf(10), store.partBytes);
+    const unclaimed = await store.planUpload("c/small", small, { claim: () => 0 });
+    expect(unclaimed).toMatchObject({ missing: { parts: 1, bytes: 10 }, parts: [] });
+  });
+}
+
 export function planContract(open: Open): void {
   test("an upload that was begun is no obstacle once the object is there by a copy", async () => {
     await using opened = await open();

@@ -74,8 +74,14 @@ export class GcsConnection {
 
   uploadUrl(query: Readonly<Record<string, string>>): string {
     const { endpoint, bucket } = this.settings;
-    const params = new URLSearchParams(query).toString();
+    const params = new URLSearchParams({ ...query, ...this.kmsKeyAs("kmsKeyName") }).toString();
     return `${endpoint}/upload/storage/v1/b/${encodeURIComponent(bucket)}/o?${params}`;
+  }
+
+  /** The key that encrypts, by the name that a request gives it; nothing where the bucket decides. */
+  kmsKeyAs(name: string): Readonly<Record<string, string>> {
+    const { kmsKey } = this.settings;
+    return kmsKey === undefined ? {} : { [name]: kmsKey };
   }
 
   failing(doing: string, right: string): Failing {

@@ -121,6 +121,25 @@ describe("gcs alone", () => {
     expect(names).toEqual(["some/prefix/a/file"]);
   });
 
+  test("objects are encrypted with the key that was named, however they are made", async () => {
+    const kmsKey = "projects/p/locations/l/keyRings/r/cryptoKeys/k";
+    await using at = await opened({}, { kmsKey });
+    await at.store.put("put", Buffer.from("x"));
+    for (const [key, bytes] of [
+      ["single", 100],
+      ["session", 2 * partBytes + 1],
+    ] as const) {
+      await at.store.finishUpload(key, await upload({ ...at, ...sent }, key, contentOf(bytes)));
+    }
+    await at.store.copy("session", "copy");
+    const objects = [...(at.server.buckets.get("bucket")?.objects.values() ?? [])];
+    expect(objects.map((object) => object.kmsKey)).toEqual([kmsKey, kmsKey, kmsKey, kmsKey]);
+    await using plain = openAt(at.server);
+    await plain.put("plain", Buffer.from("x"));
+    const object = at.server.buckets.get("bucket")?.objects.get("some/prefix/plain");
+    expect(object?.kmsKey).toBeNull();
+  });
+
   test("sessions that are kept beside the files are in no listing", async () => {
     await using at = await opened();
     await upload({ ...at, ...sent }, "a/file", contentOf(2 * partBytes), 1);

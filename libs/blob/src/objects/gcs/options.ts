@@ -11,6 +11,8 @@ export type GcsStoreOptions = {
   readonly endpoint?: string;
   /** Without them the client looks where it always does: GOOGLE_APPLICATION_CREDENTIALS, gcloud's, the instance's account. */
   readonly credentials?: GcsCredentials;
+  /** The name of a key of Cloud KMS that encrypts what is stored; without it, as the bucket says. */
+  readonly kmsKey?: string;
   /** The largest file that is sent in one request: 64 MiB unless given. */
   readonly partBytes?: number;
   /** How long a planned request holds: one hour unless given, seven days at most. */
@@ -24,8 +26,8 @@ export type GcsStoreOptions = {
 };
 
 /** With every default in it. */
-export type GcsSettings = Required<Omit<GcsStoreOptions, "credentials">> &
-  Pick<GcsStoreOptions, "credentials">;
+export type GcsSettings = Required<Omit<GcsStoreOptions, "credentials" | "kmsKey">> &
+  Pick<GcsStoreOptions, "credentials" | "kmsKey">;
 
 /** As many parts of digests as a file of 5 TiB has, the store's limit, in parts of 64 MiB; and no more than S3 takes. */
 export const partsMax = 10_000;

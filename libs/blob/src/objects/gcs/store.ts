@@ -1,8 +1,16 @@
 /** The port of object stores over Google Cloud Storage. */
 import { isFault } from "@trainyard/kernel";
 import { away, uploadIncomplete } from "../faults.ts";
-import { checkFile, compareWithFile, wrongDigests } from "../files.ts";
+import {
+  checkFile,
+  claimAll,
+  compareWithFile,
+  missingOf,
+  nothingMissing,
+  wrongDigests,
+} from "../files.ts";
 import type {
+  Claim,
   FileDigests,
   ListedObject,
   ObjectChecksum,
@@ -184,11 +192,13 @@ class GcsStore implements ObjectStore {
     let rewriteToken: string | undefined;
     do {
       const right = "storage.objects.get, storage.objects.create";
-      const query =
-        rewriteToken === undefined ? "" : `?rewriteToken=${encodeURIComponent(rewriteToken)}`;
+      const query = new URLSearchParams({
+        ...this.#connection.kmsKeyAs("destinationKmsKeyName"),
+        ...(rewriteToken === undefined ? {} : { rewriteToken }),
+      }).toString();
       const reply = await this.#connection.ask(`copy ${from} to ${to}`, right, {
         method: "POST",
-        url: this.#connection.urlOf(source) + into + query,
+        url: `${this.#connection.urlOf(source)}${into}?${query}`,
         headers: { "content-type": "application/json" },
         body: "{}",
         silenceMs: Math.max(workMs, silenceMs),
@@ -206,20 +216,33 @@ class GcsStore implements ObjectStore {
   async planUpload(
     key: string,
     file: FileDigests,
-    { absent = false }: { readonly absent?: boolean } = {},
+    {
+      absent = false,
+      claim = claimAll,
+    }: { readonly absent?: boolean; readonly claim?: Claim } = {},
   ): Promise<UploadPlan> {
     this.#check(key, file);
     if (file.md5 === "") throw wrongDigests(key, "no MD5, which binds what may be stored");
     const kind = file.parts.length === 1 ? "single" : "resumable";
     const head = absent ? null : await this.head(key);
-    if (head !== null && compareWithFile(head, file) === "same") return { kind, parts: [] };
-    if (kind === "resumable") return { kind, parts: await this.#sessions.plan(key, file) };
-    return { kind, parts: [await this.#planSingle(key, file)] };
+    if (head !== null && compareWithFile(head, file) === "same") {
+      return { kind, missing: nothingMissing, parts: [] };
+    }
+    if (kind === "resumable") {
+      const left = await this.#sessions.plan(key, file);
+      return { kind, missing: missingOf(left), parts: left.slice(0, claim(left.length)) };
+    }
+    const parts = claim(1) < 1 ? [] : [await this.#planSingle(key, file)];
+    return { kind, missing: { parts: 1, bytes: file.bytes }, parts };
   }
 
   /** A size and an MD5 that are signed: the store takes nothing else. */
   async #planSingle(key: string, { bytes, md5 }: FileDigests): Promise<PlannedPart> {
-    const headers = { "x-goog-content-length-range": `${bytes},${bytes}`, "content-md5": md5 };
+    const headers = {
+      "x-goog-content-length-range": `${bytes},${bytes}`,
+      "content-md5": md5,
+      ...this.#connection.kmsKeyAs("x-goog-encryption-kms-key-name"),
+    };
     const request = await this.#connection.plan("PUT", key, headers);
     const length = { "content-length": String(bytes) };
     return { offset: 0, bytes, request: { ...request, headers: { ...headers, ...length } } };

@@ -8,6 +8,11 @@ export type S3Credentials = {
   readonly expiration?: Date;
 };
 
+/** With S3's own keys, or with one of the key management service: the account's own without `keyId`. */
+export type S3Encryption =
+  | { readonly kind: "s3" }
+  | { readonly kind: "kms"; readonly keyId?: string };
+
 export type S3StoreOptions = {
   readonly bucket: string;
   readonly clock: Clock;
@@ -19,7 +24,7 @@ export type S3StoreOptions = {
   /** `endpoint/bucket/key` in place of `bucket.endpoint/key`. True where an endpoint is given, unless said. */
   readonly pathStyle?: boolean;
   /** How the store encrypts what it is given; without it, as the bucket says. */
-  readonly encryption?: { readonly kind: "s3" } | { readonly kind: "kms"; readonly keyId?: string };
+  readonly encryption?: S3Encryption;
   /** Without them the SDK looks where it always does: environment, profile files, role of the instance or container. */
   readonly credentials?: S3Credentials;
   /** 64 MiB unless given; S3 takes 5 MiB to 5 GiB. */

@@ -12,8 +12,9 @@ import {
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { away, bucketNotFound, refused, uploadIncomplete } from "../faults.ts";
-import { checkFile, compareWithFile } from "../files.ts";
+import { checkFile, claimAll, compareWithFile, nothingMissing } from "../files.ts";
 import type {
+  Claim,
   FileDigests,
   ListedObject,
   ObjectChecksum,
@@ -215,17 +216,22 @@ class S3Store implements ObjectStore {
   async planUpload(
     key: string,
     file: FileDigests,
-    { absent = false }: { readonly absent?: boolean } = {},
+    {
+      absent = false,
+      claim = claimAll,
+    }: { readonly absent?: boolean; readonly claim?: Claim } = {},
   ): Promise<UploadPlan> {
     this.#check(key, file);
     const kind = file.parts.length === 1 ? "single" : "multipart";
     const head = absent ? null : await this.head(key);
-    if (head !== null && compareWithFile(head, file) === "same") return { kind, parts: [] };
-    const parts =
-      kind === "single"
-        ? [await this.#uploads.planSingle(key, file)]
-        : await this.#uploads.planParts(key, file);
-    return { kind, parts };
+    if (head !== null && compareWithFile(head, file) === "same") {
+      return { kind, missing: nothingMissing, parts: [] };
+    }
+    if (kind === "multipart") {
+      return { kind, ...(await this.#uploads.planParts(key, file, claim)) };
+    }
+    const parts = claim(1) < 1 ? [] : [await this.#uploads.planSingle(key, file)];
+    return { kind, missing: { parts: 1, bytes: file.bytes }, parts };
   }
 
   async finishUpload(key: string, file: FileDigests): Promise<ObjectHead> {

@@ -19,8 +19,8 @@ import {
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { uploadIncomplete } from "../faults.ts";
-import { base64OfHex, type PartRange, partsOf } from "../files.ts";
-import type { FileDigests, PlannedPart, PlannedRequest } from "../port.ts";
+import { base64OfHex, missingOf, type PartRange, partsOf } from "../files.ts";
+import type { Claim, FileDigests, PlannedPart, PlannedRequest, UploadPlan } from "../port.ts";
 import type { S3Connection } from "./connection.ts";
 import { saysAbsent } from "./errors.ts";
 
@@ -55,7 +55,11 @@ export class S3Uploads {
   }
 
   /** The parts that the store does not have; of an upload that is begun where there is none. */
-  async planParts(key: string, file: FileDigests): Promise<readonly PlannedPart[]> {
+  async planParts(
+    key: string,
+    file: FileDigests,
+    claim: Claim,
+  ): Promise<Pick<UploadPlan, "missing" | "parts">> {
     let upload = (await this.#of(key))[0];
     if (upload === undefined) {
       await this.begin(key);
@@ -64,9 +68,11 @@ export class S3Uploads {
     if (upload === undefined) throw uploadIncomplete(key, "it was given up at the same time");
     const { id } = upload;
     const missing = this.#missing(file, await this.#parts(key, id));
-    const planned: PlannedPart[] = [];
-    for (const part of missing) planned.push(await this.#planPart(key, id, file, part));
-    return planned;
+    const parts: PlannedPart[] = [];
+    for (const part of missing.slice(0, claim(missing.length))) {
+      parts.push(await this.#planPart(key, id, file, part));
+    }
+    return { missing: missingOf(missing), parts };
   }
 
   /** The id of a new upload. */

@@ -220,8 +220,7 @@ class CheckpointContext:
             yield path, uuid
             _storage.replace_links(path)
             _storage.write_metadata(path, metadata)
-            manifest = _storage.seal(path)
-            self._store.check(path, manifest)
+            manifest = self._store.seal(uuid, path)
         except BaseException:
             if ours:
                 import shutil

@@ -43,9 +43,11 @@ def digest(
     return found
 
 
-def snapshot(folder: Path, path: str, moved: Callable[[int], None]) -> Digested:
+def snapshot(
+    folder: Path, path: str, moved: Callable[[int], None], wants_md5: bool = True
+) -> Digested:
     """Reads a file that may be growing, as long as it is now."""
-    return _read(folder, path, (folder / path).stat().st_size, 0, moved, True)
+    return _read(folder, path, (folder / path).stat().st_size, 0, moved, wants_md5)
 
 
 def _read(

@@ -38,6 +38,8 @@ class Record(NamedTuple):
     of_others: tuple[Any, ...] = ()
     # Whether these are files of a checkpoint that the chief's host completes.
     is_part: bool = False
+    # The files as proto JSON with the SHA-256 of their parts, where they were read for it. Not in the spool.
+    digested: tuple[Any, ...] = ()
 
     def declaration(self) -> dict[str, Any]:
         """The body of its declaration."""

@@ -12,7 +12,8 @@ from typing import Any
 
 from .. import _log as log
 from .. import _storage_marker
-from .._storage import FileEntry, Plan, check_uploaded
+from .._storage import FileEntry, Plan, check_uploaded, seal
+from ._parts import Digested, snapshot
 from ._sender import CheckpointSender
 from ._spool import CheckpointSpool, Record
 from ._store import RemoteStore
@@ -28,6 +29,7 @@ class SpooledStore:
         self._spool = spool
         self._sender = sender
         self._begun: dict[str, tuple[float, dict[str, Any], str]] = {}
+        self._digested: dict[str, tuple[Any, ...]] = {}
         # Checkpoints of which other hosts have files.
         self._shared: set[str] = set()
         self._marker_noted = False
@@ -38,6 +40,22 @@ class SpooledStore:
         self._begun[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid
+
+    def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
+        """Makes the files of a folder durable; of those that are uploaded the parts are hashed by the same read."""
+        if not self._sender.uploads:
+            return seal(folder)
+        digested: list[Digested] = []
+
+        def entry_of(folder: Path, path: str) -> FileEntry:
+            found = snapshot(folder, path, lambda count: None, wants_md5=False)
+            digested.append(found)
+            return found.entry
+
+        manifest = seal(folder, entry_of)
+        self.check(folder, manifest)
+        self._digested[uuid] = tuple(file.message() for file in sorted(digested))
+        return manifest
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
         """Raises ValueError where an object store's manifest would be too long."""
@@ -69,12 +87,14 @@ class SpooledStore:
 
     def _record(self, uuid: str, manifest: list[FileEntry]) -> Record:
         steps_completed, metadata, storage_id = self._begun.pop(uuid)
-        return Record(uuid, steps_completed, metadata, manifest, storage_id)
+        digested = self._digested.pop(uuid, ())
+        return Record(uuid, steps_completed, metadata, manifest, storage_id, digested=digested)
 
     def give_up(self, uuid: str) -> None:
         """Forgets a checkpoint that is not whole."""
         self._begun.pop(uuid, None)
         self._spool.give_up(uuid)
+        self._digested.pop(uuid, None)
 
     def plan(self, uuid: str) -> Plan:
         """Where a checkpoint is: one that waits for the platform, or a complete one."""

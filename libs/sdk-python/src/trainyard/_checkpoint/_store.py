@@ -24,7 +24,7 @@ from .._limits import (
     CHECKPOINT_PATIENCE_S,
     CHECKPOINT_TIMEOUT_S,
 )
-from .._storage import FileEntry, Plan
+from .._storage import FileEntry, Plan, seal
 from ..errors import CheckpointError, RunSupersededError
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ class CheckpointStore(Protocol):
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
+        raise NotImplementedError
+
+    def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
+        """Makes the files of a folder durable and returns their manifest. Raises as ``check``."""
         raise NotImplementedError
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
@@ -105,6 +109,10 @@ class RemoteStore:
     def _declare(self, uuid: str, message: dict[str, Any]) -> Path:
         failing = f"checkpoint {uuid} could not be declared"
         return folder_of(uuid, self._call(failing, "POST", self._run_path, message))
+
+    def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
+        """Makes the files of a folder durable."""
+        return seal(folder)
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
         """A folder takes what could be sealed."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -99,7 +100,7 @@ class StoreConnections:
             return
         if status == 400 and any(code in answer for code in _WRONG_CONTENT):
             raise WrongContentError(f"{path} is not what its digest says: {answer}")
-        raise TransferError(f"the object store answered {status}: {answer}")
+        raise TransferError(f"the object store answered {status}: {_said_by(answer)}")
 
     def fetch(self, request: Planned, entry: FileEntry, target: Path) -> None:
         """Writes a file and compares it with its manifest. Raises TransferError, WrongContentError, OSError."""
@@ -114,7 +115,9 @@ class StoreConnections:
                 raise WrongContentError("is missing")
             if response.status != 200:
                 answer = response.read(STORE_ANSWER_BYTES_MAX).decode("utf-8", "replace")
-                raise TransferError(f"the object store answered {response.status}: {answer}")
+                raise TransferError(
+                    f"the object store answered {response.status}: {_said_by(answer)}"
+                )
             size = 0
             with open(target, "wb") as file, HashLane(entry.bytes) as lane:
                 while piece := response.read(COPY_BYTES):
@@ -201,6 +204,13 @@ _WRONG_CONTENT = (
     # Of a session of Google's, whose answer has no code.
     "doesn't match calculated",
 )
+
+
+def _said_by(answer: str) -> str:
+    """What the XML of a refusal says, as a part of a sentence; other answers as they are."""
+    found = [re.search(f"<{name}>([^<]*)</{name}>", answer) for name in ("Code", "Message")]
+    said = ": ".join(one.group(1).strip(" .") for one in found if one is not None)
+    return said or answer.strip()
 
 
 def _target_of(url: str) -> str:

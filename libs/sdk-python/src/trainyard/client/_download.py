@@ -40,7 +40,7 @@ def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path
             _unpack(api, code, partial / "code", str(version["codeDigest"]))
         for name, known in (("version.json", version), ("checkpoint.json", checkpoint)):
             (partial / name).write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
-        shutil.copyfile(Path(__file__).with_name("EXPORT.md"), partial / "README.md")
+        shutil.copyfile(Path(__file__).with_name("export.md"), partial / "README.md")
         partial.replace(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)

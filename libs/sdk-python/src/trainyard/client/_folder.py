@@ -2,11 +2,12 @@
 
 The checkpoint's id comes from the names and contents of the files. So a repeat after a break continues the same
 upload, and a folder that is there already is not sent again. Where that id cannot be used (its upload failed, or it
-was deleted) another is drawn.
+was deleted) the next of the same content is taken.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -32,6 +33,8 @@ from ._errors import ApiError, UploadError
 # An upload that breaks off is asked for again so often, each time for what is missing only.
 _ATTEMPTS = 5
 _AGAIN_S = 2.0
+# Ids of one content that are tried: each has been used up by an upload that failed, or that was deleted.
+_IDS_MAX = 100
 # The id of the folder's content is of no use any more.
 _TAKEN = (
     "checkpoint_exists",
@@ -49,7 +52,8 @@ def upload_folder(api: Api, folder: Path) -> str:
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
         manifest = list(lanes.map(lambda path: entry_of_file(folder, path), paths))
     check_manifest(folder, manifest)
-    for checkpoint in (_id_of(manifest), str(uuid.uuid4())):
+    for attempt in range(_IDS_MAX):
+        checkpoint = _id_of(manifest, attempt)
         try:
             if _is_complete(api, checkpoint, manifest):
                 return checkpoint
@@ -69,7 +73,9 @@ def upload_folder(api: Api, folder: Path) -> str:
             entries = [entry.message() for entry in manifest]
         api.call("POST", f"/api/v1/checkpoints/{checkpoint}/complete", {"manifest": entries})
         return checkpoint
-    raise UploadError(f"{folder} could not be uploaded: no id was free; try again")
+    raise UploadError(
+        f"{folder} could not be uploaded: its {_IDS_MAX} ids are used up; change a file"
+    )
 
 
 def _paths(folder: Path) -> Sequence[str]:
@@ -97,12 +103,14 @@ def _paths(folder: Path) -> Sequence[str]:
 
 
 def _raise(error: OSError) -> None:
+    if error.errno == errno.ENAMETOOLONG:
+        raise ValueError(f"{str(error.filename)[:100]!r}… has too long a path") from error
     raise error
 
 
-def _id_of(manifest: Sequence[FileEntry]) -> str:
+def _id_of(manifest: Sequence[FileEntry], attempt: int) -> str:
     text = json.dumps([list(entry) for entry in manifest])
-    digest = hashlib.sha256(f"trainyard folder {text}".encode()).digest()
+    digest = hashlib.sha256(f"trainyard folder {attempt} {text}".encode()).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))
 
 
@@ -127,8 +135,10 @@ def _send(
     files = [entry.message() for entry in manifest]
     order = Order(api.url, api.token, "", checkpoint, folder, files, store)
     for attempt in range(1, _ATTEMPTS + 1):
+        uploader = Uploader(order)
         try:
-            return [file.message() for file in Uploader(order).upload()]
+            uploader.upload()
+            return uploader.manifest
         except TransferError as error:
             if attempt == _ATTEMPTS:
                 raise UploadError(
@@ -162,18 +172,22 @@ def _copy(
         raise UploadError(str(error)) from error
     # Only now it is known which storage that is.
     api.call("POST", "/api/v1/checkpoints", {**declaration, **marked})
+    # Named as a checkpoint is, so that an audit finds what a crash leaves.
+    stage = root / str(uuid.uuid4())
     try:
         for entry in manifest:
-            _copy_file(folder / entry.path, target / entry.path)
-    except BaseException:
-        # It is not complete, so nobody reads it; a disk that is full is not left so.
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+            _copy_file(folder / entry.path, stage / entry.path)
+        # Another upload of the same content may have been faster: its files are not touched.
+        if not target.is_dir() or not any(target.iterdir()):
+            os.rename(stage, target)
+            sync_folder(root)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
 
 
 def _copy_file(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with source.open("rb") as read, target.open("wb") as write:
+    with source.open("rb") as read, target.open("xb") as write:
         shutil.copyfileobj(read, write, 1 << 20)
         write.flush()
         os.fsync(write.fileno())

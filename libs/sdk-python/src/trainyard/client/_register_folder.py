@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import TrainyardError
 from ._client import Client
+from ._errors import PlatformAwayError
 
 
 def main() -> int:
@@ -20,6 +21,8 @@ def main() -> int:
     client = Client(order.pop("url"), order.pop("token"))
     try:
         answer: dict[str, Any] = {"version": client.register_folder(**order).as_json()}
+    except PlatformAwayError as error:
+        answer = {"problem": f"the platform cannot be reached: {error}"}
     except (TrainyardError, ValueError, OSError) as error:
         answer = {"problem": str(error)}
     sys.stdout.write(json.dumps(answer))

@@ -1,0 +1,30 @@
+/** Which groups of an experiment's points and system samples have been kept for long enough. */
+
+export type MetricRetention = {
+  /** After the experiment's end; -1 for ever. */
+  readonly days: number;
+  /** Of groups with days of their own. */
+  readonly byGroup: Readonly<Record<string, number>>;
+};
+
+export type DueGroups = {
+  readonly named: readonly string[];
+  /** All others are due, but for those that have days of their own. */
+  readonly others: boolean;
+  readonly except: readonly string[];
+};
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Null when nothing is due. */
+export function dueGroups(
+  { days, byGroup }: MetricRetention,
+  endedMs: number,
+  nowMs: number,
+): DueGroups | null {
+  const isDue = (kept: number): boolean => kept >= 0 && endedMs + kept * dayMs <= nowMs;
+  const except = Object.keys(byGroup);
+  const named = except.filter((group) => isDue(byGroup[group] ?? -1));
+  const others = isDue(days);
+  return named.length > 0 || others ? { named, others, except } : null;
+}

@@ -1,0 +1,71 @@
+/**
+ * Removes what an experiment measured once it has ended for as many days as its configuration says for the group, or the
+ * cluster where it says nothing. Removing twice changes nothing. A report that is repeated afterwards is known by its key.
+ */
+import { decodeEvent } from "@trainyard/contracts";
+import type { EventLog } from "@trainyard/event-log";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import { type Clock, streamName } from "@trainyard/kernel";
+import { EffectLoop, isDatabaseAway, type Logger } from "@trainyard/runtime";
+import type { Pool } from "pg";
+import { dueGroups, type MetricRetention } from "../core/retention.ts";
+import { metricsLimits } from "../limits.ts";
+import { experimentAfter, removeGroups } from "./removal.ts";
+
+export type RetentionDeps = {
+  readonly log: EventLog;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The cluster's days after an experiment's end; -1 for ever. */
+  readonly retentionDays: number;
+};
+
+export class Retention {
+  readonly #deps: RetentionDeps;
+  readonly loop: EffectLoop;
+
+  constructor(deps: RetentionDeps) {
+    this.#deps = deps;
+    this.loop = new EffectLoop("metric-retention", deps, async (signal) => {
+      await this.sweep(signal);
+      return metricsLimits.retentionLookMs;
+    });
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { pool, logger } = this.#deps;
+    let experiment = await experimentAfter(pool, "");
+    while (experiment !== null && !signal.aborted) {
+      try {
+        const removed = await this.#sweepOne(experiment, signal);
+        if (removed > 0) logger.info({ experiment, removed }, "points_removed");
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        // The next look tries again; the other experiments do not wait for it.
+        logger.error({ err: error, experiment }, "points_not_removed");
+      }
+      experiment = await experimentAfter(pool, experiment);
+    }
+  }
+
+  async #sweepOne(experiment: string, signal: AbortSignal): Promise<number> {
+    const { log, pool, clock, retentionDays } = this.#deps;
+    let policy: MetricRetention = { days: retentionDays, byGroup: {} };
+    let endedMs: number | null = null;
+    const { eventsRead } = metricsLimits;
+    for (const stored of await log.read(streamName("experiment", experiment), 0, eventsRead)) {
+      const event = decodeEvent(stored);
+      if (event.type === "ExperimentCreated") policy = policyOf(event.data.config, retentionDays);
+      // It may be archived and described afterwards.
+      if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
+    }
+    const due = endedMs === null ? null : dueGroups(policy, endedMs, clock.nowMs());
+    return due === null ? 0 : removeGroups(pool, experiment, due, signal);
+  }
+}
+
+function policyOf(config: unknown, clusterDays: number): MetricRetention {
+  const { metric_retention_days, group_retention_days } = recordedConfig(config).retention_policy;
+  return { days: metric_retention_days ?? clusterDays, byGroup: group_retention_days };
+}
