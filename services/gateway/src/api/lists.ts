@@ -139,7 +139,8 @@ function inWords<Result>(read: () => Result): Result {
   }
 }
 
-async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
+/** Reads a list's rows: what the filter cannot have, or costs too much, is a Problem of 400. */
+export async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {

@@ -18,7 +18,7 @@ import type { Backend } from "../shell/backend.ts";
 import { idsInState, rowsAmong } from "../shell/list-pages.ts";
 import { WatchHub, type WatchCursor } from "../shell/watch-hub.ts";
 import type { Frame } from "../shell/watch-queue.ts";
-import { allOf, pausedColumns, requireKnown, withoutArchived } from "./lists.ts";
+import { allOf, pausedColumns, readable, requireKnown, withoutArchived } from "./lists.ts";
 import { shownDocuments } from "./shown-documents.ts";
 
 /** By the name of a topic's kind. */
@@ -136,9 +136,9 @@ async function startOf(
   { after, topics }: RequestOf<"watch">,
   lastEventId: string | undefined,
 ): Promise<{ readonly after: WatchCursor; readonly isStale: boolean }> {
-  const now = await hub.now();
   const given = lastEventId ?? after;
   const cursor = given === "" ? null : readCursor(given);
+  const now = await hub.now(cursor?.position ?? 0);
   const found = cursor === null ? null : await hub.cursorAt(cursor.position);
   const isStale =
     cursor !== null && (found?.commitId !== cursor.commitId || cursor.position > now.position);
@@ -196,7 +196,7 @@ async function changesOf(
   const { filter, nowMs } = topic;
   const columns = await pausedColumns(backend, list, scope);
   const query = { list, scope, filter, nowMs, columns };
-  const members = await rowsAmong(backend.parts.pool, query, wanted);
+  const members = await readable(() => rowsAmong(backend.parts.pool, query, wanted));
   const documents = await shownDocuments(backend, list, scope, members);
   const frames = documents.map(({ id, document }) =>
     frameOf({ case: "change", value: { topic: key, id, document } }),
