@@ -264,6 +264,32 @@ describe("a stream", () => {
     expect(body["detail"]).toMatch(sentence);
   });
 
+  it("beyond those that a caller may have is refused until another one has gone", async () => {
+    const open = async () => {
+      const stop = new AbortController();
+      const { status } = await fetch(`${gateway.url}/api/v1/watch`, {
+        method: "POST",
+        signal: stop.signal,
+        headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+        body: JSON.stringify({ topics: [{ kind: "experiments" }] }),
+      });
+      return { status, close: () => stop.abort() };
+    };
+    const streams: Awaited<ReturnType<typeof open>>[] = [];
+    const openUntil = async (status: number): Promise<void> => {
+      for (let last = 0; last !== status; ) {
+        const stream = await open();
+        last = stream.status;
+        if (last === 200) streams.push(stream);
+        expect(streams.length).toBeLessThanOrEqual(gatewayLimits.watchStreamsOfOneMax);
+      }
+    };
+    await openUntil(429);
+    streams.pop()?.close();
+    await openUntil(200);
+    for (const { close } of streams) close();
+  });
+
   it("with a cursor that is none is refused", async () => {
     const body = { topics: [{ kind: "experiments" }], after: "soon" };
     expect(await gateway.call("POST", "/api/v1/watch", { body })).toMatchObject({
