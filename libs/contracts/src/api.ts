@@ -270,6 +270,14 @@ export {
   type QueryMetricsResponse,
   QueryMetricsResponseSchema,
 } from "./gen/trainyard/api/v1/metrics_pb.ts";
+export {
+  type WatchChange,
+  type WatchFrame,
+  WatchFrameSchema,
+  type WatchTopic,
+  WatchTopicSchema,
+  WatchService,
+} from "./gen/trainyard/api/v1/watch_pb.ts";
 
 export {
   MetricStreamService,

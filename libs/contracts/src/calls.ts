@@ -22,6 +22,7 @@ import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
 import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
+import { WatchService } from "./gen/trainyard/api/v1/watch_pb.ts";
 import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
 import type { Plain } from "./plain.ts";
 
@@ -42,6 +43,7 @@ export const gatewayServices = [
   JobService,
   AnalysisService,
   ViewService,
+  WatchService,
   SubmissionService,
   WorkspaceService,
 ] as const satisfies readonly DescService[];

@@ -26,6 +26,10 @@ export const gatewayLimits = {
   filteredRowsMax: 5_000,
   /** What one query of a list may take; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
+  /** Queries of lists that run at once: the other connections stay for commands, single documents and the read model. */
+  listQueriesAtOnce: 4,
+  /** Lists that wait for their turn; beyond it the gateway answers 503. */
+  listsWaitingMax: 32,
   /** Rows of a list that are counted; of more there is an estimate. */
   countedRowsMax: 10_000,
   /** A service answers a command within this, or the caller is told to try again. */
@@ -61,6 +65,24 @@ export const gatewayLimits = {
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
   searchPollMs: 1_000,
+  /** Of one Watch. */
+  watchTopicsMax: 64,
+  /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
+  watchStreamsOfOneMax: 64,
+  watchStreamsMax: 512,
+  /** Events read at once for watchers. */
+  watchPageEvents: 500,
+  /** A watcher that resumes further back reads its lists again. */
+  watchResumedMax: 10_000,
+  /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
+  watchQueuedCharactersMax: 4 * 1024 * 1024,
+  /** Active trials that one pause of their experiment changes, frame by frame; with more the topic is reset. */
+  watchPausedTrialsMax: 1_000,
+  /** How often watchers are told how far they are, and look for a log that went back. */
+  watchBookmarkMs: 1_000,
+  watchLookMs: 1_000,
+  watchRestMs: 50,
+  watchRetryMs: 1_000,
   /** What is new of a search, as far as a client that did not know of it is told. */
   newEventsNamed: 20,
   /** How often a follower looks for lines when nothing announces any. */

@@ -7,9 +7,7 @@ import {
   RemoveAgentSchema,
   TrustAgentSchema,
 } from "@trainyard/contracts/commands";
-import { protocolProblem } from "@trainyard/contracts/agent";
 import { agentList } from "../core/lists/lists.ts";
-import type { AgentDocument } from "../core/views/documents.ts";
 import { notFound } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -20,7 +18,7 @@ export function agentHandlers(backend: Backend) {
   return {
     listAgents: async (request) => {
       const { items, values: _values, ...page } = await rowsPage(backend, agentList, request);
-      return { ...page, items: items.map(withProtocol).map(shownAgent) };
+      return { ...page, items: items.map(shownAgent) };
     },
     trustAgent: async (request, context) => {
       if ((await backend.find("agent", request.name)) === undefined) {
@@ -49,12 +47,6 @@ export function agentHandlers(backend: Backend) {
     removeAgent: ({ name, reason }, context) =>
       changeAgent(backend, RemoveAgentSchema, { agent: name, reason }, context),
   } satisfies Partial<UnaryHandlers>;
-}
-
-/** Compared on read: it changes with the version of this service, too. */
-function withProtocol(agent: AgentDocument): AgentDocument {
-  const problem = protocolProblem(agent);
-  return problem === null ? agent : { ...agent, notPlaced: problem };
 }
 
 /** Asks the scheduler for a change of an agent, and returns the agent with the change. */

@@ -34,6 +34,7 @@ import type { Backend } from "../shell/backend.ts";
 import { refuseStorage } from "./create-experiment.ts";
 import { rowsPage } from "./lists.ts";
 import { requireOwnRun } from "./runs.ts";
+import { shownCheckpoint } from "./shown.ts";
 
 export function checkpointHandlers(
   backend: Backend,
@@ -70,21 +71,12 @@ async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpo
     scope: experiment,
     conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
   });
-  return { ...page, items: items.map(shown) };
-}
-
-function shown({
-  damage: _damage,
-  partial: _partial,
-  pins = [],
-  ...checkpoint
-}: CheckpointDocument) {
-  return { ...checkpoint, pins, codeDigest: "" };
+  return { ...page, items: items.map(shownCheckpoint) };
 }
 
 async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
   const document = await backend.get("checkpoint", id);
-  const checkpoint = { ...shown(document), ...(await originOf(backend, document)) };
+  const checkpoint = { ...shownCheckpoint(document), ...(await originOf(backend, document)) };
   if (!hasFiles.has(checkpoint.state)) return checkpoint;
   const { manifest, storageId } = await plan(backend, id, context);
   return { ...checkpoint, manifest, ...(storageId && { storageId }) };

@@ -27,7 +27,7 @@ import type { Backend } from "../shell/backend.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
-import { rowsPage, withoutArchived } from "./lists.ts";
+import { pausedColumns, rowsPage, withoutArchived } from "./lists.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
@@ -180,13 +180,10 @@ async function listTrials(
     ...page
   } = await rowsPage(backend, trialList, request, {
     scope: experiment.id,
-    columns: experiment.state === "PAUSED" ? { state: pausedState } : {},
+    columns: await pausedColumns(backend, trialList, experiment.id),
   });
   return { ...page, items: items.map((trial) => shownTrial(trial, experiment, config)) };
 }
-
-/** As `shownTrial` says it of a trial of a paused experiment. */
-const pausedState = "(case r.state when 'ACTIVE' then 'PAUSED' else r.state end)";
 
 async function getTrial(backend: Backend, request: RequestOf<"getTrial">, context: RequestContext) {
   await backend.reachText(request.minPosition);

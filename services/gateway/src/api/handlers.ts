@@ -21,6 +21,7 @@ import { submissionHandlers } from "./submissions.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
+import { watchHandlers } from "./watch.ts";
 import { workspaceHandlers } from "./workspaces.ts";
 
 /** Every call of the public API. */
@@ -34,6 +35,7 @@ export function apiHandlers(
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
+  const watches = watchHandlers(backend);
   const submissions = submissionHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {
@@ -62,6 +64,7 @@ export function apiHandlers(
       ...logs.streams,
       ...searches.streams,
       ...cluster.streams,
+      ...watches.streams,
       ...metricStreamHandlers(backend).streams,
     },
     raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },

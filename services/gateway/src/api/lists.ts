@@ -2,9 +2,11 @@
 import { createHash } from "node:crypto";
 import { comparison, type Filter, FilterError, readFilter, termsOf } from "../core/lists/filter.ts";
 import { isAttribute } from "../core/lists/attributes.ts";
+import { conditionOf } from "../core/lists/conditions.ts";
 import type { ListSpec } from "../core/lists/list-spec.ts";
 import { readOrder } from "../core/lists/order.ts";
-import type { ListPlace } from "../core/lists/page-query.ts";
+import { isPlaceOf, type ListPlace } from "../core/lists/page-query.ts";
+import { SqlValues } from "../core/lists/sql-values.ts";
 import type { DocumentKind, Documents } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -74,12 +76,16 @@ export async function rowsPage<Kind extends DocumentKind>(
   if (typeof order === "string") throw refusal(`order_by: ${order}`);
   const digest = digestOf([list.kind, deleted, scope, asked.filter, asked.orderBy, conditions]);
   const start = readToken(asked.pageToken, digest);
+  if (start !== null && !isPlaceOf(spec, order, start.place)) throw madeUpToken();
   const nowMs = start?.nowMs ?? clock.nowMs();
   const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
   // One more than the page holds tells whether there is a next page.
-  const places = await readable(() => listPlaces(pool, query, start?.place ?? null, size + 1));
+  const { places, total } = await inTurn(backend, async () => ({
+    places: await listPlaces(pool, query, start?.place ?? null, size + 1),
+    total: asked.count ? await countRows(pool, query) : null,
+  }));
   const page = places.slice(0, size);
   const last = page.at(-1);
   const ids = page.map(({ id }) => id);
@@ -88,7 +94,6 @@ export async function rowsPage<Kind extends DocumentKind>(
     ids.map((id) => ({ kind: list.kind, id })),
   );
   const byId = new Map(found.map((row) => [row.id, row.doc as Documents[Kind]]));
-  const total = asked.count ? await readable(() => countRows(pool, query)) : null;
   return {
     items: ids.flatMap((id) => byId.get(id) ?? []),
     values: await attributeValues(pool, spec, ids, asked.fields.filter(isAttribute)),
@@ -99,6 +104,19 @@ export async function rowsPage<Kind extends DocumentKind>(
   };
 }
 
+/** Of trials of a paused experiment, whose state `shownTrial` shows differently. */
+export async function pausedColumns(
+  backend: Backend,
+  { kind }: Pick<ListSpec, "kind">,
+  experiment: string,
+): Promise<Readonly<Record<string, string>>> {
+  if (kind !== "trial") return {};
+  const { state } = await backend.get("experiment", experiment);
+  return state === "PAUSED" ? { state: pausedState } : {};
+}
+
+const pausedState = "(case r.state when 'ACTIVE' then 'PAUSED' else r.state end)";
+
 /** Leaves out what is archived, unless it is asked for or the filter speaks of it. */
 export function withoutArchived(asked: { readonly filter: string; readonly archived: boolean }) {
   const filter = inWords(() => readFilter(asked.filter));
@@ -107,7 +125,13 @@ export function withoutArchived(asked: { readonly filter: string; readonly archi
   return asked.archived || named ? [] : [comparison("archived", "!=", "true")];
 }
 
-function allOf(filter: Filter | null, conditions: readonly Filter[]): Filter | null {
+/** Throws a FilterError for what the list does not know or cannot compare. */
+export function requireKnown(filter: Filter, list: ListSpec): void {
+  conditionOf(filter, { list, attributes: "", values: new SqlValues(), nowMs: 0, columns: {} });
+}
+
+/** Null for no condition at all. */
+export function allOf(filter: Filter | null, conditions: readonly Filter[]): Filter | null {
   const of = filter === null ? conditions : [...conditions, filter];
   return of.length === 0 ? null : { kind: "and", of };
 }
@@ -120,7 +144,17 @@ function inWords<Result>(read: () => Result): Result {
   }
 }
 
-async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
+/** Reads when fewer queries of lists run; a Problem of 503 where many wait already. */
+async function inTurn<Result>(backend: Backend, read: () => Promise<Result>): Promise<Result> {
+  const { listQueries } = backend.parts;
+  if (listQueries.waiting >= gatewayLimits.listsWaitingMax) {
+    throw new Problem(503, "busy", "many lists are being read; try again");
+  }
+  return listQueries.run(() => readable(read));
+}
+
+/** Reads a list's rows: what the filter cannot have, or costs too much, is a Problem of 400. */
+export async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {
@@ -150,11 +184,13 @@ function tokenOf({ digest, nowMs, place: { part, key, ordinal, id } }: Start): s
 function readToken(token: string, digest: string): Start | null {
   if (token === "") return null;
   const read = parseToken(token);
-  if (read === null) throw new Problem(400, "invalid_request", "invalid page_token");
+  if (read === null) throw madeUpToken();
   if (read.digest === digest) return read;
   const detail = "the page_token is of another list: ask for the first page of this one without it";
   throw new Problem(400, "invalid_request", detail);
 }
+
+const madeUpToken = (): Problem => new Problem(400, "invalid_request", "invalid page_token");
 
 function parseToken(token: string): Start | null {
   try {

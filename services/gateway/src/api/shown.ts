@@ -1,12 +1,22 @@
 /** Documents as the API shows them: without what only the fold needs. */
 import type { Plain } from "@trainyard/contracts";
-import type { Agent, Experiment, Model, Run, Token, Trial } from "@trainyard/contracts/api";
+import { protocolProblem } from "@trainyard/contracts/agent";
+import type {
+  Agent,
+  Checkpoint,
+  Experiment,
+  Model,
+  Run,
+  Token,
+  Trial,
+} from "@trainyard/contracts/api";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
 import { defaultSpace } from "../core/spaces/name.ts";
 import { etagOfRevision } from "../http/etag.ts";
 import type { JsonObject } from "@trainyard/kernel";
 import type {
   AgentDocument,
+  CheckpointDocument,
   ExperimentDocument,
   ModelDocument,
   TokenDocument,
@@ -86,5 +96,16 @@ export function shownAgent({
     const drained = disabled.state === "DRAINING" && slot.run === "";
     return { ...slot, disabled: drained ? { ...disabled, state: "DRAINED" } : disabled };
   });
-  return { ...shown, labels, slots };
+  // Compared on read: it changes with the version of this service, too.
+  const notPlaced = protocolProblem(shown) ?? shown.notPlaced;
+  return { ...shown, labels, slots, ...(notPlaced === undefined ? {} : { notPlaced }) };
+}
+
+export function shownCheckpoint({
+  damage: _damage,
+  partial: _partial,
+  pins = [],
+  ...checkpoint
+}: CheckpointDocument): Plain<Checkpoint> {
+  return { ...checkpoint, pins, codeDigest: "" };
 }

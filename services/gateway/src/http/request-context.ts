@@ -15,7 +15,13 @@ export type RequestContext = {
 };
 
 /** One message of a stream; a caller that comes back continues after the id. */
-export type StreamItem<Message extends object> = { readonly id: string; readonly message: Message };
+export type StreamItem<Message extends object> = {
+  /** Empty for a message that nobody continues after. */
+  readonly id: string;
+  readonly message: Message;
+  /** The message as JSON, where it was encoded for several streams at once. */
+  readonly text?: string;
+};
 
 /** Bytes with a content type of their own. */
 export type RawAnswer = {

@@ -91,6 +91,40 @@ function whereOf(
   return { scope, sql: `r.scope = ${scope} and ${there}${condition}` };
 }
 
+/** Those of the ids that are in the list. */
+export async function rowsAmong(
+  pool: Pool,
+  query: Omit<ListQuery, "order">,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const order: ListOrder = { descending: false, by: { kind: "place" } };
+  return inTime(pool, { ...query, order }, async (client) => {
+    const values = new SqlValues();
+    const { sql } = whereOf({ ...query, order }, values);
+    const { rows } = await client.query<{ id: string }>(
+      `select r.id from ${tableOf(query.list)} r
+       where r.id = any(${values.add(ids, "text[]")}) and ${sql}`,
+      values.list(),
+    );
+    return rows.map(({ id }) => id);
+  });
+}
+
+/** Ids of a scope's rows in a state, at most `limit`. */
+export async function idsInState(
+  pool: Pool,
+  list: ListSpec,
+  scope: string,
+  state: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from ${tableOf(list)} where scope = $1 and state = $2 limit $3`,
+    [scope, state, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** How many rows the whole list has: counted up to a limit, beyond it what PostgreSQL expects. */
 export async function countRows(pool: Pool, query: ListQuery): Promise<ListTotal> {
   return inTime(pool, query, async (client) => {

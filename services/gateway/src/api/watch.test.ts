@@ -1,0 +1,300 @@
+import { type Plain } from "@trainyard/contracts";
+import type { WatchTopic } from "@trainyard/contracts/api";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { gatewayLimits } from "../limits.ts";
+import { created, requested, searchStarted, validation } from "../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+type Topics = readonly Partial<Plain<WatchTopic>>[];
+type Document = { readonly id: string; readonly state: string; readonly name: string };
+type Frame = {
+  readonly opened?: { readonly topics: readonly string[] };
+  readonly change?: { readonly id: string } & Readonly<Record<string, Document>>;
+  readonly gone?: { readonly id: string };
+  readonly reset?: { readonly topic: string };
+};
+
+const positionOf = (cursor: string): number =>
+  (JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [number])[0];
+
+/** The documents of one topic, as its frames leave them. */
+class Watching {
+  readonly documents = new Map<string, Document | null>();
+  cursor = "";
+  resets = 0;
+  readonly #topic: Topics[number];
+
+  constructor(topic: Topics[number]) {
+    this.#topic = topic;
+  }
+
+  /** Reads until the cursor is at a position or beyond it, or until so many frames have come; then the connection breaks. */
+  async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
+    const stop = new AbortController();
+    const answer = await fetch(`${gateway.url}/api/v1/watch`, {
+      method: "POST",
+      signal: stop.signal,
+      headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ topics: [this.#topic], after: this.cursor }),
+    });
+    let text = "";
+    let count = 0;
+    const decoder = new TextDecoder();
+    const body = answer.body?.getReader();
+    for (let chunk = await body?.read(); chunk?.done === false; chunk = await body?.read()) {
+      const blocks = (text + decoder.decode(chunk.value, { stream: true })).split("\n\n");
+      text = blocks.pop() ?? "";
+      for (const block of blocks) {
+        count += this.#take(block);
+        const isThere = this.cursor !== "" && positionOf(this.cursor) >= position;
+        if (isThere || count >= frames) {
+          stop.abort();
+          await body?.cancel().catch(() => {});
+          return;
+        }
+      }
+    }
+  }
+
+  /** Gives how many frames the block has. */
+  #take(block: string): number {
+    const data = /^data: (.*)$/m.exec(block)?.[1];
+    if (data === undefined) return 0;
+    const { change, gone, reset } = JSON.parse(data) as Frame;
+    const document = change?.["experiment"] ?? change?.["trial"];
+    if (change !== undefined && document !== undefined) this.documents.set(change.id, document);
+    if (gone !== undefined) this.documents.delete(gone.id);
+    if (reset !== undefined) this.resets += 1;
+    const id = /^id: (.*)$/m.exec(block)?.[1];
+    if (id !== undefined) this.cursor = id;
+    return 1;
+  }
+
+  ids(): readonly string[] {
+    return [...this.documents.keys()].toSorted();
+  }
+}
+
+async function now(): Promise<string> {
+  const { body } = await gateway.call("GET", "/api/v1/experiments?pageSize=1");
+  return String(body["position"]);
+}
+
+async function listed(filter: string): Promise<readonly Document[]> {
+  const query = new URLSearchParams({ filter, pageSize: "1000" });
+  const { body } = await gateway.call("GET", `/api/v1/experiments?${query}`);
+  return (body["items"] as Document[]).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+describe("a watched list", () => {
+  it("gets what happens, and loses what does not belong to it any more", async () => {
+    const topic = { kind: "experiments", filter: "owner = ada", position: await now() };
+    await gateway.append("experiment-1", created({ owner: "ada", name: "one" }));
+    const at = await gateway.append("experiment-2", created({ owner: "grace" }));
+    const watching = new Watching(topic);
+    await watching.until(at);
+    expect(watching.ids()).toEqual(["1"]);
+    expect(watching.documents.get("1")).toMatchObject({ name: "one", state: "PAUSED" });
+    const later = await gateway.append("experiment-1", {
+      type: "ExperimentArchived",
+      data: { reason: "" },
+    });
+    await watching.until(later);
+    expect(watching.ids()).toEqual([]);
+  });
+
+  it("gets a change while it is open", async () => {
+    const watching = new Watching({ kind: "experiments", id: "2" });
+    await watching.until(0);
+    const position = positionOf(watching.cursor) + 1;
+    const reading = watching.until(position);
+    await gateway.append("experiment-2", { type: "ExperimentActivated", data: {} });
+    await reading;
+    expect(watching.documents.get("2")).toMatchObject({ state: "ACTIVE" });
+  });
+
+  it("shows the trials of an experiment that is paused as paused", async () => {
+    await gateway.append("search-2", searchStarted());
+    const trial = { experiment: "2", number: 1, seed: 1, warmStartCheckpoint: "", sourceTrial: "" };
+    const trialAt = await gateway.append(
+      "trial-2.1",
+      { type: "TrialCreated", data: { ...trial, origin: "drawn" } },
+      requested(1, 0),
+    );
+    const filter = "state = ACTIVE";
+    const watching = new Watching({ kind: "trials", experiment: "2", filter, position: "0" });
+    await watching.until(trialAt);
+    expect(watching.ids()).toEqual(["2.1"]);
+    const at = await gateway.append("experiment-2", { type: "ExperimentPaused", data: {} });
+    await watching.until(at);
+    expect(watching.ids()).toEqual([]);
+  });
+});
+
+type Step = { readonly kind: "create" | "toggle" | "report" | "archive"; readonly chance: number };
+
+test("over any history and any cuts, a list and its frames are the list in the end", async () => {
+  const filters = [
+    "",
+    "owner = ada",
+    "state = ACTIVE or best_value < 5",
+    "hparams.lr > 0.5 not label = even",
+  ];
+  let next = 100;
+  const lives = new Map<number, { active: boolean; archived: boolean; steps: number }>();
+
+  async function take({ kind, chance }: Step): Promise<number> {
+    const ids = [...lives.keys()];
+    const id = ids[Math.floor(chance * ids.length)];
+    const life = id === undefined ? undefined : lives.get(id);
+    if (kind === "create" || id === undefined || life === undefined) {
+      const own = next;
+      next += 1;
+      lives.set(own, { active: false, archived: false, steps: 0 });
+      const labels = own % 2 === 0 ? ["even"] : [];
+      const owner = chance < 0.5 ? "ada" : "grace";
+      const config = {
+        searcher: { name: "random", metric: "loss" },
+        hyperparameters: { lr: chance },
+      };
+      await gateway.append(`search-${own}`, searchStarted());
+      const position = await gateway.append(
+        `experiment-${own}`,
+        created({ labels, owner, config }),
+      );
+      const trial = { number: 1, seed: 1, warmStartCheckpoint: "", sourceTrial: "" };
+      const data = { ...trial, experiment: String(own), origin: "drawn" };
+      return Math.max(
+        position,
+        await gateway.append(`trial-${own}.1`, { type: "TrialCreated", data }, requested(1, 0)),
+      );
+    }
+    if (kind === "toggle") {
+      life.active = !life.active;
+      const type = life.active ? "ExperimentActivated" : "ExperimentPaused";
+      return gateway.append(`experiment-${id}`, { type, data: {} });
+    }
+    if (kind === "archive") {
+      life.archived = !life.archived;
+      const data = { reason: "" };
+      const type = life.archived ? "ExperimentArchived" : "ExperimentUnarchived";
+      return gateway.append(`experiment-${id}`, { type, data } as never);
+    }
+    life.steps += 1;
+    const report = validation({ step: life.steps, loss: 10 * chance });
+    const data = { ...report.data, trial: `${id}.1` };
+    return gateway.append(`measurement-${id}.1`, { ...report, data });
+  }
+
+  const step: fc.Arbitrary<Step> = fc.record({
+    kind: fc.constantFrom("create", "toggle", "report", "archive"),
+    chance: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  });
+  const watched = await Promise.all(
+    filters.map(async (filter) => {
+      const watching = new Watching({ kind: "experiments", filter, position: await now() });
+      for (const one of await listed(filter)) watching.documents.set(one.id, one);
+      return { filter, watching };
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 12 }),
+      fc.nat({ max: 6 }),
+      async (steps, frames) => {
+        let position = 0;
+        for (const one of steps) position = Math.max(position, await take(one));
+        await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
+        for (const { filter, watching } of watched) {
+          // The connection breaks after some frames, and another continues.
+          await watching.until(position, frames + 1);
+          await watching.until(position);
+          const list = await listed(filter);
+          expect(watching.ids()).toEqual(list.map(({ id }) => id));
+          expect(list).toMatchObject(watching.ids().map((id) => watching.documents.get(id) ?? {}));
+        }
+      },
+    ),
+    { numRuns: 25, seed: 16 },
+  );
+});
+
+describe("a stream", () => {
+  it("begins anew with a cursor of another history", async () => {
+    const position = Number(await now());
+    const forged = Buffer.from(JSON.stringify([position, "another"])).toString("base64url");
+    const watching = new Watching({ kind: "experiments" });
+    watching.cursor = forged;
+    await watching.until(Number.POSITIVE_INFINITY, 2);
+    expect(watching.resets).toBe(1);
+  });
+
+  it.each<[string, Topics, RegExp]>([
+    ["no topic", [], /^topics are 1 to 64, and there are 0$/],
+    [
+      "65 topics",
+      Array.from({ length: gatewayLimits.watchTopicsMax + 1 }, () => ({ kind: "experiments" })),
+      /^topics are 1 to 64, and there are 65$/,
+    ],
+    ["an unknown kind", [{ kind: "jobs" }], /^topics\[0\]\.kind is "jobs"; the kinds are/],
+    ["trials of nothing", [{ kind: "trials" }], /^topics\[0\] needs an experiment/],
+    [
+      "an unknown experiment",
+      [{ kind: "trials", experiment: "999" }],
+      /^there is no experiment 999/,
+    ],
+    ["an unknown document", [{ kind: "agents", id: "gpu-9" }], /^there is no agent gpu-9/],
+    [
+      "a filter on an unknown field",
+      [{ kind: "agents", filter: "stat = LOST" }],
+      /^topics\[0\]\.filter, column 1: agents have no field "stat"/,
+    ],
+  ])("with %s is refused in a sentence", async (_what, topics, sentence) => {
+    const { status, body } = await gateway.call("POST", "/api/v1/watch", { body: { topics } });
+    expect([400, 404]).toContain(status);
+    expect(body["detail"]).toMatch(sentence);
+  });
+
+  it("beyond those that a caller may have is refused until another one has gone", async () => {
+    const open = async () => {
+      const stop = new AbortController();
+      const { status } = await fetch(`${gateway.url}/api/v1/watch`, {
+        method: "POST",
+        signal: stop.signal,
+        headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+        body: JSON.stringify({ topics: [{ kind: "experiments" }] }),
+      });
+      return { status, close: () => stop.abort() };
+    };
+    const streams: Awaited<ReturnType<typeof open>>[] = [];
+    const openUntil = async (status: number): Promise<void> => {
+      for (let last = 0; last !== status; ) {
+        const stream = await open();
+        last = stream.status;
+        if (last === 200) streams.push(stream);
+        expect(streams.length).toBeLessThanOrEqual(gatewayLimits.watchStreamsOfOneMax);
+      }
+    };
+    await openUntil(429);
+    streams.pop()?.close();
+    await openUntil(200);
+    for (const { close } of streams) close();
+  });
+
+  it("with a cursor that is none is refused", async () => {
+    const body = { topics: [{ kind: "experiments" }], after: "soon" };
+    expect(await gateway.call("POST", "/api/v1/watch", { body })).toMatchObject({
+      status: 400,
+      body: { detail: "after is no cursor of a stream" },
+    });
+  });
+});
