@@ -106,7 +106,7 @@ describe("a watched list", () => {
     expect(watching.documents.get("1")).toMatchObject({ name: "one", state: "PAUSED" });
     const later = await gateway.append("experiment-1", {
       type: "ExperimentArchived",
-      data: { reason: "", by: "ada" },
+      data: { reason: "" },
     });
     await watching.until(later);
     expect(watching.ids()).toEqual([]);
