@@ -86,6 +86,9 @@ export const gatewayLimits = {
   retryAfterSeconds: 1,
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
   searchRecordsKept: 32,
+  /** Pages of pictures that are kept to be brought up to date, and a search's trials in one of them. */
+  picturesKept: 8,
+  picturedTrialsMax: 1_000,
   searchEventsPage: 500,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,

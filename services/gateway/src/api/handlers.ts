@@ -15,6 +15,7 @@ import { profileHandlers } from "./profile.ts";
 import { retentionHandlers } from "./retention.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
+import { searchPictureHandlers } from "./search-picture.ts";
 import { storageHandlers } from "./storages.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
@@ -52,6 +53,7 @@ export function apiHandlers(
       ...poolHandlers(backend),
       ...jobHandlers(backend),
       ...analysisHandlers(backend),
+      ...searchPictureHandlers(backend),
       ...viewHandlers(backend),
     },
     streams: { ...logs.streams, ...searches.streams, ...cluster.streams, ...watches.streams },
