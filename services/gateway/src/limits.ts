@@ -84,12 +84,17 @@ export const gatewayLimits = {
   tokenLabelCharactersMax: 255,
   /** Said with every 503. */
   retryAfterSeconds: 1,
-  /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
+  /** Searches whose record is kept between analyses. */
   searchRecordsKept: 32,
   /** Pages of pictures that are kept to be brought up to date, and a search's trials in one of them. */
   picturesKept: 8,
   picturedTrialsMax: 1_000,
+  /** Events of a search that are read at once. */
   searchEventsPage: 500,
+  /** Files of stored code whose lists are kept, all lists together: two of the longest. */
+  codeFilesKept: 200_000,
+  /** Of one file of stored code, as text in an answer. */
+  codeFileBytesMax: 1024 * 1024,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */

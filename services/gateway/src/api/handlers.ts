@@ -6,6 +6,7 @@ import { agentHandlers } from "./agents.ts";
 import { analysisHandlers } from "./analysis.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
+import { codeHandlers } from "./code.ts";
 import { experimentLifeHandlers } from "./experiment-life.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
@@ -39,6 +40,7 @@ export function apiHandlers(
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
+      ...codeHandlers(backend),
       ...metricHandlers(backend),
       ...profiles.unary,
       ...runHandlers(backend, moved),
