@@ -51,6 +51,9 @@ export const gatewayLimits = {
   seriesBucketsMax: 4_000,
   /** Questions of one query that are under way at once: others ask meanwhile. */
   seriesAtOnce: 4,
+  /** Newest trials that are looked through for waiting runs while the scheduler is away, and the runs shown. */
+  explainedTrialsMax: 1_000,
+  explainedRunsMax: 64,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
   /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
