@@ -30,7 +30,13 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "series_1m_vs_narrow",
     "compare_100x100k_ms",
   ],
-  gateway: ["api_list_100k_ms", "list_table_scans", "list_flatness_1k_100k", "rest_vs_fastify"],
+  gateway: [
+    "api_list_100k_ms",
+    "list_table_scans",
+    "list_flatness_1k_100k",
+    "rest_vs_fastify",
+    "search_picture_1000_trials_ms",
+  ],
   delivery: [
     "chain_saturated",
     "chain_single_commands",

@@ -10,6 +10,7 @@ export {
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
+export { codeFile, type CodeFile, codeFiles } from "./code-files.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { FolderOfOthers, NotInside } from "./folder-of-others.ts";
 export { globMatcher, problemOfGlob } from "./glob.ts";

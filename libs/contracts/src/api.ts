@@ -213,6 +213,11 @@ export {
   WriteReportsResponseSchema,
 } from "./gen/trainyard/api/v1/reports_pb.ts";
 export {
+  type GetSearchPictureResponse,
+  type PictureDecision,
+  type PictureTrial,
+} from "./gen/trainyard/api/v1/search_picture_pb.ts";
+export {
   type PostSearchOperationsRequest,
   PostSearchOperationsRequestSchema,
   type PostSearchOperationsResponse,

@@ -9,6 +9,7 @@ import type { HttpBody } from "./gen/google/api/httpbody_pb.ts";
 import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
 import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
+import { CodeService } from "./gen/trainyard/api/v1/code_pb.ts";
 import { ExperimentLifeService } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
@@ -30,6 +31,7 @@ import type { Plain } from "./plain.ts";
 export const gatewayServices = [
   ExperimentService,
   ExperimentLifeService,
+  CodeService,
   CheckpointService,
   RetentionService,
   StorageService,

@@ -15,6 +15,13 @@ export type {
 } from "./commands.ts";
 export { type Importances, importancesOf } from "./analysis/importance.ts";
 export {
+  type Moment,
+  type PicturedDecision,
+  type PicturedTrial,
+  PictureRecord,
+  type SearchPicture,
+} from "./analysis/picture.ts";
+export {
   type BestOfTrial,
   bestSoFar,
   type ParetoTrials,

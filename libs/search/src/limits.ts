@@ -33,4 +33,6 @@ export const searchLimits = {
   attemptsPerPointMax: 10_000,
   /** Steps of the walk over a grid with conditions or constraints, which is made in one go: some hundred milliseconds. */
   gridStepsMax: 300_000,
+  /** Decisions of one trial in a picture of the search: only the client of a custom search makes more of them. */
+  picturedDecisionsMax: 100,
 } as const;

@@ -12,6 +12,28 @@ export function stopSentence(rule: string, evidence: Evidence = {}): string {
   return sentence === "" ? rule : `${rule}: ${sentence}`;
 }
 
+const decisionVerbs: Readonly<Record<string, string>> = {
+  TrialStopDecided: "stopped",
+  TrialSuspended: "suspended",
+  TrialResumed: "resumed",
+  SearchStopDecided: "finished",
+};
+
+/**
+ * The verb of a decision that people ask the reason of; undefined for other events. Of the proposals only those that continue
+ * from another trial: the others decide about none.
+ */
+export function decisionVerb(type: string, data: Evidence): string | undefined {
+  if (type !== "TrialProposed") {
+    const verb = decisionVerbs[type];
+    return verb !== undefined && data["fails"] === true ? "failed" : verb;
+  }
+  const { startFromTrial, origin } = data;
+  return startFromTrial === undefined
+    ? undefined
+    : `begun from trial ${String(startFromTrial)} as ${String(origin)}`;
+}
+
 const policySentences = Object.fromEntries(
   Object.entries(trialPolicies).map(([name, { sentence }]) => [name, sentence]),
 );

@@ -59,6 +59,9 @@ export const gatewayLimits = {
   seriesBucketsMax: 4_000,
   /** Questions of one query that are under way at once: others ask meanwhile. */
   seriesAtOnce: 4,
+  /** Newest trials that are looked through for waiting runs while the scheduler is away, and the runs shown. */
+  explainedTrialsMax: 1_000,
+  explainedRunsMax: 64,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
   /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
@@ -103,8 +106,12 @@ export const gatewayLimits = {
   tokenLabelCharactersMax: 255,
   /** Said with every 503. */
   retryAfterSeconds: 1,
-  /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
+  /** Searches whose record is kept between analyses. */
   searchRecordsKept: 32,
+  /** Pages of pictures that are kept to be brought up to date, and a search's trials in one of them. */
+  picturesKept: 8,
+  picturedTrialsMax: 1_000,
+  /** Events of a search that are read at once. */
   searchEventsPage: 500,
   /** Of a branch, a remote, a folder, or the name of a client. */
   sourceTextCharactersMax: 1_000,
@@ -123,6 +130,10 @@ export const gatewayLimits = {
   diffFileBytesMax: 64 * 1024,
   /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
   diffEditsMax: 300,
+  /** Files of stored code whose lists are kept, all lists together: two of the longest. */
+  codeFilesKept: 200_000,
+  /** Of one file of stored code, as text in an answer. */
+  codeFileBytesMax: 1024 * 1024,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */

@@ -20,6 +20,7 @@ import { createGatewayDatabase, startGateway, untilFolded } from "../support/gat
 import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment, fill } from "./experiments.ts";
+import { searchPicture } from "./search-picture.ts";
 import { startPlainServer } from "./plain-server.ts";
 
 const database = "bench";
@@ -57,6 +58,7 @@ export const run: Bench = async (context) => {
     ...(await listLatencies(context, large)),
     await flatness(context, small, large),
     await oneExperiment(stack, context, large),
+    await searchPicture(context, small.client, small.postgres.url({ database })),
   ];
 };
 

@@ -49,6 +49,11 @@ export class SearchRecord {
   #observations = 0;
   #units = 0;
 
+  /** The search's time: the training of all trials so far, in the search's unit. */
+  get units(): number {
+    return this.#units;
+  }
+
   add(event: SearchEvent, atMs: number): void {
     this.version += 1;
     switch (event.type) {

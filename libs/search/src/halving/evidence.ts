@@ -18,27 +18,38 @@ export function standing(
   const own = brought[rung] ?? { value: WORST, order: 0, trial };
   const { all } = rungOf(halving, bracket, rung);
   const place = placeOf(all, own);
-  const of = all.size;
-  const atLeastOne = halving.plan.form === "stop" || isClosed(halving, bracket, rung);
-  const kept = keptOf(halving, of, atLeastOne);
-  const last = entryAt(all, kept - 1);
+  const { kept, cutoff } = passageOf(halving, bracket, rung, smallerIsBetter);
   return {
     bracket,
     rung,
     units: unitsOf(halving, bracket, rung),
     value: shownValue(own.value, smallerIsBetter),
     rank: place + 1,
-    of,
+    of: all.size,
     kept,
     divisor: halving.plan.divisor,
     ...trustShown(halving, bracket),
-    cutoff: last === undefined ? null : shownValue(last.value, smallerIsBetter),
+    cutoff,
     neighbours: neighboursOf(all, place, smallerIsBetter),
   };
 }
 
+/** How many of its trials a rung lets through, and the value of the last of these; null for none. */
+export function passageOf(
+  halving: Halving,
+  bracket: number,
+  rung: number,
+  smallerIsBetter: boolean,
+): { readonly kept: number; readonly cutoff: number | null } {
+  const { all } = rungOf(halving, bracket, rung);
+  const atLeastOne = halving.plan.form === "stop" || isClosed(halving, bracket, rung);
+  const kept = keptOf(halving, all.size, atLeastOne);
+  const last = entryAt(all, kept - 1);
+  return { kept, cutoff: last === undefined ? null : shownValue(last.value, smallerIsBetter) };
+}
+
 /** A ranked value as it was reported; null for one that is not finite, or for none. */
-function shownValue(ranked: number, smallerIsBetter: boolean): number | null {
+export function shownValue(ranked: number, smallerIsBetter: boolean): number | null {
   if (ranked === WORST) return null;
   return smallerIsBetter ? ranked : 0 - ranked;
 }

@@ -244,17 +244,18 @@ async function describe({ client, output }: Context, args: readonly string[]): P
 async function showWaiting({ client, output }: Context, experiment: string): Promise<void> {
   const signal = AbortSignal.timeout(cliLimits.explainMs);
   let waiting: readonly Plain<JobRun>[];
+  let when = "waits";
   try {
-    const { runs } = await client.call("explainJob", { job: experiment }, { signal });
+    const { runs, old } = await client.call("explainJob", { job: experiment }, { signal });
+    if (old === true) when = "last waited (the scheduler does not answer)";
     waiting = runs.filter(({ placements }) => placements.length === 0);
   } catch (error) {
     if (error instanceof ApiError || signal.aborted) return;
     throw error;
   }
   for (const { run, detail, reason } of waiting.slice(0, cliLimits.waitingShown)) {
-    output.line(
-      printable(`run ${run} waits: ${detail || reason || "it has not been considered yet"}`),
-    );
+    const why = detail || reason || "it has not been considered yet";
+    output.line(printable(`run ${run} ${when}: ${why}`));
   }
   const more = waiting.length - cliLimits.waitingShown;
   if (more > 0) output.line(`and ${more} more: yard job explain ${experiment}`);

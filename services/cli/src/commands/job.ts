@@ -78,7 +78,19 @@ async function explain({ client, output }: Context, args: readonly string[]): Pr
     output.message(JobExplanationSchema, answer);
     return;
   }
-  const { job, runs } = answer;
+  const { job, runs, old } = answer;
+  if (old === true) {
+    output.note("the scheduler does not answer: these are the reasons that it recorded last");
+    for (const { run, detail, limit } of runs) {
+      output.line("");
+      output.fields([
+        ["run", run],
+        ["reason", detail],
+        ["limit", limit],
+      ]);
+    }
+    return;
+  }
   if (job !== undefined) output.fields(fieldsOf(job));
   for (const run of runs) {
     output.line("");

@@ -6,6 +6,7 @@ import { agentHandlers } from "./agents.ts";
 import { analysisHandlers } from "./analysis.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
+import { codeHandlers } from "./code.ts";
 import { experimentLifeHandlers } from "./experiment-life.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
@@ -16,6 +17,7 @@ import { profileHandlers } from "./profile.ts";
 import { retentionHandlers } from "./retention.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
+import { searchPictureHandlers } from "./search-picture.ts";
 import { storageHandlers } from "./storages.ts";
 import { submissionHandlers } from "./submissions.ts";
 import { logHandlers } from "./trial-logs.ts";
@@ -42,6 +44,7 @@ export function apiHandlers(
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
+      ...codeHandlers(backend),
       ...metricHandlers(backend),
       ...profiles.unary,
       ...runHandlers(backend, moved),
@@ -57,6 +60,7 @@ export function apiHandlers(
       ...poolHandlers(backend),
       ...jobHandlers(backend),
       ...analysisHandlers(backend),
+      ...searchPictureHandlers(backend),
       ...viewHandlers(backend),
       ...workspaceHandlers(backend),
     },

@@ -6,11 +6,11 @@ import {
   MoveJobSchema,
   UpdateJobSchema,
 } from "@trainyard/contracts/commands";
-import { ExperimentOutcome } from "@trainyard/contracts/events";
+import { ExperimentOutcome, WaitCode } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
 import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { created } from "../testing/example-events.ts";
+import { created, requested, trialCreated } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -106,6 +106,37 @@ test("an experiment without runs in the queue is answered with its state", async
   expect(await asked("14")).toEqual([404, "experiment 14 has ended: it is COMPLETED"]);
   expect(await asked("99")).toEqual([404, "there is no experiment 99"]);
   expect(await asked("x")).toEqual([404, "there is no experiment x"]);
+});
+
+test("without the scheduler the reasons that it recorded last are shown as old ones", async () => {
+  await gateway.append(
+    "trial-12.1",
+    { ...trialCreated(1), data: { ...trialCreated(1).data, experiment: "12" } },
+    requested(1, 0),
+  );
+  const quota = {
+    code: WaitCode.QUOTA,
+    detail: "its workspace holds all slots",
+    limit: "research",
+  };
+  const asked = async () => gateway.call("GET", "/api/v1/jobs/12/explanation");
+  expect((await asked()).status).toBe(503);
+  const position = await gateway.append("allocation-12.1#1", {
+    type: "WaitExplained",
+    data: quota,
+  });
+  await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
+  const { status, body } = await asked();
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: {
+      old: true,
+      runs: [{ run: "12.1#1", reason: "quota", detail: quota.detail, limit: "research" }],
+    },
+  });
+  expect(body["job"]).toBeUndefined();
+  await using _scheduler = await scheduler();
+  expect((await asked()).body["old"]).toBeUndefined();
 });
 
 test("an update names only what it changes, and 0 removes the limit of slots", async () => {

@@ -8,10 +8,12 @@ import {
   MoveJobSchema,
   UpdateJobSchema,
 } from "@trainyard/contracts/commands";
+import type { ReplyOf } from "@trainyard/contracts";
 import { isExperimentId } from "@trainyard/kernel";
 import type { ExperimentDocument } from "../core/views/documents.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { UnaryHandlers } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 
 export function jobHandlers(backend: Backend) {
@@ -26,10 +28,18 @@ export function jobHandlers(backend: Backend) {
       );
       return { items: jobs };
     },
-    explainJob: ({ job }, context) =>
-      explaining(backend, [job], () =>
-        backend.command("scheduler", ExplainJobSchema, { job }, JobExplanationSchema, context),
-      ),
+    explainJob: async ({ job }, context) => {
+      try {
+        return await explaining(backend, [job], () =>
+          backend.command("scheduler", ExplainJobSchema, { job }, JobExplanationSchema, context),
+        );
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 503) throw error;
+        const old = await lastExplained(backend, job);
+        if (old === null) throw error;
+        return old;
+      }
+    },
     updateJob: (request, context) =>
       explaining(backend, [request.job], async () => {
         const { priority, weight, maxSlots } = request;
@@ -60,6 +70,36 @@ export function jobHandlers(backend: Backend) {
         return positionOf(backend, accepted);
       }),
   } satisfies Partial<UnaryHandlers>;
+}
+
+/** The reasons that the scheduler recorded last for waiting runs; null if there are none. */
+async function lastExplained(
+  backend: Backend,
+  experiment: string,
+): Promise<ReplyOf<"explainJob"> | null> {
+  const { documents, pool } = backend.parts;
+  const trials = await documents.list(pool, "trial", {
+    parent: experiment,
+    limit: gatewayLimits.explainedTrialsMax,
+    newestFirst: true,
+  });
+  const runs = trials
+    .flatMap(({ doc }) => doc.runs)
+    .filter(({ state, waitsFor }) => state === "QUEUED" && waitsFor !== "")
+    .sort((a, b) => a.requestedAtMs - b.requestedAtMs)
+    .slice(0, gatewayLimits.explainedRunsMax)
+    .map(({ id, requestedAtMs, waitsFor, waitCode = "", waitLimit = "" }) => ({
+      run: id,
+      queuedAtMs: requestedAtMs,
+      placements: [],
+      reason: waitCode,
+      detail: waitsFor,
+      limit: waitLimit,
+      ahead: 0,
+      blockers: [],
+      startsWhen: "",
+    }));
+  return runs.length === 0 ? null : { runs, old: true };
 }
 
 function positionOf(backend: Backend, { position }: { readonly position: number }) {

@@ -1,6 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
 import { type Event, EventSchema } from "@trainyard/contracts/api";
-import { stopSentence } from "@trainyard/search/sentences";
+import { decisionVerb, stopSentence } from "@trainyard/search/sentences";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../../context.ts";
 import { evidenceText } from "../../evidence.ts";
@@ -17,13 +17,6 @@ export function addExplain(group: Command): void {
     )
     .action(withPlatform(explain));
 }
-
-const verbs: Readonly<Record<string, string>> = {
-  TrialStopDecided: "stopped",
-  TrialSuspended: "suspended",
-  TrialResumed: "resumed",
-  SearchStopDecided: "finished",
-};
 
 async function explain({ client, output }: Context, args: readonly string[]): Promise<void> {
   const experiment = argument(args, 0);
@@ -42,14 +35,8 @@ async function explain({ client, output }: Context, args: readonly string[]): Pr
   if (waitsFor !== "") output.note(`the search waits for ${waitsFor}`);
 }
 
-/** Of the proposals only those that go on from another trial: the others decide about none. */
 function verbOf({ type, data = {} }: Plain<Event>): string | undefined {
-  const name = type.split(".")[3] ?? "";
-  if (name !== "TrialProposed") return verbs[name];
-  const { startFromTrial, origin } = data;
-  return startFromTrial === undefined
-    ? undefined
-    : `begun from trial ${String(startFromTrial)} as ${String(origin)}`;
+  return decisionVerb(type.split(".")[3] ?? "", data);
 }
 
 const trialOf = ({ data = {} }: Plain<Event>): unknown => data["trial"] ?? data["number"];
@@ -64,8 +51,7 @@ function explainOne(
   const { rule, evidence, fails } = data;
   const trial = trialOf(message);
   const what = trial === undefined ? "search" : `trial ${experiment}.${String(trial)}`;
-  const done = fails === true ? "failed" : verb;
-  output.line(`${time(timeMs)}  ${what} ${done}${byRule(rule, evidence, fails === true)}`);
+  output.line(`${time(timeMs)}  ${what} ${verb}${byRule(rule, evidence, fails === true)}`);
 }
 
 /** The numbers of the evidence; in words where it has none, or where what is wrong is a name. */

@@ -1,0 +1,95 @@
+/**
+ * Reads the files of packed model code that passed `refusalOfModelCode`, without unpacking it onto a disk. Of several entries
+ * of one path the last one counts, as when it is unpacked.
+ */
+import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { Parser, type ReadEntry } from "tar";
+
+export type CodeFile = {
+  readonly path: string;
+  readonly bytes: number;
+  /** SHA-256 of its content, in hex; empty for a link. */
+  readonly sha256: string;
+  /** Where a link points; empty for a file. */
+  readonly link: string;
+};
+
+/** Unpacked at once: so much memory, and so long a turn of the event loop. */
+const pieceBytes = 64 * 1024;
+
+/** Ordered by path. Throws if it cannot be read. */
+export async function codeFiles(packed: Readable, signal: AbortSignal): Promise<CodeFile[]> {
+  const files = new Map<string, CodeFile>();
+  await walk(packed, signal, (entry) => {
+    const path = pathOf(entry);
+    const { size: bytes, linkpath } = entry;
+    const link = linkpath ?? "";
+    if (path === "" || entry.type === "Directory") return entry.resume();
+    if (link !== "") {
+      files.set(path, { path, bytes: 0, sha256: "", link });
+      return entry.resume();
+    }
+    const hash = createHash("sha256");
+    entry.on("data", (piece: Buffer) => hash.update(piece));
+    entry.on("end", () => files.set(path, { path, bytes, sha256: hash.digest("hex"), link }));
+  });
+  return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** The first `bytesMax` bytes of a file; null if there is none of this path. */
+export async function codeFile(
+  packed: Readable,
+  path: string,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<Buffer | null> {
+  let pieces: Buffer[] | null = null;
+  await walk(packed, signal, (entry) => {
+    if (pathOf(entry) !== path || entry.type === "Directory") return entry.resume();
+    const own: Buffer[] = [];
+    pieces = own;
+    let left = bytesMax;
+    entry.on("data", (piece: Buffer) => {
+      if (left > 0) own.push(Buffer.from(piece.subarray(0, left)));
+      left -= piece.length;
+    });
+  });
+  return pieces === null ? null : Buffer.concat(pieces);
+}
+
+async function walk(
+  packed: Readable,
+  signal: AbortSignal,
+  onReadEntry: (entry: ReadEntry) => void,
+): Promise<void> {
+  const parser = new Parser({ strict: true, onReadEntry });
+  let problem: Error | null = null;
+  parser.on("error", (error: Error) => {
+    problem ??= error;
+  });
+  const gunzip = createGunzip({ chunkSize: pieceBytes });
+  await pipeline(
+    packed,
+    gunzip,
+    async (unpacked: AsyncIterable<Buffer>) => {
+      for await (const piece of unpacked) {
+        parser.write(piece);
+        if (problem !== null) throw problem;
+      }
+      parser.end();
+      if (problem !== null) throw problem;
+    },
+    { signal },
+  );
+}
+
+/** Packers write ./train.py as well as train.py. */
+function pathOf({ path }: ReadEntry): string {
+  return path
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/");
+}

@@ -1,0 +1,98 @@
+/** The files of an experiment's stored code, read from the packed context. */
+import { Readable } from "node:stream";
+import { codeFile, type CodeFile, codeFiles } from "@trainyard/blob";
+import { LRUCache } from "lru-cache";
+import { Problem } from "../http/problem.ts";
+import type { UnaryHandlers } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import { pageSize } from "./paging.ts";
+
+export function codeHandlers(backend: Backend) {
+  // By the digest of the code, which names its content for ever.
+  const lists = new LRUCache<string, readonly CodeFile[]>({
+    maxSize: gatewayLimits.codeFilesKept,
+    sizeCalculation: (files) => files.length + 1,
+  });
+  // One code is unpacked at a time: it can have 2 GiB, and its bytes pass through this process.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(unpack: () => Promise<Result>): Promise<Result> => {
+    const own = last.then(unpack);
+    last = own.catch(() => null);
+    return own;
+  };
+  const list = async (
+    { experiment, digest }: Code,
+    signal: AbortSignal,
+  ): Promise<readonly CodeFile[]> => {
+    if (digest === "") return [];
+    return inTurn(async () => {
+      const known = lists.get(digest);
+      if (known !== undefined) return known;
+      const files = await codeFiles(await packedCode(backend, { experiment, digest }), signal);
+      lists.set(digest, files);
+      return files;
+    });
+  };
+  return {
+    listCodeFiles: async ({ experiment, pageSize: asked, pageToken }, { signal }) => {
+      const files = await list(await codeOf(backend, experiment), signal);
+      const from = readToken(pageToken);
+      const next = from + pageSize(asked);
+      const nextPageToken = next < files.length ? String(next) : "";
+      return { items: files.slice(from, next), nextPageToken };
+    },
+    getCodeFile: async ({ experiment, path }, { signal }) => {
+      const code = await codeOf(backend, experiment);
+      const file = (await list(code, signal)).find((one) => one.path === path);
+      if (file === undefined) {
+        const detail = `the code of experiment ${experiment} has no file ${JSON.stringify(path)}`;
+        throw new Problem(404, "file_not_found", detail);
+      }
+      if (file.link !== "") {
+        const detail = `${JSON.stringify(path)} is a link to ${JSON.stringify(file.link)}: ask for that file`;
+        throw new Problem(400, "invalid_request", detail);
+      }
+      const { codeFileBytesMax } = gatewayLimits;
+      const content = await inTurn(async () =>
+        codeFile(await packedCode(backend, code), path, codeFileBytesMax, signal),
+      );
+      const truncated = file.bytes > codeFileBytesMax;
+      const text = textOf(content ?? Buffer.alloc(0), truncated);
+      return { file, text: text ?? "", truncated, binary: text === null };
+    },
+  } satisfies Partial<UnaryHandlers>;
+}
+
+/** The digest is empty for an experiment without code. */
+type Code = { readonly experiment: string; readonly digest: string };
+
+async function codeOf(backend: Backend, experiment: string): Promise<Code> {
+  const { contextDigest: digest = "" } = await backend.get("experiment", experiment);
+  return { experiment, digest };
+}
+
+async function packedCode(backend: Backend, { experiment, digest }: Code): Promise<Readable> {
+  const found = await backend.parts.blobs.get(`contexts/${digest}.tar.gz`);
+  if (found === null) {
+    const detail = `the code of experiment ${experiment} is not stored any more`;
+    throw new Problem(404, "context_not_found", detail);
+  }
+  return Readable.from(found.stream);
+}
+
+/** Null for what is not text. A text that is cut off may end within a character, which is left out. */
+function textOf(content: Buffer, truncated: boolean): string | null {
+  if (content.includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(content, { stream: truncated });
+  } catch {
+    return null;
+  }
+}
+
+/** How many files come before the page. */
+function readToken(token: string): number {
+  if (/^\d{0,9}$/.test(token)) return Number(token);
+  throw new Problem(400, "invalid_request", "invalid page_token");
+}

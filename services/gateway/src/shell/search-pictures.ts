@@ -1,0 +1,67 @@
+import { decodeEvent } from "@trainyard/contracts";
+import type { EventLog } from "@trainyard/event-log";
+import { streamName } from "@trainyard/kernel";
+import { PictureRecord, type SearchEvent, type SearchPicture } from "@trainyard/search";
+import { LRUCache } from "lru-cache";
+import { gatewayLimits } from "../limits.ts";
+
+export type PictureAsked = {
+  readonly experiment: string;
+  /** 0 for the latest. */
+  readonly version: number;
+  /** The number of the first trial, and how many from it. */
+  readonly from: number;
+  readonly trials: number;
+};
+
+/**
+ * Pictures of searches, made from the log when one is asked for. The last pages are kept: the next version of the same page
+ * costs its new events only, an earlier version is read from the first event.
+ */
+export class SearchPictures {
+  readonly #log: EventLog;
+  readonly #known = new LRUCache<string, { readonly record: Promise<PictureRecord | null> }>({
+    max: gatewayLimits.picturesKept,
+  });
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /** At the version, or at the latest if that is less. Callers of the same page wait for one another. */
+  async of(asked: PictureAsked): Promise<SearchPicture> {
+    const { experiment, from, trials } = asked;
+    const key = `${experiment} ${from} ${trials}`;
+    const before = this.#known.get(key)?.record ?? Promise.resolve(null);
+    // The picture is drawn before the next caller moves the record on.
+    const drawn = before.then(async (known) => {
+      const record = await this.#recordAt(asked, known);
+      return { record, picture: record.picture() };
+    });
+    // A record that could not be read to its end is made anew.
+    const kept = drawn.then(
+      ({ record }) => record,
+      () => null,
+    );
+    this.#known.set(key, { record: kept });
+    return (await drawn).picture;
+  }
+
+  async #recordAt(
+    { experiment, version, from, trials }: PictureAsked,
+    known: PictureRecord | null,
+  ): Promise<PictureRecord> {
+    const reusable = known !== null && (version === 0 || known.version <= version);
+    const record = reusable ? known : new PictureRecord(from, from + trials - 1);
+    const stream = streamName("search", experiment);
+    for (;;) {
+      const left = version === 0 ? Number.POSITIVE_INFINITY : version - record.version;
+      const size = Math.min(gatewayLimits.searchEventsPage, left);
+      if (size === 0) return record;
+      const page = await this.#log.read(stream, record.version, size);
+      // Every event of a search's stream is one of a search.
+      for (const event of page) record.add(decodeEvent(event) as SearchEvent, event.timeMs);
+      if (page.length < size) return record;
+    }
+  }
+}
