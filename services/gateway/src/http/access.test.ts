@@ -37,7 +37,7 @@ describe("nothing but the headers of a request is read", () => {
   });
 });
 
-test("large bodies are counted: beyond the limit one is told to come again, and small ones go on", async () => {
+test("beyond the limit of large bodies one more is asked to retry, and small ones are answered", async () => {
   const { createBodyBytesMax: large, largeBodiesBytesMax } = gatewayLimits;
   const held = [];
   let refused: IncomingMessage | null = null;

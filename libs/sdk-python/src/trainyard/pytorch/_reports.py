@@ -35,7 +35,7 @@ class Reports:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to report."""
+        """Whether no report is left."""
         return not self._pending
 
     def report(self) -> None:
