@@ -52,7 +52,7 @@ class Chance:
 
 
 class States(NamedTuple):
-    """Those of the global generators."""
+    """The states of the global random generators."""
 
     of_python: Any
     of_torch: torch.Tensor
