@@ -185,7 +185,7 @@ test("over any history and any cuts, a list and its frames are the list in the e
     }
     if (kind === "archive") {
       life.archived = !life.archived;
-      const data = { reason: "", by: "ada" };
+      const data = { reason: "" };
       const type = life.archived ? "ExperimentArchived" : "ExperimentUnarchived";
       return gateway.append(`experiment-${id}`, { type, data } as never);
     }
