@@ -13,6 +13,7 @@ import { noModuleState } from "./rules/module-state.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
 import { packagesArgued } from "./rules/packages.ts";
+import { plainWords } from "./rules/plain-words.ts";
 import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
@@ -46,4 +47,5 @@ export const houseRules: readonly Rule[] = [
   linksHold,
   sentencesHold,
   packagesArgued,
+  plainWords,
 ];

@@ -218,7 +218,7 @@ test(
 );
 
 test(
-  "kill -9 of the supervisor: everything goes on, and the next up takes it over",
+  "after kill -9 of the supervisor everything keeps running, and the next up takes it over",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { agents: 2 });

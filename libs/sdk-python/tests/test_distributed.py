@@ -161,7 +161,7 @@ class Lost(DistributedCase):
                     for rank in (0, 2, 3):
                         self.assertRegex(out[rank], "^3 rank 1 has ended or left the context")
 
-    def test_the_chief(self):
+    def test_a_chief_that_ends_early_is_named_by_the_others(self):
         out, _ = self.together(
             LOST.format("pass").replace("rank == 1", "rank == 0").replace("pass", "os._exit(9)"),
             [9, 0, 0],

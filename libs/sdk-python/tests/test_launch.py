@@ -161,7 +161,7 @@ class Options(unittest.TestCase):
             (["--nproc_per_node=x", "train.py"], "must be a whole number, not 'x'"),
             (["--nproc_per_node=0", "train.py"], "must be 1 or more"),
             (["-m"], "name of a module"),
-            ([], "nothing to start"),
+            ([], "the command is missing"),
         ):
             with self.assertRaisesRegex(UsageError, said, msg=words):
                 parse(words, 1.0)

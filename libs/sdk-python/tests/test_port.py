@@ -67,7 +67,7 @@ class Core(Ported):
         with self.assertRaisesRegex(ValueError, "checkpoint_storage.*in the configuration"):
             det.core.init(checkpoint_storage="s3://bucket")
 
-    def test_the_log_format(self):
+    def test_the_log_format_is_determineds(self):
         import logging
 
         made = logging.makeLogRecord({"levelname": "INFO", "process": 7, "name": "a", "msg": "b"})

@@ -154,7 +154,7 @@ class Running(unittest.TestCase):
         self.run_search()
         self.assertEqual(calm, self.search.operations)
 
-    def test_a_method_that_decides_otherwise_is_told_so(self) -> None:
+    def test_a_method_that_decides_otherwise_raises(self) -> None:
         self.search.happens = lambda search: search.complete()
         self.run_search(Scripted([0.1, 0.2]))
         with self.assertRaisesRegex(NotDeterministicError, r"operation 1-0 was .*0\.2.*0\.5"):

@@ -124,7 +124,7 @@ it.each([randomOf, sobolOf, tpeOf, gpOf])(
   },
 );
 
-it("nothing to do ends the search again at once", () => {
+it("a continuation with nothing to do ends the search again at once", () => {
   const search = begun(randomOf(1, 1));
   search.end(1, COMPLETED);
   expect(names(search.send(again(randomOf(1, 1))))).toBe("SearchContinued SearchCompleted");

@@ -16,7 +16,7 @@ test("timers fire in the order of their due times, at their time", async () => {
   expect(clock.monotonicMs()).toBe(20);
 });
 
-test("what a timer sets in motion comes to rest before the next one", async () => {
+test("the work that a timer starts ends before the next timer fires", async () => {
   const clock = new ManualClock();
   const seen: string[] = [];
   clock.timer(1, () => void Promise.resolve().then(() => seen.push("promise of the first")));

@@ -32,7 +32,7 @@ export const gatewayLimits = {
   listsWaitingMax: 32,
   /** Rows of a list that are counted; of more there is an estimate. */
   countedRowsMax: 10_000,
-  /** A service answers a command within this, or the caller is told to try again. */
+  /** A service answers a command within this, or the caller is asked to retry. */
   commandDeadlineMs: 5_000,
   /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */
   verifyPatienceMs: 10_000,
@@ -49,7 +49,7 @@ export const gatewayLimits = {
   lagCheckMs: 500,
   /** A read model that is behind the log for longer answers no reads: they would tell of the past as if it were now. */
   readLagMsMax: 15_000,
-  /** A start waits so long for the read model; one that takes longer is told by /readyz. */
+  /** A start waits so long for the read model; /readyz reports one that takes longer. */
   startWaitMs: 2_000,
   /** Of a query for series: a hundred curves of several metrics, each by the pixel. */
   seriesTrialsMax: 200,

@@ -5,7 +5,7 @@ export const logsLimits = {
   lineBytesMax: 64 * 1024,
   /** Rows of one insert: some ten milliseconds of the database's time. */
   rowsPerWriteMax: 5_000,
-  /** Rows waiting in one process: beyond it the agents are told to wait, and keep their files. */
+  /** Rows waiting in one process: beyond it agents wait and keep their files. */
   rowsWaitingMax: 50_000,
   /** The same in bytes: lines of 200 bytes come to a fifth of it, and lines of 64 KiB are written sixty at a time. */
   bytesPerWriteMax: 4 * 1024 * 1024,

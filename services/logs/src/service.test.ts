@@ -269,7 +269,7 @@ describe("a query", () => {
     expect(tail.lines.map(({ line: stored }) => stored?.sequence)).toEqual([9, 10, 11]);
   });
 
-  test("of the last lines gives them in their order, and a reader goes on from there", async () => {
+  test("of the last lines gives them in their order, and a reader continues from there", async () => {
     const run = `${newExperiment()}.1#1`;
     const trial = run.slice(0, -2);
     await logs.written(numbered(run, 1, 30));

@@ -13,7 +13,7 @@ export const registryLimits = {
   metadataBytesMax: 64 * 1024,
   /** The name of a format, as "trainyard" or "pytorch": part of the same event. */
   formatCharactersMax: 255,
-  /** A caller is told to come again after this long, sooner than the gateway's own deadline of 5 s; the hashing goes on. */
+  /** A caller is asked to retry after this time, sooner than the gateway's own deadline of 5 s; the hashing continues. */
   verifyWaitMs: 3_500,
   /** Verifications that are remembered until their callers come again. */
   verificationsRememberedMax: 1_000,
@@ -41,7 +41,7 @@ export const registryLimits = {
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */
   unfinishedPage: 100,
-  /** A person reads them: so many roots that experiments of a cluster write to are told at once. */
+  /** A person reads them: one answer has at most so many roots. */
   storagesShownMax: 1_000,
   /** Checkpoints of a storage that are named, so that whoever adopts it can look whether they are there. */
   storageExamplesMax: 20,

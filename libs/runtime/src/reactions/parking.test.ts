@@ -130,7 +130,7 @@ describe("an event that cannot be processed", () => {
     for (const id of large) world.tooLarge.add(id);
     await world.tell(...large, "6");
     await world.start();
-    // Those that are refused are noted by their handler too, and parked at their commit.
+    // The handler notes refused events too: they are parked when it commits.
     await expect.poll(() => world.noted).toEqual([...large, "6"]);
     await expect.poll(() => world.parked()).toHaveLength(5);
     for (const row of await world.parked()) expect(row).toMatch("body_too_large");

@@ -150,7 +150,7 @@ export class DatabaseStage implements AsyncDisposable {
     }
   }
 
-  /** Has the service fold afresh what it keeps folded; what it found, by what it is called. */
+  /** Makes the service verify each of its folds against the log; returns the finding of each, by the fold's name. */
   async verify(): Promise<Readonly<Record<string, string>>> {
     const verification = newEventId();
     for (;;) {

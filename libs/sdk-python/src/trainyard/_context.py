@@ -267,7 +267,7 @@ class Context:
         # Set by the interpreter when an exception has ended the script. The exit code is not known
         # here, so nothing is recorded otherwise: the agent sees the code.
         error = getattr(sys, "last_value", None)
-        # In a notebook or at a prompt it is the error of any cell, and the interpreter went on.
+        # In a notebook or at a prompt it is the error of any cell, and the interpreter still runs.
         if error is not None and not hasattr(sys, "ps1"):
             self._fail(_end.describe(error), error)
         self._close()

@@ -155,7 +155,7 @@ UPLOAD_REMEMBERED_S = 300.0
 # An upload that moves no byte for this long is ended, and begun again later. The agent has the same limit.
 UPLOAD_SILENCE_S = 600.0
 
-# The packages of a run are told once, when its start is over.
+# The packages of a run are reported once, when its start is over.
 ENVIRONMENT_FIRST_S = 1.0
 ENVIRONMENT_TIMEOUT_S = 10.0
 ENVIRONMENT_ATTEMPTS = 8

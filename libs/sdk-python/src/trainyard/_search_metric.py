@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _log as log
 
-# Searchers that need no value to go on. An early-stopping policy makes them need one.
+# Searchers that need no value to continue. An early-stopping policy makes them need one.
 _DECIDE_BY_NO_VALUE = ("single", "random", "grid", "sobol")
 # Names of a report that a message lists.
 _NAMES_SHOWN = 16
@@ -38,7 +38,7 @@ def _searcher_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
 class SearchMetricCheck:
     """Warns once when a validation does not have the searcher's metric as a number.
 
-    The training goes on: where the search needs the metric, the platform ends the trial.
+    The training continues: where the search needs the metric, the platform ends the trial.
     """
 
     def __init__(self, metric: str | None) -> None:

@@ -68,7 +68,7 @@ class SearcherContext:
         self, searcher_mode: SearcherMode = SearcherMode.WorkersAskChief, auto_ack: bool = True
     ) -> Iterator[SearcherOperation]:
         """Yields one operation. Raises ValueError where the configuration of a task has no length, and
-        RuntimeError on the chief when it goes on without ``report_completed``.
+        RuntimeError on the chief when it continues without ``report_completed``.
         """
         del searcher_mode, auto_ack
         operation = SearcherOperation(self._length(), self._train)
@@ -80,7 +80,7 @@ class SearcherContext:
             )
 
     def acknowledge_out_of_ops(self) -> None:
-        """Does nothing: there is nothing to acknowledge."""
+        """Does nothing. Determined's scripts call it."""
 
     def get_configured_units(self) -> Unit | None:
         """What ``searcher.max_length`` counts; None where it is a number alone, or absent."""

@@ -233,7 +233,7 @@ class Sender:
         return outcome, reply
 
     def _note_refused(self, reply: Reply | None) -> None:
-        """Warns of the reports that the service took none of; they are not sent again."""
+        """Warns of reports that the service refused; they are not sent again."""
         refused = [] if reply is None else reply.json().get("refused")
         if not isinstance(refused, list) or not refused:
             return

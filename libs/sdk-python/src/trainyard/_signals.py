@@ -82,7 +82,7 @@ class SignalWatcher:
 
     @property
     def why(self) -> str:
-        """pause, search_stop, cancel, preempted, …; empty while the run should go on."""
+        """pause, search_stop, cancel, preempted, …; empty while the run should continue."""
         return self._why
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ class Plan(NamedTuple):
     path: Path
     manifest: list[FileEntry]
     metadata: dict[str, Any]
-    # The storage that it lies in; empty where nobody knows.
+    # Its storage; empty where it is unknown.
     storage_id: str = ""
     # The address of the object store that has the files; empty for a folder.
     store: str = ""

@@ -40,7 +40,7 @@ class TensorboardMode(enum.Enum):
     AUTO = "AUTO"
     """The metrics that are reported."""
     MANUAL = "MANUAL"
-    """Nothing."""
+    """No metrics are reported."""
 
 
 def init(

@@ -26,4 +26,4 @@ class NotInTaskError(TrainyardError):
 
 
 class DistributedError(TrainyardError):
-    """The processes of the run cannot go on together: one is gone, or does not fit."""
+    """The processes of the run cannot continue together: one is gone, or does not fit."""

@@ -98,7 +98,7 @@ class Resumes(AccelerateCase):
 
 
 class Stops(AccelerateCase):
-    def test_at_a_step_with_a_checkpoint_of_it(self):
+    def test_stopped_at_a_step_that_stored_a_checkpoint(self):
         hparams = json.dumps({**HPARAMS, "checkpoint_steps": 99})
         with self.a_platform(TRAINYARD_HPARAMS=hparams) as platform:
 

@@ -151,7 +151,7 @@ class Resumes(LightningCase):
 
 
 class Stops(LightningCase):
-    def test_at_a_step_with_a_checkpoint_of_it(self):
+    def test_stopped_at_a_step_that_stored_a_checkpoint(self):
         _, whole = self.train("whole")
         for step in (5, 7):
             with self.subTest(step=step):

@@ -33,7 +33,7 @@ test("cards have number, UUID, name, memory and NUMA node, in the order of their
   ]);
 });
 
-test("what a card does not tell is not known", () => {
+test("a value that a card does not report stays unknown", () => {
   const text = JSON.stringify({
     card0: { "Unique ID": "N/A", "Card Series": "N/A", "Card Model": "0x15d8" },
     card1: null,

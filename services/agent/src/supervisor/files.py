@@ -29,7 +29,7 @@ def json_bytes(value):
 
 
 def read_record(folder, name):
-    """None where there is no such file, or a torn one."""
+    """Returns None if the file does not exist or is torn."""
     try:
         with open(os.path.join(folder, name), "rb") as file:
             return json.loads(file.read().decode("utf-8", "replace"))

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-/** The agent as it is told once the event is in the read model. */
+/** The agent as the API shows it once the event is in the read model. */
 async function after(stream: string, event: AnyEvent): Promise<object> {
   const position = await gateway.append(stream, event);
   return await vi.waitFor(
@@ -56,7 +56,7 @@ async function after(stream: string, event: AnyEvent): Promise<object> {
 
 const startedMs = Date.now();
 
-test("an agent is told with what holds its slots, until that has ended", async () => {
+test("an agent is shown with what holds its slots, until that has ended", async () => {
   expect(await after("allocation-1.1#1", granted)).toMatchObject({
     name: "rack",
     processGroups: "cgroup",
@@ -66,7 +66,7 @@ test("an agent is told with what holds its slots, until that has ended", async (
   expect(await after("agent-rack", { type: "ProcessesLeft", data: left })).toMatchObject({
     slots: [{ id: "0", run: "1.1#1", left: "process 7 is still there" }, { id: "1" }],
   });
-  // What it offers has changed: it goes on with what it runs.
+  // What it offers has changed: it continues with what it runs.
   const third = { ...joined, data: { ...joined.data, slots: [slot("0"), slot("1"), slot("2")] } };
   expect(await after("agent-rack", third)).toMatchObject({ slots: [{ run: "1.1#1" }, {}, {}] });
   const exit = { nodeRank: 0, agent: "rack", code: 0, signal: "", message: "" };
@@ -116,7 +116,7 @@ test("slots have name and memory, and a withdrawn slot stays in the list as long
   ]);
 });
 
-test("an agent is told with what keeps it from getting runs", async () => {
+test("an agent is shown with what keeps it from getting runs", async () => {
   const data = { failures: 3, experiments: ["1", "2"], reason: "no space left", forMs: 60_000 };
   const distrusted = (await after("agent-rack", { type: "AgentDistrusted", data })) as {
     distrust: { untilMs: number };
@@ -138,7 +138,7 @@ test("an agent is told with what keeps it from getting runs", async () => {
   expect(await after("agent-rack", trusted)).not.toHaveProperty("distrust");
 });
 
-test("an agent without a version of the protocol in common is told with what to update", async () => {
+test("an agent without a common protocol version is shown with what to update", async () => {
   const tooNew = { ...joined, data: { ...joined.data, protocol: 9, protocolOldest: 8 } } as const;
   expect(await after("agent-rack", tooNew)).toMatchObject({
     notPlaced: expect.stringMatching(/too new: it needs version 8 .*update the services/),
@@ -182,7 +182,7 @@ test("a person's word that an agent is mended goes to the scheduler", async () =
   });
 });
 
-test("an agent is told with its labels and its disabled slots", async () => {
+test("an agent is shown with its labels and its disabled slots", async () => {
   const labels = { rack: "r1", "gpu.memory": "80" };
   const disabled = { slot: "0", reason: "row errors" };
   await gateway.append("agent-rack", { ...joined, data: { ...joined.data, labels } });

@@ -60,7 +60,7 @@ describe("what a search tells", () => {
     });
   });
 
-  it("goes on from where it was as the search does, also for two callers at once", async () => {
+  it("continues from where it was as the search does, also for two callers at once", async () => {
     await append(20, 40);
     const [{ body }, again] = await Promise.all([
       gateway.call("GET", importance),

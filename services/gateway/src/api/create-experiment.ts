@@ -172,7 +172,7 @@ async function refuseImpossible(
   throw new Problem(400, code, `${path} ${detail}`, { problems: [{ path, detail }] });
 }
 
-/** An object store is tried by the registry, which has its credentials. While either is away the user is told to repeat. */
+/** An object store is tried by the registry, which has its credentials. While either is away the call answers that it may be retried. */
 export async function refuseStorage(
   backend: Backend,
   storage: NormalisedConfig["checkpoint_storage"] | GatewayConfig["checkpointStorage"],

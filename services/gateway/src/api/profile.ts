@@ -30,7 +30,7 @@ export function profileHandlers(backend: Backend, checkpointDir: string) {
   } satisfies SomeHandlers;
 }
 
-/** The files as they are now, also while the trial goes on writing to them. */
+/** The files as they are now, also while the trial keeps writing to them. */
 async function download(backend: Backend, trial: string, root: string | null, below: string) {
   const absent = (why: string): Problem => {
     const detail = `the gateway sees no TensorBoard files of trial ${trial}: ${why}`;

@@ -151,7 +151,7 @@ describe("verification", () => {
     await gateway.sql(`update gateway.documents set doc = (select doc from public.kept) ${where}`);
   });
 
-  it("holds while events go on coming, also with two replicas", async () => {
+  it("holds while events keep coming, also with two replicas", async () => {
     await using _services = await gateway.verifying(allHold);
     await gateway.startAnother();
     let over = false;

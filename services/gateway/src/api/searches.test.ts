@@ -127,7 +127,7 @@ test("a search's events come by their versions, from any of them on", async () =
   expect((await watched("?noFollow=true&after=7", back)).events).toEqual(all.slice(1));
 });
 
-test("what a custom search waits for is told, and its client's progress", async () => {
+test("a custom search shows what it waits for, and its client's progress", async () => {
   const get = async (position: number) =>
     (await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`)).body;
   const value = { progress: 0.25 };
@@ -153,7 +153,7 @@ test("what a custom search waits for is told, and its client's progress", async 
   expect(await get(resumed)).toMatchObject({ waitsFor: "" });
 });
 
-test("who follows is told of the end, also who comes after it", async () => {
+test("a follower gets the end of a search, also one that starts after it", async () => {
   const following = watched("?after=4");
   await gateway.append("search-1", {
     type: "SearchCompleted",

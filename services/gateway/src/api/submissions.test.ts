@@ -174,7 +174,7 @@ describe("a submission", () => {
     expect(await readdir(join(gateway.blobDir, "environments"))).toHaveLength(16);
   });
 
-  test("of before is told without what was not recorded, and one that does not exist is not found", async () => {
+  test("of an earlier version lacks what was not recorded, and one that does not exist is not found", async () => {
     const position = await gateway.append("experiment-1", created({ config: { name: "old" } }));
     await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
     const { record } = await submission("1");

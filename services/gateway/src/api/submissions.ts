@@ -155,7 +155,7 @@ function textOf(content: Buffer | null): string | undefined {
   return Buffer.byteLength(text) === content.length && !text.includes("\ufffd") ? text : undefined;
 }
 
-/** Reading two archives takes processor time: a few requests at once, the others are told to repeat. */
+/** Reading two archives takes processor time: a few requests at once, the others are asked to retry. */
 function oneOfFew(most: number) {
   let under = 0;
   return async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {

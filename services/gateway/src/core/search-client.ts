@@ -1,4 +1,4 @@
-/** Whether a custom search waits for its client: none of its trials goes on by itself. */
+/** Whether a custom search waits for its client: none of its trials continues by itself. */
 import type { AnyEvent } from "@trainyard/contracts";
 
 export type SearchClient = {
@@ -18,7 +18,7 @@ export const initialSearchClient: SearchClient = {
   resting: [],
 };
 
-/** Suspended for want of a place, as one that is proposed without one: it goes on when another trial ends. */
+/** Suspended for want of a place, as one that is proposed without one: it continues when another trial ends. */
 const waitsForPlace = "no_place";
 
 export function evolveSearchClient(state: SearchClient, event: AnyEvent): SearchClient {
@@ -52,7 +52,7 @@ function without(trials: readonly number[], trial: number): readonly number[] {
   return trials.includes(trial) ? trials.filter((one) => one !== trial) : trials;
 }
 
-/** What the search waits for, in words; empty while a trial goes on. */
+/** What the search waits for, in words; empty while a trial continues. */
 export function searchWaitsFor({ open, finishing, unended, resting }: SearchClient): string {
   if (!open || resting.length < unended || (finishing && unended === 0)) return "";
   const suspended = resting.length === 0 ? "" : `, ${resting.length} suspended`;

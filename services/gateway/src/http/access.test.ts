@@ -59,7 +59,7 @@ test("lists are watched only where they may be read", async () => {
   });
 });
 
-test("large bodies are counted: beyond the limit one is told to come again, and small ones go on", async () => {
+test("beyond the limit of large bodies one more is asked to retry, and small ones are answered", async () => {
   const { createBodyBytesMax: large, largeBodiesBytesMax } = gatewayLimits;
   const held = [];
   let refused: IncomingMessage | null = null;

@@ -118,7 +118,7 @@ describe("an Idempotency-Key", () => {
     expect(new Set(asked.slice(1)).size).toBe(1);
   });
 
-  test("of a row that an older version left goes on under the commit id of that version", async () => {
+  test("of a row that an older version left continues under the commit id of that version", async () => {
     const digest = createHash("sha256").update(`POST\n${path}\n{}`).digest("hex");
     await gateway.sql(
       `insert into gateway.idempotency (authid, key, request_digest, held_until)

@@ -11,7 +11,7 @@ export type CodeFile = {
   readonly bytes: number;
   /** Of the content, or of a link the place that it leads to. */
   readonly identity: string;
-  /** Null unless it was asked for. */
+  /** Null unless the caller asked for contents. */
   readonly content: Buffer | null;
 };
 

@@ -49,7 +49,7 @@ export async function auditStorage(
   return { roots, findings: findings.slice(0, findingsToldMax), count: findings.length };
 }
 
-/** A storage that is away, or refuses, is told of and holds up no other. */
+/** A storage that is away, or refuses, is reported and delays no other. */
 async function auditRoot(
   deps: CommandDeps,
   root: string,

@@ -13,7 +13,7 @@ export async function planFiles(
   { checkpoint, paths }: Plain<PlanFiles>,
 ): Promise<Plain<FileDownloads> | Rejection> {
   if (paths.length > registryLimits.filesPlannedMax) {
-    const detail = `${paths.length} files are planned at once, and at most ${registryLimits.filesPlannedMax} can be`;
+    const detail = `the request plans ${paths.length} files, and one request may plan at most ${registryLimits.filesPlannedMax}`;
     return reject("invalid_request", detail);
   }
   const complete = await completeCheckpointOf(deps, checkpoint);

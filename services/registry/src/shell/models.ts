@@ -166,7 +166,7 @@ async function registerVersion(
     return isRejection(pinned) ? pinned : undefined;
   });
   if (isRejection(result)) return result;
-  // Of a repeated commit only the log knows the number.
+  // Only the log knows the number of a repeated commit.
   const { versions } = (await executor.cache.load(foldOf(models), model)).state;
   const version = findVersion(versions, (one) => one.checkpoint === checkpoint && !one.removed);
   if (result.position > 0) deps.events.versionRegistered(model, version?.number ?? 0, checkpoint);

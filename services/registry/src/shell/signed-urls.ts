@@ -22,7 +22,7 @@ export type Fetch =
   | { readonly kind: "granted"; readonly digest: string }
   | { readonly kind: "expired" | "forbidden" | "elsewhere" };
 
-/** What a request's address asks for. */
+/** The code that a request's address names, if its signature is right and has not expired. */
 export function readContextPath(key: Buffer, url: string, nowMs: number): Fetch {
   const parsed = URL.parse(url, "http://registry");
   const digest = /^\/contexts\/([0-9a-f]{64})\.tar\.gz$/.exec(parsed?.pathname ?? "")?.[1];

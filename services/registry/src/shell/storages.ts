@@ -1,4 +1,4 @@
-/** Which storage lies at a root: what writers saw there, and what a person said of it. */
+/** Which storage is at a root: what writers saw there, and what a person said of it. */
 import { isAbsolute } from "node:path";
 import { checkpointRoot, isStorageId, storageOfCheckpoint, storageStreamId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -11,7 +11,7 @@ import type { CommandDeps } from "./commands.ts";
 import type { PlacedGroup } from "./placed.ts";
 import { storages } from "../streams.ts";
 
-/** The id of the storage that a checkpoint lies in; empty where nobody knows. */
+/** The id of a checkpoint's storage; empty where it is unknown. */
 export async function storageOf(executor: Executor, declared: Declared): Promise<string> {
   const root = checkpointRoot(declared.storage ?? {});
   if (root === null) return "";
@@ -35,7 +35,7 @@ export async function listStorages({ executor, placed }: CommandDeps): Promise<P
   };
 }
 
-/** Records which storage lies at a root that checkpoints were declared under. */
+/** Records which storage is at a root that checkpoints were declared under. */
 export async function adoptStorage(
   { executor, placed }: CommandDeps,
   { root, storageId, replacedIds }: Plain<AdoptStorage>,

@@ -49,7 +49,7 @@ export function changesOf({ event, id, timeMs }: Told, table: string): readonly 
       return checkpoints.map((one) => name(table, id, run, one, timeMs));
     }
     case "RunRequested":
-      // The first run has none before it.
+      // No run precedes the first one.
       if (event.data.run === 1) return [];
       return [leave(table, id, event.data.run - 1, ["declared", "named"], "run_over", timeMs)];
     default:

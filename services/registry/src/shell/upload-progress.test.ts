@@ -27,7 +27,7 @@ test("more objects, and more parts of the same files, are progress", () => {
   expect(ask("b", 499, 40)).toBe(true);
 });
 
-test("progress is told once in a while", () => {
+test("progress is reported at intervals", () => {
   ask("a", 100, 0);
   expect([ask("a", 90, 0), ask("a", 80, 0)]).toEqual([true, false]);
   later();

@@ -143,7 +143,7 @@ export class Planning {
     });
   }
 
-  /** A copy that is under way when the time is over goes on: the uploader is told to come again. */
+  /** A copy that runs when the time is over continues, and the uploader is asked to retry. */
   async #copy(from: string, key: string): Promise<boolean> {
     const copying = this.#deps.unchanged.copy(this.#store, from, key);
     this.#copying += 1;
@@ -177,7 +177,7 @@ type ManifestEntryOf = Plain<ManifestEntry>;
 /** Why such files cannot be planned; null where they can. */
 export function problemOf(files: readonly ManifestEntryOf[]): Rejection | null {
   if (files.length > registryLimits.filesPlannedMax) {
-    const detail = `${files.length} files are planned at once, and at most ${registryLimits.filesPlannedMax} can be`;
+    const detail = `the request plans ${files.length} files, and one request may plan at most ${registryLimits.filesPlannedMax}`;
     return reject("invalid_manifest", detail);
   }
   const manifest = readManifest(files);

@@ -22,7 +22,7 @@ function stage() {
 }
 
 describe("a verification", () => {
-  test("that takes long is told to come again, and then finds the one that ran on", async () => {
+  test("that takes long is asked to retry, and the retry finds the result", async () => {
     const { clock, reads, verify } = stage();
     const first = expect(verify()).rejects.toMatchObject({
       code: "being_verified",

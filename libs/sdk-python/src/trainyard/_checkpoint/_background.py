@@ -1,5 +1,5 @@
 """Stores checkpoints in a thread, one after the other in the order in which they were asked for, while
-the training goes on.
+the training continues.
 
 An error is raised once: by ``wait`` of its handle, or by whatever the script does with checkpoints next,
 or at the end of the run, which waits for all of them.

@@ -105,7 +105,7 @@ class CheckpointContext:
         checkpoint.
 
         ``metadata`` needs ``steps_completed``. An exception in the block removes the folder again
-        and goes on. Close the files before leaving the block: the checkpoint is what the disk holds
+        and continues. Close the files before leaving the block: the checkpoint is what the disk holds
         then.
 
         With ``shard=True`` every rank makes the call, in the same order, and gets a folder of its own;
@@ -125,7 +125,7 @@ class CheckpointContext:
     def store_in_background(
         self, write: Callable[[Path], None], metadata: Mapping[str, Any], *, shard: bool = False
     ) -> StoredCheckpoint:
-        """Stores a checkpoint in a thread, while the training goes on, and returns its handle.
+        """Stores a checkpoint in a thread, while the training continues, and returns its handle.
 
         ``write`` is called there with an empty folder: give it what the training does not change
         meanwhile, a copy of the model. Checkpoints are stored in the order of the calls; a call waits

@@ -5,7 +5,7 @@ States of the thread: not started (there was no checkpoint yet), idle, asking, w
 checkpoint is pending until the platform has completed or refused it; whoever stored it waits for that
 a short time, and not at all once the platform is known to be away. One that stays undecided for a reason
 of its own, as a folder that cannot be read, lets the others pass after a while. What is pending when the
-process ends stays in the spool, and the agent goes on with it.
+process ends stays in the spool, and the agent continues with it.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class CheckpointSender:
 
     def wait(self, uuid: str) -> None:
         """Waits a short time for the platform's decision. Raises CheckpointError when that is a
-        refusal; without one the training goes on.
+        refusal; without one the training continues.
         """
         deadline = time.monotonic() + CHECKPOINT_WAIT_S
         with self._changed:
@@ -366,7 +366,7 @@ class CheckpointSender:
             log.warning(message, uuid, self._why)
 
     def _leave(self, record: Record, why: str) -> None:
-        """Goes on with the next one: what the platform cannot do now, it may when the agent asks."""
+        """Continues with the next one: what the platform cannot do now, it may when the agent asks."""
         minutes = CHECKPOINT_DEFECT_S / 60
         log.warning(
             "the agent delivers checkpoint %s, which this process could not deliver for %.0f minutes: %s",

@@ -125,5 +125,5 @@ class SpooledStore:
             return ""
 
     def close(self, timeout_s: float) -> None:
-        """Waits that long for what is pending; the agent goes on with the rest."""
+        """Waits that long for what is pending; the agent continues with the rest."""
         self._sender.close(timeout_s)

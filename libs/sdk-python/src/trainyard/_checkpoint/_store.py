@@ -2,7 +2,7 @@
 
 A call of the RemoteStore waits until the platform has answered, through an outage of up to an hour, and
 raises when the answer is a refusal that would be the same tomorrow, or when the hour is over. That is
-right for reading, which a script cannot go on without. Storing goes through the spool (see
+right for reading, which a script cannot continue without. Storing goes through the spool (see
 _spooled_store) wherever the storage's root is known, so that training does not wait.
 """
 

@@ -1,7 +1,7 @@
 """A group of processes in the shape of a star: its first member, the hub, has a link to each other.
 
 Every call is made by all members in the same order; kind and number of a frame say which call it
-belongs to, so that members that have parted ways are told so instead of exchanging nonsense. When a
+belongs to, so that members that have parted ways fail instead of exchanging nonsense. When a
 member is lost the hub tells the others why before it raises, so that nobody waits for ever. A star
 that has failed once fails for the same reason ever after.
 """

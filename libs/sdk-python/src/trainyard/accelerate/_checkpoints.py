@@ -1,4 +1,4 @@
-"""What an ``Accelerator`` saves as checkpoints of the trial, and a loop that goes on within an
+"""What an ``Accelerator`` saves as checkpoints of the trial, and a loop that continues within an
 epoch.
 """
 
@@ -37,7 +37,7 @@ class Checkpoints:
     def save(self, steps_completed: int, **metadata: Any) -> str:
         """Stores ``accelerator.save_state`` and returns the checkpoint's UUID.
 
-        ``metadata`` is what the loop needs to go on, such as the epoch and the batches done of it.
+        ``metadata`` is what the loop needs to continue, such as the epoch and the batches done of it.
         """
         stored = {**metadata, "steps_completed": steps_completed}
         with store_together(self._ctx, stored) as (folder, uuid):

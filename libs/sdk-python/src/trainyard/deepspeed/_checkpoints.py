@@ -39,7 +39,7 @@ class Checkpoints:
     def save(self, **client_state: Any) -> str:
         """Stores ``engine.save_checkpoint`` and returns the checkpoint's UUID.
 
-        ``client_state`` is what the loop needs to go on; ``restore`` gives it back. The
+        ``client_state`` is what the loop needs to continue; ``restore`` gives it back. The
         checkpoint's steps are the engine's ``global_steps``.
         """
         steps, ranks = self._engine.global_steps, self._ctx.distributed.size

@@ -42,7 +42,7 @@ class Guard:
         os.waitpid(self._pid, 0)
 
     def _tell(self, line: str) -> None:
-        # Where the guard itself was killed, the training goes on without.
+        # Where the guard itself was killed, the training continues without.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._pipe, line.encode())
 

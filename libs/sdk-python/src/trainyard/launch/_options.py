@@ -116,7 +116,7 @@ def _option(word: str, rest: list[str]) -> tuple[str, str]:
 
 def _command(words: list[str], as_it_is: bool) -> list[str]:
     if not words:
-        raise UsageError("there is nothing to start: name a script, or -m and a module")
+        raise UsageError("the command is missing: name a script, or -m and a module")
     if words[0] in ("-m", "--module"):
         if len(words) < 2:
             raise UsageError("-m needs the name of a module after it")

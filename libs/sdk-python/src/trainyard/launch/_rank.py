@@ -125,7 +125,7 @@ class RankProcess:
                     tail.append(line.decode("utf-8", "replace").rstrip("\n"))
                 if not line.endswith(b"\n"):
                     line += b"\n"
-                # Whoever read the output may have gone: the training goes on.
+                # Whoever read the output may have gone: the training continues.
                 with contextlib.suppress(OSError, ValueError), _writing:
                     target.write(prefix + line)
                     target.flush()

@@ -50,7 +50,7 @@ class Node(NamedTuple):
 
 
 class World(NamedTuple):
-    """What this node's processes are told of all."""
+    """What each process of this node knows of the whole run."""
 
     size: int
     first_rank: int
@@ -203,7 +203,7 @@ def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
 
 
 def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
-    """What one process is told. The names are torchrun's."""
+    """The environment of one process, with torchrun's names."""
     rank = world.first_rank + local_rank
     variables: dict[str, object] = {
         "RANK": rank,

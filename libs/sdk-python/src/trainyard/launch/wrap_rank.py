@@ -3,7 +3,7 @@ line that it writes, for launchers of one's own.
 
 RANK is a number, or names of variables of the environment, separated by commas, of which the first that
 is set says it. The exit code is the command's, 128 and the signal's number for a signal. SIGTERM and
-SIGINT go on to the command.
+SIGINT are passed to the command.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class ProfilerContext:
         ``begin_on_batch`` or is after ``end_after_batch``, in steps.
 
         Every rank may call it: the first process of each node that does samples, and of a node's ranks the
-        one of local rank 0. A second call goes on with its own arguments. Raises
+        one of local rank 0. A second call continues with its own arguments. Raises
         TypeError or ValueError for arguments that are none of these.
         """
         interval_s, samples = _interval_of(sampling_interval), _samples_of(samples_per_report)

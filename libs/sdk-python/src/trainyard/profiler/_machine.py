@@ -24,5 +24,5 @@ def sources_here(throughput: Throughput, proc: Path = PROC) -> tuple[list[Source
             sources.append(source)
         except (OSError, ValueError, IndexError):
             missing.append(source.group)
-    # A machine without GPUs is nothing to warn of.
+    # A machine without GPUs draws no warning.
     return [*sources, Counted(throughput), *gpus_here()], missing

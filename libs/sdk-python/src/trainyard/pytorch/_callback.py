@@ -29,7 +29,7 @@ class PyTorchCallback:
 
     def on_trial_startup(self, first_batch_idx: int, checkpoint_uuid: str | None) -> None:
         """Before anything else, after a checkpoint was loaded: ``first_batch_idx`` is the batch that
-        comes first, ``checkpoint_uuid`` where the training goes on from, or None.
+        comes first, ``checkpoint_uuid`` where the training continues from, or None.
         """
 
     def on_trial_shutdown(self) -> None:
@@ -76,7 +76,7 @@ class PyTorchCallback:
 
     def on_checkpoint_save_start(self, checkpoint: dict[str, Any]) -> None:
         """Before a checkpoint's content is written. Keys that are added in place come back at
-        ``on_checkpoint_load_start``; the tensors in it are the ones that training goes on with.
+        ``on_checkpoint_load_start``; the tensors in it are the ones that training continues with.
         """
 
     def on_checkpoint_write_end(self, checkpoint_dir: str) -> None:

@@ -2,7 +2,7 @@
 
 After each batch, in this order and each where it is due: schedulers, the end of the epoch, a report of
 the training, a validation, a checkpoint, the end. A checkpoint so comes after all that happens at its
-batch, and a training that goes on from it begins with the next batch, as the uninterrupted one did.
+batch, and a training that continues from it begins with the next batch, as the uninterrupted one did.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ class Loop:
         self._saver.save(self._parts)
 
     def _stop(self, signals: Signals) -> None:
-        """Ends before the plan does. What a later run goes on with is reported by that."""
+        """Ends before the plan does. What a later run continues with is reported by that."""
         if not signals.preempted and not self._reports.is_empty:
             self._reports.report()
         if self._counters.stored_at != self._counters.batches:

@@ -35,7 +35,7 @@ class Reports:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to report."""
+        """Whether no metrics wait to be reported."""
         return not self._pending
 
     def report(self) -> None:

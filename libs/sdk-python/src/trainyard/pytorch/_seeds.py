@@ -41,7 +41,7 @@ def capture() -> dict[str, Any]:
 
 
 def restore(state: dict[str, Any]) -> None:
-    """Goes on with random states of before."""
+    """Continues with random states of before."""
     random.setstate(state["python"])
     torch.set_rng_state(state["torch"])
     numpy = _numpy()

@@ -81,7 +81,7 @@ class Trainer:
         configuration names none), ``all`` or ``none``. None is what ``checkpoint_policy`` of the
         configuration says, else ``best``.
 
-        A run that has a checkpoint goes on from that, exactly; one that has none begins with
+        A run that has a checkpoint continues from that, exactly; one that has none begins with
         ``latest_checkpoint``. ``step_zero_validation`` validates before the first batch.
         ``test_mode`` trains and validates one batch and stores a checkpoint.
         ``profiling_enabled`` samples the machine meanwhile, as ``profiling.enabled`` of the

@@ -9,7 +9,7 @@ from ..errors import TrainyardError
 
 
 class SearchError(TrainyardError):
-    """The search cannot go on as the method wants."""
+    """The search cannot continue as the method wants."""
 
 
 class RequestRefusedError(SearchError):

@@ -7,7 +7,7 @@ REQUEST_TIMEOUT_S = 30.0
 # A quiet stream carries a comment every 15 seconds.
 STREAM_SILENCE_S = 45.0
 BACKOFF_FIRST_S = 0.1
-# Short, because a search should go on soon after the gateway is back.
+# Short, because a search should continue soon after the gateway is back.
 BACKOFF_MAX_S = 3.0
 # How often an outage that lasts is spoken of.
 NOTICE_S = 60.0

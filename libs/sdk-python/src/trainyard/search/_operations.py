@@ -47,7 +47,7 @@ class ValidateAfter:
 
 @dataclass(frozen=True)
 class Resume:
-    """A suspended trial goes on, until the target or to its end. A trial that runs gets the new
+    """A suspended trial continues, until the target or to its end. A trial that runs gets the new
     target.
     """
 

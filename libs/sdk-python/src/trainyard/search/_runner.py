@@ -67,7 +67,7 @@ class SearchRunner:
         """Submits the experiment and runs its search to the end.
 
         ``config`` is the path of a YAML file, or the configuration as a mapping. With a ``key`` of
-        your choice the same call made again, also by another process, goes on with the experiment
+        your choice the same call made again, also by another process, continues with the experiment
         that the first one made.
         """
         text = (

@@ -171,7 +171,7 @@ class SearcherState:
         return calls
 
     def _TrialSuspended(self, data: Mapping[str, Any]) -> list[Call]:
-        # One that waits for a place goes on by itself.
+        # One that waits for a place continues by itself.
         self._by_number[int(data["trial"])].suspended = data.get("rule") != "no_place"
         return []
 

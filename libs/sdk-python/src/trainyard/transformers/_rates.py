@@ -22,7 +22,7 @@ def apply_rates(saved: Mapping[str, Any], args: Any, optimizer: Any, schedule: A
     """Brings a resumed optimizer and its schedule from the rates that were saved to those of
     ``args``.
 
-    Learning rates keep their proportion to the one that was saved, so that a schedule goes on where
+    Learning rates keep their proportion to the one that was saved, so that a schedule continues where
     it was.
     """
     ratio = _ratio(saved.get("learning_rate"), args.learning_rate)

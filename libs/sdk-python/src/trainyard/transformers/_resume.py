@@ -1,4 +1,4 @@
-"""Where the Hugging Face ``Trainer`` goes on."""
+"""Where the Hugging Face ``Trainer`` continues."""
 
 from __future__ import annotations
 

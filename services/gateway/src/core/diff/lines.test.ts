@@ -34,7 +34,7 @@ test("a change is shown with three lines around it, and far ones as hunks of the
   );
 });
 
-test("a file that appears or vanishes, and a last line without its end, are told", () => {
+test("a diff shows a file that appears or vanishes, and a last line without its end", () => {
   expect(unifiedDiff("f", null, "a\n", 9)).toBe("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n");
   expect(unifiedDiff("f", "a\n", null, 9)).toBe("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
   const end = "\\ No newline at end of file\n";

@@ -42,7 +42,7 @@ const unset = {
   revision: 0,
 };
 
-/** What a person is told of the search before it has started. */
+/** The search as the API shows it before it has started. */
 function searchOf(config: unknown): { readonly searcher: string; readonly metric: string } {
   const { name, metric } = recordedConfig(config).searcher;
   return { searcher: name, metric };

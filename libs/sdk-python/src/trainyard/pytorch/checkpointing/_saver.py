@@ -80,7 +80,7 @@ class Saver:
             shared = copied(shared)
             self._writing = self._storage.store_in_background(write, metadata)
             return
-        # What the trial adds to the folder may be of the models that training goes on with.
+        # What the trial adds to the folder may be of the models that training continues with.
         with self._storage.store_path(metadata) as (folder, uuid):
             write(folder)
             for hook in hooks:
@@ -139,7 +139,7 @@ class Saver:
 
 
 def latest_of(context: PyTorchTrialContext, warm_start: str | None) -> str | None:
-    """Where the training goes on from: the run's own latest checkpoint, else the one that
+    """Where the training continues from: the run's own latest checkpoint, else the one that
     ``Trainer.fit`` was given.
     """
     return context.info.latest_checkpoint or warm_start or None

@@ -31,7 +31,7 @@ def set_all(seed: int) -> None:
 
 class Chance:
     """The states that the three generators have in the blocks of one user of them, who begins with a
-    seed and goes on in each block where the one before ended. Outside of the blocks it is as if
+    seed and continues in each block where the one before ended. Outside of the blocks it is as if
     nothing had been drawn in them.
     """
 
@@ -52,7 +52,7 @@ class Chance:
 
 
 class States(NamedTuple):
-    """Those of the global generators."""
+    """The states of the global random generators."""
 
     of_python: Any
     of_torch: torch.Tensor
@@ -68,7 +68,7 @@ def states() -> States:
 
 
 def set_states(before: States) -> None:
-    """Goes on from what they were."""
+    """Continues from what they were."""
     random.setstate(before.of_python)
     torch.set_rng_state(before.of_torch)
     numpy = sys.modules.get("numpy")

@@ -63,7 +63,7 @@ def _checked(name: Any, value: Any, method: str) -> Any:
                 f"number, as {name}.mean() is"
             )
         if value.grad_fn is not None:
-            # Made by this batch's graph, so that nobody goes on to change it in place.
+            # Made by this batch's graph, so that nobody changes it in place later.
             return value.detach() if value.ndim == 0 else value.detach().reshape(())
         return value.detach().reshape(()).clone()
     if isinstance(value, numbers.Real):
