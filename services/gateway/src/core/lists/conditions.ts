@@ -77,9 +77,13 @@ function fieldCondition(
       if (term.operator !== "=" && term.operator !== "!=") throw cannot(term, "= and !=");
       if (term.value !== "true" && term.value !== "false") throw wrong(term, "true or false");
       return compared(term.value === "true", "boolean");
-    case "number":
+    case "number": {
       if (term.operator === ":") throw cannot(term, "= != < <= > >=");
-      return compared(numberOf(term) ?? raise(wrong(term, "a number")), "float8");
+      const number = numberOf(term) ?? raise(wrong(term, "a number"));
+      // The index of places answers a comparison with an integer only.
+      const isPlace = field.column === "ordinal" && Number.isSafeInteger(number);
+      return isPlace ? compared(String(number), "bigint") : compared(number, "float8");
+    }
     case "time":
       if (term.operator === ":") throw cannot(term, "= != < <= > >=");
       return compared(

@@ -131,6 +131,12 @@ test("any text is a filter or is refused in a sentence", () => {
   );
 });
 
+test("a number of an experiment is looked up in the index of places, and a fraction is compared all the same", () => {
+  const [list] = lists as readonly [ListSpec];
+  expect(conditionIn(list, "id = 5")).toEqual({ sql: "r.ordinal = $1::bigint", values: ["5"] });
+  expect(conditionIn(list, "id < 5.5")).toEqual({ sql: "r.ordinal < $1::float8", values: [5.5] });
+});
+
 test.each([
   ["2026-01-31", Date.UTC(2026, 0, 31)],
   ["2026-01-31T08:30", Date.UTC(2026, 0, 31, 8, 30)],
