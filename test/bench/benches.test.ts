@@ -21,8 +21,11 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "stream_read_100_partitions",
   ],
   metrics: [
+    "live_p99_ms",
+    "live_p99_ms_20k",
     "ingest_http_vs_parse",
     "ingest_vs_jsonb_row",
+    "ingest_grpc_vs_http",
     "bytes_vs_narrow",
     "series_1m_vs_narrow",
     "compare_100x100k_ms",

@@ -47,7 +47,7 @@ export const benches = {
   },
   metrics: {
     about:
-      "reports over HTTP until they are durable, their size, and series by the pixel, beside plain rows",
+      "reports until they are durable and until a subscriber has them, their size, and series by the pixel, beside plain rows",
     load: async (): Promise<Bench> => (await import("./metrics/bench.ts")).run,
   },
   logs: {

@@ -336,6 +336,25 @@ describe("yard", () => {
     expect(await Promise.all(ids.map(stateOf))).toEqual(["CANCELED", "CANCELED"]);
   });
 
+  test("what was killed continues and completes; deleted, it is gone from reads until it is brought back", async () => {
+    const id = await world.submit(configOf(), world.code("steps"), "--paused");
+    expect((await world.yard("e", "kill", id)).code).toBe(0);
+    expect((await world.yard("e", "wait", id)).code).toBe(1);
+    expect((await world.yard("e", "continue", id)).code).toBe(0);
+    expect((await world.yard("e", "wait", id)).code).toBe(0);
+    const trial = await world.json("trial", "describe", `${id}.1`);
+    expect(trial).toMatchObject({ state: "COMPLETED" });
+    const again = await world.yard("e", "continue", id);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining("is complete")]);
+    const preview = await world.yard("e", "delete", id, "--dry-run");
+    expect(preview).toMatchObject({ code: 0, out: expect.stringContaining("would be deleted") });
+    expect((await world.yard("e", "delete", id, "--reason", "a mistake")).code).toBe(0);
+    expect((await world.yard("trial", "describe", `${id}.1`)).code).not.toBe(0);
+    expect((await world.yard("e", "deleted")).out).toContain("a mistake");
+    expect((await world.yard("e", "undelete", id)).code).toBe(0);
+    expect(await world.json("trial", "describe", `${id}.1`)).toEqual(trial);
+  });
+
   test("cluster status names every process, and its file is the owner's alone", async () => {
     const status = (await world.json("cluster", "status")) as {
       readonly processes: readonly { readonly name: string; readonly kind: string }[];

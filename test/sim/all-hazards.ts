@@ -2,6 +2,7 @@ import { checkpointHazards } from "./checkpoint-hazards.ts";
 import { clockHazards } from "./clock-hazards.ts";
 import type { Hazard } from "./hazard.ts";
 import { hazards } from "./hazards.ts";
+import { lifeHazards } from "./life-hazards.ts";
 import { refusalHazards } from "./refusal-hazards.ts";
 import { reportHazards } from "./report-hazards.ts";
 import { restoredHazards } from "./restored-hazards.ts";
@@ -16,4 +17,5 @@ export const allHazards: readonly Hazard[] = [
   ...clockHazards,
   ...refusalHazards,
   ...stopHazards,
+  ...lifeHazards,
 ];

@@ -67,6 +67,12 @@ export class ModelIndex implements Index {
     });
   }
 
+  async kept(experiment: string): Promise<readonly string[]> {
+    return [...this.#rows].flatMap(([checkpoint, row]) =>
+      row.experiment === experiment && row.retention === "kept" ? [checkpoint] : [],
+    );
+  }
+
   async referrers(): Promise<readonly string[]> {
     return [];
   }

@@ -6,12 +6,14 @@ import {
   ActivateExperimentSchema,
   ArchiveExperimentSchema,
   ContinueExperimentSchema,
+  DeleteExperimentSchema,
   CreateExperimentSchema,
   DescribeExperimentSchema,
   KillTrialSchema,
   PauseExperimentSchema,
   RestartTrialSchema,
   StopExperimentSchema,
+  UndeleteExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import type { MemoryLog } from "@trainyard/event-log";
@@ -146,6 +148,7 @@ export class People {
     }
     await this.#activate(experiment);
     if (chance.happens(0.4)) await this.#takeUp(experiment);
+    if (chance.happens(0.2)) await this.#delete(experiment);
   }
 
   /** What they have stopped, or what failed, goes on later. */
@@ -155,6 +158,18 @@ export class People {
     await pause(clock, chance.between(0, 60_000));
     const request = { experiment, lengthUnit: "" };
     await this.#asking.ask("ContinueExperiment", encodeRequest(ContinueExperimentSchema, request));
+  }
+
+  /** Refused while it has not ended; brought back within the grace, or too late. */
+  async #delete(experiment: string): Promise<void> {
+    const { clock, chance } = this.#deps;
+    await pause(clock, chance.between(0, 60_000));
+    const request = encodeRequest(DeleteExperimentSchema, { experiment, reason: "" });
+    await this.#asking.ask("DeleteExperiment", request);
+    if (chance.happens(0.5)) return;
+    await pause(clock, chance.between(0, 45_000));
+    const undo = encodeRequest(UndeleteExperimentSchema, { experiment });
+    await this.#asking.ask("UndeleteExperiment", undo);
   }
 
   /** Whether it is taken or refused: some of these come before an end, others after it. */
@@ -167,6 +182,8 @@ export class People {
         encodeRequest(ContinueExperimentSchema, { experiment, lengthUnit: "" }),
       ],
       ["RestartTrial", encodeRequest(RestartTrialSchema, { trial })],
+      ["DeleteExperiment", encodeRequest(DeleteExperimentSchema, { experiment, reason: "" })],
+      ["UndeleteExperiment", encodeRequest(UndeleteExperimentSchema, { experiment })],
       ["KillTrial", encodeRequest(KillTrialSchema, { trial, reason: "" })],
       [
         "ArchiveExperiment",

@@ -73,11 +73,12 @@ export class Platform {
       this.#done.set(service, Math.max(done, event.position));
     };
     const count = done("experiments");
+    const deletionGraceMs = 30_000;
     const trialsPerReactionMax = fanOuts === "beside" ? 0 : Number.POSITIVE_INFINITY;
     const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
     return {
       experiments: ({ clock, logger }) =>
-        beginExperiments({ clock, logger, ids, trialsPerReactionMax, count }),
+        beginExperiments({ clock, logger, ids, deletionGraceMs, trialsPerReactionMax, count }),
       searcher: ({ clock, logger }) => {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
         return beginSearcher({ clock, logger, telemetry, model: inlineModel });

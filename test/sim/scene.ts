@@ -164,6 +164,11 @@ export class Scene {
     await this.#ask("StopExperiment", encodeRequest(StopExperimentSchema, request));
   }
 
+  /** A verb of people, as the gateway sends it; throws where it is refused. */
+  async use(command: string, body: Uint8Array): Promise<void> {
+    await this.#ask(command, body);
+  }
+
   async #ask(command: string, body: Uint8Array): Promise<Uint8Array> {
     let reply: Awaited<ReturnType<Asking["ask"]>> | null = null;
     void this.#asking.ask(command, body).then((answer) => {
@@ -245,7 +250,10 @@ export class Scene {
   outcome(number = 1): { readonly trial: string; readonly experiment: string } {
     // What a run has left may complete after the end.
     const trial = this.events(this.trial(number)).findLast(({ type }) => type === "TrialEnded");
-    const experiment = this.events(`experiment-${this.id}`).at(-1);
+    // It may be described, archived and deleted afterwards.
+    const experiment = this.events(`experiment-${this.id}`).findLast(
+      ({ type }) => type === "ExperimentEnded" || type === "ExperimentContinued",
+    );
     return {
       trial:
         trial?.type === "TrialEnded" ? enumLabel(TrialOutcome, trial.data.outcome) : "not ended",

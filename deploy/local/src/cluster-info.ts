@@ -16,6 +16,9 @@ export type ProcessInfo = {
 export type ClusterInfo = {
   readonly version: string;
   readonly api: string;
+  /** host:port of the gateway's gRPC server, and of the metrics service's, which takes reports. */
+  readonly grpc: string;
+  readonly metricsGrpc: string;
   readonly natsUrl: string;
   /** The administrator's, with its password: the file is readable by its owner only. */
   readonly postgresUrl: string;

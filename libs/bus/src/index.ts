@@ -30,6 +30,7 @@ export {
   inboxPrefixOf,
   logSubject,
   logTaskOf,
+  allMetricSubjects,
   metricSubject,
   probeSubject,
 } from "./subjects.ts";

@@ -205,6 +205,8 @@ export {
   ReportService,
   type RunReport,
   RunReportSchema,
+  type StreamReportsRequest,
+  type StreamReportsResponse,
   type WriteReportsRequest,
   WriteReportsRequestSchema,
   type WriteReportsResponse,
@@ -254,7 +256,11 @@ export {
   ViewService,
 } from "./gen/trainyard/api/v1/views_pb.ts";
 
-export { TrialCommandResponseSchema } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
+export {
+  DeleteExperimentResponseSchema,
+  ListDeletedExperimentsResponseSchema,
+  TrialCommandResponseSchema,
+} from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 
 export {
   ActOnExperimentsResponseSchema,
@@ -277,3 +283,35 @@ export {
   WatchTopicSchema,
   WatchService,
 } from "./gen/trainyard/api/v1/watch_pb.ts";
+
+export {
+  MetricStreamService,
+  type StreamedMetric,
+  StreamedMetricSchema,
+} from "./gen/trainyard/api/v1/metric_stream_pb.ts";
+export {
+  type ConfigDifference,
+  DiffExperimentsResponseSchema,
+  type FileDifference,
+  type Submission,
+  SubmissionSchema,
+} from "./gen/trainyard/api/v1/submissions_pb.ts";
+export {
+  type RunEnvironment,
+  RunEnvironmentSchema,
+  type SourceRepository,
+  SourceRepositorySchema,
+  type SubmissionRecord,
+  SubmissionRecordSchema,
+} from "./gen/trainyard/common/v1/submissions_pb.ts";
+
+export {
+  ListProjectsResponseSchema,
+  ListWorkspacesResponseSchema,
+  type Project,
+  ProjectResponseSchema,
+  ProjectSchema,
+  type Workspace,
+  WorkspaceResponseSchema,
+  WorkspaceSchema,
+} from "./gen/trainyard/api/v1/workspaces_pb.ts";

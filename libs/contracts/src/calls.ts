@@ -13,6 +13,7 @@ import { CodeService } from "./gen/trainyard/api/v1/code_pb.ts";
 import { ExperimentLifeService } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
+import { MetricStreamService } from "./gen/trainyard/api/v1/metric_stream_pb.ts";
 import { ModelService } from "./gen/trainyard/api/v1/models_pb.ts";
 import { PoolService } from "./gen/trainyard/api/v1/pools_pb.ts";
 import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
@@ -20,8 +21,10 @@ import { RetentionService } from "./gen/trainyard/api/v1/retention_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
+import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
 import { WatchService } from "./gen/trainyard/api/v1/watch_pb.ts";
+import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
 import type { Plain } from "./plain.ts";
 
 /** The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves. */
@@ -33,6 +36,7 @@ export const gatewayServices = [
   RetentionService,
   StorageService,
   ModelService,
+  MetricStreamService,
   RunService,
   ProfileService,
   SearchService,
@@ -42,6 +46,8 @@ export const gatewayServices = [
   AnalysisService,
   ViewService,
   WatchService,
+  SubmissionService,
+  WorkspaceService,
 ] as const satisfies readonly DescService[];
 
 type MethodsOf<Service> =

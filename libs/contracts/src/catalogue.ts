@@ -2,11 +2,13 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
+import * as environment from "./gen/trainyard/event/v1/environment_pb.ts";
 import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
 import * as life from "./gen/trainyard/event/v1/experiment_life_pb.ts";
 import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
 import * as model from "./gen/trainyard/event/v1/model_pb.ts";
 import * as search from "./gen/trainyard/event/v1/search_pb.ts";
+import * as space from "./gen/trainyard/event/v1/space_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
 import type { Plain } from "./plain.ts";
 
@@ -21,6 +23,10 @@ export type EventMessages = {
   ExperimentArchived: experiment.ExperimentArchived;
   ExperimentUnarchived: experiment.ExperimentUnarchived;
   ExperimentContinued: life.ExperimentContinued;
+  ExperimentDeletionRequested: life.ExperimentDeletionRequested;
+  ExperimentDeletionUndone: life.ExperimentDeletionUndone;
+  ExperimentDeleted: life.ExperimentDeleted;
+  ExperimentMoved: experiment.ExperimentMoved;
   TrialCreated: experiment.TrialCreated;
   RunRequested: experiment.RunRequested;
   RunStarted: experiment.RunStarted;
@@ -93,6 +99,7 @@ export type EventMessages = {
   ModelDescribed: model.ModelDescribed;
   ModelArchived: model.ModelArchived;
   ModelUnarchived: model.ModelUnarchived;
+  ModelMoved: model.ModelMoved;
   VersionRegistered: model.VersionRegistered;
   VersionDescribed: model.VersionDescribed;
   VersionRemoved: model.VersionRemoved;
@@ -109,6 +116,16 @@ export type EventMessages = {
   RetentionPolicySet: checkpoint.RetentionPolicySet;
   TokenIssued: token.TokenIssued;
   TokenRevoked: token.TokenRevoked;
+  EnvironmentRecorded: environment.EnvironmentRecorded;
+  NameReserved: space.NameReserved;
+  WorkspaceCreated: space.WorkspaceCreated;
+  WorkspaceDescribed: space.WorkspaceDescribed;
+  WorkspaceArchived: space.WorkspaceArchived;
+  WorkspaceUnarchived: space.WorkspaceUnarchived;
+  ProjectCreated: space.ProjectCreated;
+  ProjectDescribed: space.ProjectDescribed;
+  ProjectArchived: space.ProjectArchived;
+  ProjectUnarchived: space.ProjectUnarchived;
 };
 
 export type EventName = keyof EventMessages;
@@ -147,6 +164,8 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   policy: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
+  environment: "gateway",
+  name: "gateway",
   workspace: "gateway",
   project: "gateway",
   webhook: "gateway",
@@ -163,6 +182,10 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.ExperimentArchivedSchema,
     experiment.ExperimentUnarchivedSchema,
     life.ExperimentContinuedSchema,
+    life.ExperimentDeletionRequestedSchema,
+    life.ExperimentDeletionUndoneSchema,
+    life.ExperimentDeletedSchema,
+    experiment.ExperimentMovedSchema,
   ],
   trial: [
     experiment.TrialCreatedSchema,
@@ -248,6 +271,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     model.ModelDescribedSchema,
     model.ModelArchivedSchema,
     model.ModelUnarchivedSchema,
+    model.ModelMovedSchema,
     model.VersionRegisteredSchema,
     model.VersionDescribedSchema,
     model.VersionRemovedSchema,
@@ -265,6 +289,20 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
   ],
   policy: [checkpoint.RetentionPolicySetSchema],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
+  environment: [environment.EnvironmentRecordedSchema],
+  name: [space.NameReservedSchema],
+  workspace: [
+    space.WorkspaceCreatedSchema,
+    space.WorkspaceDescribedSchema,
+    space.WorkspaceArchivedSchema,
+    space.WorkspaceUnarchivedSchema,
+  ],
+  project: [
+    space.ProjectCreatedSchema,
+    space.ProjectDescribedSchema,
+    space.ProjectArchivedSchema,
+    space.ProjectUnarchivedSchema,
+  ],
 };
 
 export const eventTypes: readonly EventType[] = Object.entries(byAggregate).flatMap(

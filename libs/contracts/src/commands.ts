@@ -1,7 +1,14 @@
 /** The commands that services answer over the bus. */
 export {
+  type DeletionPreview,
+  DeletionPreviewSchema,
+  PreviewExperimentDeletionSchema,
+} from "./gen/trainyard/command/v1/experiment_deletion_pb.ts";
+export {
   type ContinueExperiment,
   ContinueExperimentSchema,
+  DeleteExperimentSchema,
+  UndeleteExperimentSchema,
   KillTrialSchema,
   RestartTrialSchema,
 } from "./gen/trainyard/command/v1/experiment_life_pb.ts";
@@ -18,6 +25,8 @@ export {
   type ExperimentActedOn,
   type ExperimentsActedOn,
   ExperimentsActedOnSchema,
+  type MoveExperiments,
+  MoveExperimentsSchema,
   type PauseExperiment,
   PauseExperimentSchema,
   type StopExperiment,
@@ -51,6 +60,7 @@ export {
   QueryMetricNamesSchema,
   type QueryPoints,
   QueryPointsSchema,
+  QueryStreamedPointsSchema,
   type QuerySeries,
   QuerySeriesSchema,
   type SeriesSet,
@@ -65,6 +75,9 @@ export {
   type SystemPointPage,
   SystemPointPageSchema,
   type SystemTotal,
+  type StreamedPoint,
+  type StreamedPointPage,
+  StreamedPointPageSchema,
 } from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {
   ArchiveModelSchema,
@@ -75,6 +88,8 @@ export {
   ModelChangeSchema,
   type ModelWords,
   MoveAliasSchema,
+  type MoveModel,
+  MoveModelSchema,
   type RegisterVersion,
   RegisterVersionSchema,
   RemoveAliasSchema,
@@ -237,3 +252,4 @@ export {
 } from "./gen/trainyard/command/v1/retention_pb.ts";
 export { type Series } from "./gen/trainyard/common/v1/series_pb.ts";
 export { type SystemSample } from "./gen/trainyard/common/v1/system_pb.ts";
+export { type Place } from "./gen/trainyard/common/v1/spaces_pb.ts";

@@ -76,3 +76,12 @@ export {
 export type { WarmStart } from "./searcher/warm-start.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
 export { namedSource, withSource } from "./searcher/warm-start-source.ts";
+export { defaultedPaths } from "./submitted/defaulted.ts";
+export {
+  maskedOverrides,
+  maskedSource,
+  submittedDocument,
+  withMaskedValues,
+} from "./submitted/masked-source.ts";
+export { resubmittedText } from "./submitted/resubmitted-text.ts";
+export { type MaskedPath, maskedDocument, maskedPaths, maskedValue } from "./submitted/secrets.ts";

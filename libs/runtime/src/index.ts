@@ -16,6 +16,7 @@ export {
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  grpcVariables,
   type DatabaseConfig,
   leaseOwner,
   openBus,
@@ -26,6 +27,7 @@ export {
   processVariables,
 } from "./service/connections.ts";
 export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
+export { refusalOfPlace, refusalOfWorkspace } from "./places.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
@@ -87,6 +89,7 @@ export { type RunTokenContent, readRunToken, runToken, type SigningKey } from ".
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
+export { untilDrained } from "./service/until-drained.ts";
 export { Lanes } from "./lanes.ts";
 export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";

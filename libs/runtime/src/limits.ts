@@ -57,4 +57,14 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** After SIGTERM, in-flight work has this long. */
   drainMs: 10_000,
+  /** Of gRPC: calls of one connection at once; more wait at the client. */
+  grpcStreamsPerConnection: 100,
+  /** A connection whose other end has gone is noticed after this long. */
+  grpcKeepAliveMs: 60_000,
+  /** How often the health service looks whether the service is ready. */
+  grpcHealthMs: 500,
+  /** Calls that are under way when the server ends have this long. */
+  grpcDrainMs: 3_000,
+  /** A client of a stream that leaves messages unread for so long is cut off: it continues after its last message. */
+  grpcSlowMs: 30_000,
 } as const;

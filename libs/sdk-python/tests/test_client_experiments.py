@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
-from test_client import Gateway
+from test_client import Gateway, archive
 
 from trainyard import client
 
@@ -36,6 +40,8 @@ class ExperimentTest(unittest.TestCase):
             return 200, {"items": [IRIS]}
         if method == "GET":
             return 200, IRIS
+        if path.endswith("/delete"):
+            return 200, {"graceEndMs": 1_790_000_000_000}
         return 200, {"position": "7", "experiment": {**IRIS, "etag": '"4"'}}
 
     def changes(self) -> list[tuple[str, str, Any]]:
@@ -63,6 +69,19 @@ class ExperimentTest(unittest.TestCase):
                 ("POST", path, {"maxLength": 9, "lengthUnit": "epochs"}),
                 ("POST", "/api/v1/trials/12.3/kill", {"reason": "it diverges"}),
                 ("POST", "/api/v1/trials/12.3/restart", {}),
+            ],
+        )
+
+    def test_it_is_deleted_and_brought_back(self) -> None:
+        found = self.client.get_experiment("12")
+        self.assertEqual(found.delete(reason="a mistake"), 1_790_000_000_000)
+        self.assertEqual(self.client.undelete_experiment(12).id, "12")
+        path = "/api/v1/experiments/12"
+        self.assertEqual(
+            self.changes(),
+            [
+                ("POST", f"{path}/delete", {"reason": "a mistake"}),
+                ("POST", f"{path}/undelete", {}),
             ],
         )
 
@@ -129,6 +148,39 @@ class ExperimentTest(unittest.TestCase):
             (query["labels"], query["states"], query["archived"]),
             (["a", "b"], ["ACTIVE", "ERROR"], ["true"]),
         )
+
+    def test_it_is_downloaded_as_a_folder_and_compared(self) -> None:
+        code = archive({"train.py": b"print(1)"})
+        record = {"configText": "name: iris", "repository": {"commit": "c0de", "diff": "-a"}}
+        digest = hashlib.sha256(code).hexdigest()
+        run = {"run": "12.1#1", "packages": {"torch": "2.4", "bad": "1\n-r x"}}
+        submission: dict[str, Any] = {"config": "name: iris\n", "record": record}
+        submission["codeDigest"] = digest
+        submission["environments"] = [run]
+        answers: dict[str, Any] = {
+            "/api/v1/experiments/12": IRIS,
+            "/api/v1/experiments/12/submission": submission,
+            "/api/v1/experiments/12/code": code,
+            "/api/v1/experiments/12/diff/13": {"config": [{"path": "name"}]},
+        }
+        self.gateway.answer = lambda method, path: (200, answers[path])
+        found = self.client.get_experiment(12)
+        self.assertEqual(found.submission()["codeDigest"], digest)
+        self.assertEqual(found.diff(13)["config"], [{"path": "name"}])
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = found.download(Path(scratch) / "twelve")
+            texts = {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+            self.assertEqual((folder / "code" / "train.py").read_bytes(), b"print(1)")
+            self.assertEqual(json.loads(texts.pop("submission.json")), submission)
+            expected = {"experiment.yaml": "name: iris\n", "submitted.yaml": "name: iris"}
+            expected["requirements.txt"] = "torch==2.4\n"
+            self.assertEqual(texts, {**expected, "changes.diff": "-a"})
+            with self.assertRaises(FileExistsError):
+                found.download(folder)
+            answers["/api/v1/experiments/12/code"] = archive({"train.py": b"altered"})
+            with self.assertRaises(client.DownloadError):
+                found.download(Path(scratch) / "other")
+            self.assertEqual([path.name for path in Path(scratch).iterdir()], ["twelve"])
 
 
 if __name__ == "__main__":

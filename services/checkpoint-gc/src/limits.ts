@@ -7,6 +7,8 @@ export const gcLimits = {
   page: 100,
   /** How long after a change a live experiment is judged: many of its checkpoints come together. */
   sweepAfterMs: 5_000,
+  /** Checkpoints that the preview of a deletion names as held. */
+  heldShown: 1_000,
   /** A reason is part of an event and of each answer about the checkpoint. */
   reasonCharactersMax: 1_000,
   /** Patterns of one partial deletion, which are part of an event. */

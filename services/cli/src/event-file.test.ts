@@ -34,3 +34,21 @@ test("an event file is a record of the version and one for each point", () => {
 test("a CSV cell with a comma, a quote or a line end is quoted", () => {
   expect(csvLine(["a", 'say "x"', "1,2", "b\nc"])).toBe('a,"say ""x""","1,2","b\nc"');
 });
+
+test("no cell is a formula to a spreadsheet, and numbers stay numbers", () => {
+  const cells = [
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "-1.5",
+    "+3",
+    "-1e-7",
+    "-Infinity",
+    "a=b",
+  ];
+  expect(csvLine(cells)).toBe(
+    "'=1+1,'+cmd|' /C calc'!A0,'-2+3,'@SUM(A1),'\t=1,-1.5,+3,-1e-7,-Infinity,a=b",
+  );
+});

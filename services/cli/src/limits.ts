@@ -13,6 +13,12 @@ export const cliLimits = {
   explainMs: 2_000,
   /** Between two questions about files that are being read again. */
   verifyAgainMs: 500,
+  /** A question to git: a large repository on a slow disk takes seconds. */
+  gitMs: 20_000,
+  /** Of an answer of git; a longer diff is not recorded, as the gateway would refuse it. */
+  gitBytesMax: 1024 * 1024,
+  /** Changed files in one diff: more do not fit into a command line. */
+  gitPathsMax: 1_000,
   /** As the registry has it. */
   auditAgeLeastMs: 24 * 60 * 60 * 1000,
 } as const;

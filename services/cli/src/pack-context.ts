@@ -21,7 +21,7 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
   const found = await stat(folder).catch(() => null);
   if (found === null) throw new UsageError(`The context folder ${shownAs} does not exist.`);
   if (!found.isDirectory()) throw new UsageError(`The context ${shownAs} is not a folder.`);
-  const paths = await contextPaths(folder, await readRules(folder));
+  const paths = await contextPaths(folder, await contextRules(folder));
   // Same files, same bytes: a repeated submission is recognised by its digest.
   const pack = create(
     { cwd: folder, gzip: { level: 6 }, portable: true, noMtime: true, noDirRecurse: true },
@@ -56,7 +56,8 @@ function tooLarge(shownAs: string): UsageError {
   );
 }
 
-async function readRules(folder: string): Promise<Ignore> {
+/** What is left out of the folder, by paths relative to it. */
+export async function contextRules(folder: string): Promise<Ignore> {
   const rules = ignore().add(always);
   for (const name of [".trainyardignore", ".detignore"]) {
     const text = await readFile(join(folder, name), "utf8").catch(() => "");

@@ -13,6 +13,8 @@ import { addSearchCommands } from "./commands/search.ts";
 import { addStorageCommands } from "./commands/storage.ts";
 import { addTrialCommands } from "./commands/trial.ts";
 import { addViewCommands } from "./commands/view.ts";
+import { addWorkspaceCommands } from "./commands/workspace.ts";
+import { printableLines } from "./output.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
 /** 0 done; 1 failed, or not completed, or out of reach; 2 wrong usage or input. */
@@ -39,6 +41,7 @@ function createProgram(): Command {
   addJobCommands(program);
   addOperationCommands(program);
   addViewCommands(program);
+  addWorkspaceCommands(program);
   addClusterCommands(program);
   inherit(program);
   return program;
@@ -96,6 +99,7 @@ function sentence(text: string): string {
 }
 
 function say(text: string, code: ExitCode): ExitCode {
-  process.stderr.write(`${text}\n`);
+  // A detail may quote a name, which may hold anything.
+  process.stderr.write(`${printableLines(text)}\n`);
   return code;
 }

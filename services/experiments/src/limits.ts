@@ -33,6 +33,12 @@ export const limits = {
   checkpointsWaitLastMs: 6 * 60 * 60 * 1_000,
   /** The times until which trials wait are saved each time the log has grown by this much: what a new holder reads. */
   awaitingSavedEveryEvents: 20_000,
+  /** How long a deleted experiment can be brought back, unless the cluster says otherwise. */
+  deletionGraceSeconds: 7 * 24 * 60 * 60,
+  /** The graces of deletions are saved each time that the log has grown by this much: what a new holder reads. */
+  deletionsSavedEveryEvents: 20_000,
+  /** The ends of graces are looked for at least so often, should the host's clock be set. */
+  deletionsLookMs: 60_000,
   /** Words about an experiment are part of an event of at most 256 KiB, and of each answer about it. */
   nameCharactersMax: 255,
   descriptionBytesMax: 4 * 1_024,

@@ -21,7 +21,8 @@ export async function createService(
   const parts = await openParts("experiments", config, overrides);
   const pool = openTables(parts, config, overrides);
   const { count } = createTelemetry(parts.registry);
-  const begin = beginTerm({ ...parts, ids: postgresIds(pool), count });
+  const { deletionGraceMs } = config;
+  const begin = beginTerm({ ...parts, ids: postgresIds(pool), deletionGraceMs, count });
   return serviceOf(parts, {
     http: config.http,
     tables: { pool, migrations },

@@ -13,6 +13,8 @@ create table gateway.experiment_rows (
   metric text collate "C",
   forked_from text collate "C",
   archived boolean,
+  -- A deletion that may be taken back: in no list but that of deleted experiments.
+  deleted boolean,
   created_at_ms double precision,
   ended_at_ms double precision,
   progress double precision,
@@ -34,6 +36,7 @@ create index experiment_rows_searcher on gateway.experiment_rows (scope, searche
 create index experiment_rows_metric on gateway.experiment_rows (scope, metric, ordinal, id);
 create index experiment_rows_parent on gateway.experiment_rows (scope, forked_from, ordinal, id);
 create index experiment_rows_archived on gateway.experiment_rows (scope, archived, ordinal, id);
+create index experiment_rows_deleted on gateway.experiment_rows (scope, ordinal, id) where deleted;
 create index experiment_rows_created on gateway.experiment_rows (scope, created_at_ms, ordinal, id);
 create index experiment_rows_ended on gateway.experiment_rows (scope, ended_at_ms, ordinal, id);
 create index experiment_rows_progress on gateway.experiment_rows (scope, progress, ordinal, id);

@@ -3,6 +3,7 @@ import {
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  grpcVariables,
   parseEnvironment,
   readEnvironment,
 } from "@trainyard/runtime";
@@ -10,6 +11,7 @@ import { z } from "zod";
 
 const schema = z.object({
   ...connectionVariables,
+  ...grpcVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** Where checkpoints go that the configuration gives no storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
@@ -33,6 +35,7 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly checkpointDir: string;
   /** The `checkpoint_storage` of experiments that name none. */
   readonly checkpointStorage: Readonly<Record<string, string>>;
+  readonly grpcPort: number;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
   readonly firstTokenFile: string | null;
 };
@@ -51,6 +54,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
       env.TRAINYARD_CHECKPOINT_STORAGE ?? "",
       env.TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT,
     ) ?? { type: "directory", container_path: env.TRAINYARD_CHECKPOINT_DIR },
+    grpcPort: env.TRAINYARD_GRPC_PORT,
     runTokenKeys: new Map([
       [env.TRAINYARD_RUN_TOKEN_KEY_ID, Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex")],
     ]),

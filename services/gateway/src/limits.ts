@@ -3,6 +3,8 @@ export const gatewayLimits = {
   createBodyBytesMax: 132 * 1024 * 1024,
   /** Of a packed context, checked, hashed or written in one turn of the event loop. */
   contextPieceBytes: 64 * 1024,
+  /** Of a request over gRPC: names of trials and metrics. */
+  grpcMessageBytesMax: 256 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
   /** A body of less is not counted: a command, a manifest, a small context. */
@@ -20,6 +22,8 @@ export const gatewayLimits = {
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
+  /** Rows that one request looks through for a page of workspaces or projects. */
+  filteredRowsMax: 5_000,
   /** What one query of a list may take; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
   /** Rows of a list that are counted; of more there is an estimate. */
@@ -79,8 +83,16 @@ export const gatewayLimits = {
   newEventsNamed: 20,
   /** How often a follower looks for lines when nothing announces any. */
   logPollMs: 1_000,
+  /** How often a follower looks for points when nothing announces any. */
+  pointPollMs: 1_000,
+  /** Between two looks of one follower, so that reports that come one by one are read together: far below 200 ms. */
+  pointLookMs: 20,
+  /** A follower that gets no points is told its position at least this often, so that it does not grow too old. */
+  positionToldMs: 60_000,
   /** A server-sent comment keeps proxies from closing a quiet stream. */
   sseKeepAliveMs: 15_000,
+  /** A client of a stream that reads nothing for so long is cut off: it continues after its last message. */
+  sseSlowMs: 30_000,
   /** A stream that fails within this answers with a problem instead. */
   sseFirstMs: 250,
   /** A token's label tells it from others in a list; it is part of an event. */
@@ -98,6 +110,23 @@ export const gatewayLimits = {
   codeFilesKept: 200_000,
   /** Of one file of stored code, as text in an answer. */
   codeFileBytesMax: 1024 * 1024,
+  /** Of a branch, a remote, a folder, or the name of a client. */
+  sourceTextCharactersMax: 1_000,
+  /** A longer diff is in the model code itself. */
+  sourceDiffCharactersMax: 1024 * 1024,
+  /** Of a run: environments have some hundred packages. */
+  packagesMax: 2_000,
+  packageTextCharactersMax: 200,
+  /** All overrides of a submission together: as long as the configuration that they change. */
+  overridesBytesMax: 96 * 1024,
+  /** Comparisons of model code under way: each unpacks two archives. */
+  diffsAtOnce: 2,
+  /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
+  diffFilesMax: 1_000,
+  diffTextFilesMax: 100,
+  diffFileBytesMax: 64 * 1024,
+  /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
+  diffEditsMax: 300,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */

@@ -17,6 +17,7 @@ import { apiHandlers } from "./api/handlers.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { authenticate, type TokenLookup } from "./http/caller.ts";
+import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { unavailable } from "./http/problem.ts";
 import { startHttpServer } from "./http/server.ts";
@@ -76,6 +77,7 @@ export async function createService(
     },
     listen: (serving) =>
       startHttpServer({ ...face, health: serving, draining: serving.draining }, http),
+    listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
     loops: [
       (signal) => view.run(feeds.view, signal),
       (signal) => follower.run(signal),

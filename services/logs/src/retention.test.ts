@@ -76,6 +76,43 @@ const write = (experiment: string, count: number, text = "x") =>
   );
 const countOf = async (experiment: string) => (await logs.texts({ task: experiment })).length;
 
+const tells = (experiment: string, type: "Requested" | "Undone" | "gone") => {
+  const stream = `experiment-${experiment}`;
+  if (type === "gone") return logs.stage.tell(stream, { type: "ExperimentDeleted", data: {} });
+  if (type === "Undone") {
+    return logs.stage.tell(stream, { type: "ExperimentDeletionUndone", data: {} });
+  }
+  const data = { graceEndMs: 1, reason: "" };
+  return logs.stage.tell(stream, { type: "ExperimentDeletionRequested", data });
+};
+
+describe("lines of an experiment that is deleted", () => {
+  test("rest during the grace, also those whose days are over and bytes too many", async () => {
+    const experiment = await newExperiment(0);
+    await write(experiment, 3);
+    await ends(experiment);
+    await tells(experiment, "Requested");
+    await sweep({ retentionBytes: 0 });
+    expect(await countOf(experiment)).toBe(3);
+    await tells(experiment, "Undone");
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+  });
+
+  test("are removed after it, and those that come later as well", async () => {
+    const experiment = await newExperiment(-1);
+    await write(experiment, 3);
+    await ends(experiment);
+    await tells(experiment, "Requested");
+    await tells(experiment, "gone");
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+    await logs.written([line(`${experiment}.1#1`, 7, "late")]);
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+  });
+});
+
 describe("lines of an experiment are removed", () => {
   test("as many days after its end as its configuration says, and the reader is told", async () => {
     const [brief, other] = [await newExperiment(3), await newExperiment()];

@@ -2,6 +2,7 @@ import {
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  grpcVariables,
   parseEnvironment,
   readEnvironment,
 } from "@trainyard/runtime";
@@ -9,6 +10,7 @@ import { z } from "zod";
 
 const schema = z.object({
   ...connectionVariables,
+  ...grpcVariables,
   /** The database of the points, where that is not the log's. */
   TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
   TRAINYARD_METRIC_RETENTION_DAYS: z.coerce.number().int().min(-1).max(32_767).default(-1),
@@ -18,6 +20,7 @@ const schema = z.object({
 
 export type MetricsConfig = ConnectionsConfig & {
   readonly tables: ConnectionsConfig;
+  readonly grpcPort: number;
   /** Of points and system samples, after their experiment's end; -1 for ever. */
   readonly retentionDays: number;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
@@ -35,6 +38,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Metr
   return {
     ...connections,
     tables: { ...connections, postgresUrl },
+    grpcPort: env.TRAINYARD_GRPC_PORT,
     retentionDays: env.TRAINYARD_METRIC_RETENTION_DAYS,
     runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]),
   };

@@ -1,4 +1,10 @@
 export const metricsLimits = {
+  /** Rows of one statement that deletes what a deleted experiment has reported. */
+  rowsPerPurge: 1_000,
+  /** How long after the deletion: a report that is being stored then is stored by that time. */
+  purgeAfterMs: 60_000,
+  /** How often deleted experiments are looked for. */
+  purgePauseMs: 60_000,
   /** Reports of one request: what the SDK sends at once after an outage. */
   reportsPerRequestMax: 1_000,
   requestBytesMax: 4 * 1024 * 1024,
@@ -6,6 +12,10 @@ export const metricsLimits = {
   largeBodyBytes: 64 * 1024,
   /** Larger bodies that are held at once, together: some hundreds of MiB of memory, once they are parsed. */
   largeBodiesBytesMax: 64 * 1024 * 1024,
+  /** Calls over gRPC that hold a request at once; streams, one for each node that reports; batches of one that wait for their commits. */
+  grpcCallsMax: 64,
+  grpcStreamsMax: 2_000,
+  streamBatchesMax: 4,
   /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
   metricsBytesMax: 192 * 1024,
   /** Names of a validation's values that are no numbers, in its event: beside a metric there are few, and the names are short. */
@@ -81,6 +91,14 @@ export const metricsLimits = {
   /** System points of one answer: 16 values of 100 bytes each fill three quarters of a message. */
   systemPointsPerPageMax: 500,
   pageBytesMax: 512 * 1024,
+  /** Tails that one look at a stream reads, and their bytes, unless the first alone has more. */
+  streamTailsMax: 500,
+  streamBytesMax: 1024 * 1024,
+  /** Compacted reports stay in their stream for this long: a subscriber that was away for longer lists them again. */
+  streamKeptMs: 3_600_000,
+  /** Tails that one step removes from the streams, and the pause when there are none. */
+  streamSweptTails: 1_000,
+  streamSweepPauseMs: 10_000,
   /** A live copy larger than this is left out: dashboards query what they do not hear. */
   liveCopyBytesMax: 512 * 1024,
 } as const;

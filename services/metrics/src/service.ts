@@ -18,15 +18,20 @@ import type { MetricsConfig } from "./config.ts";
 import { metricsLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { startHttpServer } from "./shell/http.ts";
+import { startGrpc } from "./shell/grpc.ts";
 import { Ingest } from "./shell/ingest.ts";
+import { Intake } from "./shell/intake.ts";
 import { compactDue } from "./shell/compaction.ts";
 import { OldRowsMove } from "./shell/old-rows-move.ts";
 import { PointStore } from "./shell/point-store.ts";
+import { purgeDeleted } from "./shell/purge.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
 import { Retention } from "./shell/retention.ts";
 import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
+import { streamQueryCommands } from "./shell/stream-queries.ts";
+import { sweepStreams } from "./shell/stream-table.ts";
 import { SystemTable } from "./shell/system-table.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -48,12 +53,13 @@ export async function createService(
   const system = new SystemTable(pool);
   const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
-  const face = { ingest, follower, runTokenKeys, logger, registry };
+  const intake = new Intake({ ingest, follower, runTokenKeys });
+  const face = { intake, logger, registry };
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
     partition: new Partition(name, 0, parts, async () => ({
-      reactions: { consumer: name, handlers: reactions },
+      reactions: { consumer: name, handlers: reactions(pool) },
       commands: {},
       effects: (signal) => upkeep(pool, parts, config, signal),
     })),
@@ -62,24 +68,34 @@ export async function createService(
       ...queryCommands({ pool, store, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),
       ...systemQueryCommands({ pool, store, system }),
+      ...streamQueryCommands({ pool, cache }),
     },
     listen: (health) => startHttpServer({ ...face, health }, http),
+    listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
   });
 }
 
-/** What one replica does in the background: old rows become tails, tails become blocks, and what is due goes. */
+/** What one replica does in the background: old rows become tails, tails become blocks, streams forget, and what is due or deleted goes. */
 async function upkeep(
   pool: Pool,
   parts: Parts,
   { retentionDays }: MetricsConfig,
   signal: AbortSignal,
 ): Promise<void> {
-  const { compactionRunsMax, compactionPauseMs } = metricsLimits;
+  const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
+  const { streamSweptTails, streamSweepPauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
   const oldRows = new OldRowsMove(pool, parts.logger);
   const migration = new EffectLoop("old-rows", parts, () => oldRows.step());
   const retention = new Retention({ ...parts, pool, retentionDays });
-  await Promise.all([compaction.run(signal), migration.run(signal), retention.loop.run(signal)]);
+  const sweep = new EffectLoop("stream-sweep", parts, async () =>
+    (await sweepStreams(pool)) === streamSweptTails ? 0 : streamSweepPauseMs,
+  );
+  const purge = new EffectLoop("purge", parts, async () =>
+    (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
+  );
+  const loops = [compaction, migration, retention.loop, sweep, purge];
+  await Promise.all(loops.map((loop) => loop.run(signal)));
 }

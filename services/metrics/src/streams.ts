@@ -14,6 +14,14 @@ export const runHistoryFold: StreamFold<RunHistory> = {
   evolve: evolveRunHistory,
 };
 
+/** Whether an experiment is deleted for good. */
+export const deletionFold: StreamFold<{ readonly isDeleted: boolean }> = {
+  name: "deletion",
+  category: "experiment",
+  initial: { isDeleted: false },
+  evolve: (state, event) => (event.type === "ExperimentDeleted" ? { isDeleted: true } : state),
+};
+
 export const measurements: Aggregate<Measurement, MeasurementCommand, MeasurementEvent> = {
   name: "measurement",
   category: "measurement",

@@ -8,10 +8,11 @@ import {
   narrowBytes,
   narrowSeries,
 } from "./plain.ts";
+import { grpcBesideHttp } from "./grpc.ts";
+import { live } from "./live.ts";
+import { metricsEach, perRequest, reportOf } from "./reports.ts";
 import { MetricsStage } from "./stage.ts";
 
-const metricsEach = 10;
-const perRequest = 100;
 const callers = 8;
 
 const bars = {
@@ -23,31 +24,17 @@ const bars = {
 };
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
+  const streamed = await live(context);
   await using stage = await MetricsStage.start();
   using _own = context.watch.own(stage.pid);
   await createPlainTables(stage.pool);
   return [
+    ...streamed,
     ...(await ingest(context, stage)),
+    await grpcBesideHttp(context, stage),
     ...(await series(context, stage)),
     await compare(context, stage),
   ];
-}
-
-/** What a training of ten metrics reports: computed as float32, rounded by nobody. */
-export function reportOf(n: number) {
-  const metrics = Object.fromEntries(
-    Array.from({ length: metricsEach }, (_, i) => [
-      `metric_${i}`,
-      Math.fround(Math.exp(-n / 20_000) + Math.sin(n * (i + 1)) / 10),
-    ]),
-  );
-  return {
-    key: `0-${n + 1}`,
-    group: "training",
-    stepsCompleted: 10 * n,
-    atMs: 1_700_000_000_000 + 250 * n + ((n * 7) % 13),
-    metrics,
-  };
 }
 
 async function ingest(context: BenchContext, stage: MetricsStage): Promise<readonly BenchResult[]> {

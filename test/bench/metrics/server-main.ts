@@ -1,7 +1,7 @@
 /**
  * The metrics service as a process of its own, for `bench.ts`: takes its settings from the environment and says its address.
  * Beside it, at /parse, an endpoint that only parses a request, and at /series one that asks the service over its bus, as
- * the gateway does. Both addresses are said on one line.
+ * the gateway does. The addresses are said on one line, that of gRPC last.
  */
 import { createServer } from "node:http";
 import { createMemoryBus } from "@trainyard/bus";
@@ -49,5 +49,6 @@ const server = createServer((request, response) => {
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  process.stdout.write(`${service.address()} http://127.0.0.1:${port}\n`);
+  const addresses = [service.address(), `http://127.0.0.1:${port}`, service.grpcAddress()];
+  process.stdout.write(`${addresses.join(" ")}\n`);
 });

@@ -2,12 +2,37 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { ReportService } from "@trainyard/contracts/api";
 import { runToken } from "@trainyard/runtime";
+import { GrpcClient } from "@trainyard/runtime/grpc";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import pg from "pg";
 
 const key = { id: "1", secret: Buffer.from("07".repeat(32), "hex") };
+
+export class ReportStream implements Disposable {
+  readonly #client: GrpcClient;
+  readonly #stream: ReturnType<GrpcClient["exchangeBytes"]>;
+
+  constructor(client: GrpcClient) {
+    this.#client = client;
+    this.#stream = client.exchangeBytes(ReportService.method.streamReports);
+    this.#stream.on("error", () => {});
+  }
+
+  async report(batch: Buffer): Promise<void> {
+    const acknowledged = once(this.#stream, "data");
+    this.#stream.write(batch);
+    await acknowledged;
+  }
+
+  [Symbol.dispose](): void {
+    this.#stream.end();
+    this.#client[Symbol.dispose]();
+  }
+}
 
 export class MetricsStage implements AsyncDisposable {
   readonly stage: DatabaseStage;
@@ -67,6 +92,12 @@ export class MetricsStage implements AsyncDisposable {
     const token = runToken(key, run, this.#grants.get(trial) ?? 0);
     const path = `/api/v1/runs/${encodeURIComponent(run)}/reports`;
     await this.#post(`${this.#addresses[0]}${path}`, body, token);
+  }
+
+  /** A stream of batches, one call after the other, each until it is acknowledged. */
+  openStream(trial: string): ReportStream {
+    const token = runToken(key, `${trial}#1`, this.#grants.get(trial) ?? 0);
+    return new ReportStream(new GrpcClient(this.#addresses[2] ?? "", token));
   }
 
   async parse(body: string): Promise<void> {

@@ -55,6 +55,7 @@ export async function startGateway(
     checkpointDir: folder,
     checkpointStorage: { type: "directory", container_path: folder },
     runTokenKeys: new Map<string, Buffer>(),
+    grpcPort: 0,
     firstTokenFile: join(folder, "token"),
   };
   const bus = createMemoryBus().connect("gateway");

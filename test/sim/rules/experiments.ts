@@ -8,6 +8,7 @@ export type ExperimentFacts = {
   active: boolean;
   stopping: boolean;
   ended: boolean;
+  deleted: "no" | "asked" | "done";
   continuations: number;
   readonly maxRestarts: number;
   readonly maxConcurrent: number;
@@ -36,6 +37,8 @@ export class ExperimentRules {
       return;
     }
     const facts = this.of(id);
+    if (isOfDeletion(event)) return seeDeletion(facts, event, report);
+    if (facts.deleted !== "no") report("the experiment was deleted");
     // The words about it change at any time.
     if (event.type === "ExperimentDescribed") return;
     if (event.type === "ExperimentArchived" || event.type === "ExperimentUnarchived") {
@@ -72,6 +75,24 @@ export class ExperimentRules {
   }
 }
 
+type DeletionEvent = Extract<
+  AnyEvent,
+  { type: "ExperimentDeletionRequested" | "ExperimentDeletionUndone" | "ExperimentDeleted" }
+>;
+
+function isOfDeletion(event: AnyEvent): event is DeletionEvent {
+  return event.type.startsWith("ExperimentDelet");
+}
+
+/** Asked for after the end, and then taken back or done. */
+function seeDeletion(facts: ExperimentFacts, { type }: DeletionEvent, report: Report): void {
+  const isAsked = type === "ExperimentDeletionRequested";
+  if (!facts.ended) report("the experiment had not ended");
+  if (facts.deleted !== (isAsked ? "no" : "asked")) report(`its deletion was ${facts.deleted}`);
+  if (type === "ExperimentDeleted") facts.deleted = "done";
+  else facts.deleted = isAsked ? "asked" : "no";
+}
+
 type Json = Readonly<Record<string, unknown>>;
 
 function factsOf(config: Json): ExperimentFacts {
@@ -80,6 +101,7 @@ function factsOf(config: Json): ExperimentFacts {
     active: false,
     stopping: false,
     ended: false,
+    deleted: "no",
     continuations: 0,
     maxRestarts: Number(config["max_restarts"] ?? 5),
     maxConcurrent: Number(searcher["max_concurrent_trials"] ?? 0) || Number.POSITIVE_INFINITY,

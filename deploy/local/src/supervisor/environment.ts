@@ -22,6 +22,10 @@ export function localUrl(port: number | undefined): string {
   return `http://${host}:${port ?? 0}`;
 }
 
+/** Services with a gRPC server, and the name of its port. */
+export const servesGrpc: ReadonlySet<string> = new Set(["gateway", "metrics"]);
+export const grpcPortOf = (service: string): string => `${service}-grpc`;
+
 function shared(ports: Ports): Values {
   return {
     TRAINYARD_NATS_URL: `nats://${host}:${ports["nats"] ?? 0}`,
@@ -42,6 +46,9 @@ export function serviceEnvironment(
   return {
     ...shared(ports),
     TRAINYARD_HTTP_PORT: String(ports[service.name] ?? 0),
+    ...(servesGrpc.has(service.name)
+      ? { TRAINYARD_GRPC_PORT: String(ports[grpcPortOf(service.name)] ?? 0) }
+      : {}),
     TRAINYARD_POSTGRES_URL: postgresUrl(
       ports["postgres"] ?? 0,
       role,

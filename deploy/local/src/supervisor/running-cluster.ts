@@ -15,7 +15,7 @@ import { ClusterError, errorText } from "../cluster-error.ts";
 import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";
 import { codeStamp } from "./code-stamp.ts";
 import type { SupervisorPhase, SupervisorStatus } from "../control.ts";
-import { host, localUrl } from "./environment.ts";
+import { grpcPortOf, host, localUrl, servesGrpc } from "./environment.ts";
 import { type Home, logOf } from "../home/home.ts";
 import { type Infrastructure, prepareInfrastructure } from "./infrastructure.ts";
 import { limits } from "../limits.ts";
@@ -192,11 +192,16 @@ export class RunningCluster {
     const living = new Set(this.#records.living().map((record) => record.name));
     const allInOneLives = living.has(allInOne);
     const isService = new Set(services.map((one) => one.name));
-    return ["postgres", "nats", ...isService, ...agents].map((name) => ({
+    const wish = (name: string, process = name): PortWish => ({
       name,
-      inUseByUs: living.has(name) || (allInOneLives && isService.has(name)),
+      inUseByUs: living.has(process) || (allInOneLives && isService.has(process)),
       ...(name === "gateway" ? { preferred: apiPortPreferred } : {}),
-    }));
+    });
+    const withGrpc = [...isService].filter((name) => servesGrpc.has(name));
+    return [
+      ...["postgres", "nats", ...isService, ...agents].map((name) => wish(name)),
+      ...withGrpc.map((name) => wish(grpcPortOf(name), name)),
+    ];
   }
 
   async #becomeReady(supervisor: Supervisor): Promise<void> {
@@ -245,6 +250,8 @@ export class RunningCluster {
     return {
       version,
       api: localUrl(ports["gateway"]),
+      grpc: `${host}:${ports[grpcPortOf("gateway")] ?? 0}`,
+      metricsGrpc: `${host}:${ports[grpcPortOf("metrics")] ?? 0}`,
       natsUrl: `nats://${host}:${ports["nats"] ?? 0}`,
       postgresUrl: postgresUrl(ports["postgres"] ?? 0, adminRole, password),
       tokenFile: this.#home.tokenFile,

@@ -28,6 +28,11 @@ const databaseVariables = {
 /** For a service's zod schema: `z.object({ ...connectionVariables, … })`. */
 export const connectionVariables = { ...databaseVariables, ...processVariables };
 
+/** For the schema of a service that serves gRPC, too, on TRAINYARD_HTTP_HOST. */
+export const grpcVariables = {
+  TRAINYARD_GRPC_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+};
+
 type Output<Variables extends z.ZodRawShape> = z.output<z.ZodObject<Variables>>;
 
 export type BusConfig = {

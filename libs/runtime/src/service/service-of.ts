@@ -40,6 +40,8 @@ export type ServicePlan = {
   readonly commands?: Readonly<Record<string, CommandSpec>>;
   /** The service's own HTTP server, which answers the health paths too. Default: the health server. */
   readonly listen?: (serving: Serving) => Promise<Listening>;
+  /** A gRPC server beside it. */
+  readonly listenGrpc?: (serving: Serving) => Promise<Listening>;
   /** After the migrations, before the server listens. */
   readonly prepare?: () => Promise<void>;
   /** After everything runs, before the service is ready. */
@@ -51,6 +53,8 @@ export type ServicePlan = {
 export type ListeningService = Service & {
   /** Where it listens, once started. */
   address(): string;
+  /** Where it serves gRPC, once started; empty where it does not. */
+  grpcAddress(): string;
 };
 
 export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningService {
@@ -59,13 +63,14 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
   const draining = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";
   let address = "";
+  let grpcAddress = "";
   const readiness = (): string | null =>
     state === "ready" ? (partition?.unready() ?? plan.unready?.() ?? null) : state;
   const isStandby = (): boolean => partition?.active === false;
-  const healthServer = (serving: Serving) => startHealthServer(http, serving, registry);
-  const open = async (listen: (serving: Serving) => Promise<Listening>): Promise<void> => {
-    ({ address } = stack.use(await listen({ readiness, isStandby, draining: draining.signal })));
-  };
+  const healthServer = (own: Serving) => startHealthServer(http, own, registry);
+  const serving = { readiness, isStandby, draining: draining.signal };
+  const open = async (listen: (own: Serving) => Promise<Listening>): Promise<string> =>
+    stack.use(await listen(serving)).address;
   const loops = [...(plan.loops ?? [])];
   if (partition !== undefined) {
     viewGauges(registry, () => partition.views);
@@ -75,21 +80,24 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
     name,
     readiness,
     address: () => address,
+    grpcAddress: () => grpcAddress,
     async start() {
       if (tables !== undefined) {
         await migrate(tables.pool, name.replaceAll("-", "_"), tables.migrations);
       }
       await plan.prepare?.();
-      if (plan.listen === undefined) await open(healthServer);
+      if (plan.listen === undefined) address = await open(healthServer);
       stack.use(runLoops(loops, parts));
-      if (plan.listen !== undefined) await open(plan.listen);
+      if (plan.listen !== undefined) address = await open(plan.listen);
+      if (plan.listenGrpc !== undefined) grpcAddress = await open(plan.listenGrpc);
       if (commands !== undefined) {
         stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
       }
       await plan.started?.();
       state = "ready";
       const waitsFor = readiness();
-      logger.info({ address, ...(waitsFor === null ? {} : { waitsFor }) }, "ready");
+      const grpc = grpcAddress === "" ? {} : { grpcAddress };
+      logger.info({ address, ...grpc, ...(waitsFor === null ? {} : { waitsFor }) }, "ready");
     },
     async [Symbol.asyncDispose]() {
       state = "draining";

@@ -19,6 +19,7 @@ from ._checkpoint._spooled_store import SpooledStore
 from ._checkpoint._store import CheckpointStore, RemoteStore
 from ._distributed import DistributedContext
 from ._distributed._context import alone
+from ._environment import tell_environment
 from ._files import PathLike
 from ._info import Info
 from ._limits import FLUSH_S
@@ -96,6 +97,8 @@ def _open_in_task(
             sender = Sender(spool, connection.metrics_url, run, token)
         if asks:
             watcher = SignalWatcher(connection.url, run, token, info.run_dir / STOP_FILE)
+        if together.rank == 0:
+            tell_environment(connection.url, run, token)
     except ValueError as error:
         raise NotInTaskError(f"the environment of this task cannot be used: {error}") from None
     if sender is not None:

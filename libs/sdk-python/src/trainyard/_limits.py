@@ -154,3 +154,12 @@ TRANSFER_NOTICE_S = 5.0
 UPLOAD_REMEMBERED_S = 300.0
 # An upload that moves no byte for this long is ended, and begun again later. The agent has the same limit.
 UPLOAD_SILENCE_S = 600.0
+
+# The packages of a run are told once, when its start is over.
+ENVIRONMENT_FIRST_S = 1.0
+ENVIRONMENT_TIMEOUT_S = 10.0
+ENVIRONMENT_ATTEMPTS = 8
+ENVIRONMENT_BACKOFF_FIRST_S = 1.0
+ENVIRONMENT_BACKOFF_MAX_S = 30.0
+# As the gateway has it.
+ENVIRONMENT_PACKAGES_MAX = 2_000

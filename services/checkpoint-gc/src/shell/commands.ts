@@ -6,7 +6,9 @@ import {
   DeleteCheckpointSchema,
   type DeletionPlanned,
   DeletionPlannedSchema,
+  DeletionPreviewSchema,
   ExplainRetentionSchema,
+  PreviewExperimentDeletionSchema,
   RetentionPageSchema,
   type SetRetentionPolicy,
   SetRetentionPolicySchema,
@@ -33,6 +35,7 @@ import { referencesChecked } from "../core/policy/references.ts";
 import { gcLimits } from "../limits.ts";
 import { explain, type ExplainDeps } from "./explain.ts";
 import type { JudgeDeps } from "./judge.ts";
+import { previewDeletion } from "./preview.ts";
 import { needOf } from "./needs.ts";
 import { checkpoints, experiments, policies, retentions } from "../streams.ts";
 
@@ -49,6 +52,11 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     SetRetentionPolicy: command(SetRetentionPolicySchema, AcceptedSchema, (request, context) =>
       setPolicy(deps, request, context),
+    ),
+    PreviewExperimentDeletion: command(
+      PreviewExperimentDeletionSchema,
+      DeletionPreviewSchema,
+      ({ experiment }) => previewDeletion(deps, experiment),
     ),
     ExplainRetention: command(ExplainRetentionSchema, RetentionPageSchema, (request) =>
       explain(deps, request),

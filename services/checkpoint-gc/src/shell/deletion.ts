@@ -44,7 +44,7 @@ import type { Index } from "./index-view.ts";
 import { judged } from "./judge.ts";
 import { needOf } from "./needs.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
-import { adoptions, checkpoints, retentions } from "../streams.ts";
+import { adoptions, checkpoints, experiments, retentions } from "../streams.ts";
 
 export type DeletionDeps = {
   readonly executor: Executor;
@@ -130,6 +130,7 @@ export class Deletion {
     return this.#execute(async (work) => {
       const { status } = await work.load(foldOf(retentions), checkpoint);
       if (status !== "condemned") return;
+      await this.#lookForUndo(work, checkpoint);
       const need = await this.#needNow(work, checkpoint);
       if (need === null) await this.#lookForStorage(await work.load(checkpoints, checkpoint));
       const command =
@@ -141,6 +142,18 @@ export class Deletion {
     });
   }
 
+  /** While a deletion of its experiment may be taken back nothing of it is touched. */
+  async #lookForUndo(work: Work, checkpoint: string): Promise<void> {
+    const { trial } = await work.load(checkpoints, checkpoint);
+    const experiment = parseTrialId(trial)?.experiment;
+    // A folder that a person uploaded is of no experiment.
+    if (experiment === undefined) return;
+    const { deletion } = await work.guard(experiments, experiment);
+    if (deletion !== "asked") return;
+    const detail = `experiment ${experiment} is deleted, and may yet be brought back`;
+    throw new Fault("deletion_asked", detail, { retry: "later" });
+  }
+
   /** Why it is to be kept after all; null when it is not. */
   async #needNow(work: Work, checkpoint: string): Promise<string | null> {
     const need = await needOf(work, this.#index, checkpoint);
@@ -150,6 +163,7 @@ export class Deletion {
     const { trial } = await work.load(checkpoints, checkpoint);
     const experiment = parseTrialId(trial)?.experiment;
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
+    if ((await work.guard(experiments, experiment)).deletion === "done") return null;
     // Validations may have come in since: those that an ended run's agent still held. And a person may have set a policy.
     const given = await judged(this.#index, work, experiment);
     return given.has(checkpoint) ? null : "its rank is now among those to keep";

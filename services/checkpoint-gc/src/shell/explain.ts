@@ -104,7 +104,7 @@ async function verdictOf(
 }
 
 /** States as they are known here; nothing is guarded, because nothing is decided. */
-function readerOf({ cache }: Executor): Reader {
+export function readerOf({ cache }: Executor): Reader {
   const load: Reader["load"] = async (fold, id) => (await cache.load(fold, id)).state;
   return { load, guard: load };
 }

@@ -19,6 +19,7 @@ type CandidateRow = Omit<Candidate, "value"> & { readonly scalars: string | null
 export type Index = Pick<
   CheckpointIndex,
   | "candidates"
+  | "kept"
   | "referrers"
   | "due"
   | "deleting"
@@ -100,6 +101,26 @@ export class CheckpointIndex {
       [experiment],
     );
     return rows.map(({ scalars, ...row }) => ({ ...row, value: valueIn(scalars, metric) }));
+  }
+
+  /** All checkpoints of an experiment whose deletion has not started. */
+  async there(experiment: string): Promise<readonly string[]> {
+    const rows = await this.#query<{ checkpoint: string }>(
+      `select checkpoint from checkpoint_gc.checkpoints
+       where experiment = $1 and retention in ('kept', 'condemned') order by checkpoint`,
+      [experiment],
+    );
+    return rows.map(({ checkpoint }) => checkpoint);
+  }
+
+  /** All checkpoints of an experiment that are not condemned, whatever else is known of them. */
+  async kept(experiment: string): Promise<readonly string[]> {
+    const rows = await this.#query<{ checkpoint: string }>(
+      `select checkpoint from checkpoint_gc.checkpoints
+       where experiment = $1 and retention = 'kept' order by checkpoint`,
+      [experiment],
+    );
+    return rows.map(({ checkpoint }) => checkpoint);
   }
 
   async referrers(checkpoint: string): Promise<readonly string[]> {

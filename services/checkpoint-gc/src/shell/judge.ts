@@ -15,7 +15,8 @@ export type JudgeDeps = {
 };
 
 /** What is given up, and by which policy. */
-export type Given = Pick<Condemnation, "policy" | "competitors" | "experiment">;
+export type Given = Pick<Condemnation, "policy" | "competitors" | "experiment"> &
+  Partial<Pick<Condemnation, "by" | "reason">>;
 
 /** The policy that a person has set, else the one in the configuration. */
 export async function policyOf(work: Reader, experiment: string): Promise<Policy> {
@@ -52,11 +53,11 @@ export async function condemn(
   if ((await needOf(work, index, checkpoint)) !== null) return;
   const graceEndMs = clock.nowMs() + graceMs;
   const condemnation = {
+    by: "",
+    reason: "",
     ...given,
     referencesChecked: [...referencesChecked],
     graceEndMs,
-    by: "",
-    reason: "",
   };
   const decided = await work.decide(retentions, checkpoint, { kind: "condemn", condemnation });
   assert(!isRejection(decided), `checkpoint ${checkpoint} may be condemned`);

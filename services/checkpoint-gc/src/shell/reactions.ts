@@ -19,6 +19,8 @@ export function reactionHandlers(deps: ReactionDeps): ReactionHandlers {
       const { warmStart } = await work.load(trials, id);
       if (warmStart !== "") await sweepAround(deps, work, warmStart, stored.position);
     },
+    ExperimentDeletionUndone: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
+    ExperimentDeleted: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
     RetentionPolicySet: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
     CheckpointPinned: async ({ id }, work) => {
       const { status } = await work.load(foldOf(retentions), id);
@@ -44,7 +46,10 @@ async function settled(
   const { trial } = await work.load(checkpoints, checkpoint);
   if (trial === "") return;
   const { named } = await work.load(trials, trial);
-  if (!named.includes(checkpoint) || (await needOfUnsettled(work, trial)) !== null) return;
+  const experiment = parseTrialId(trial)?.experiment ?? "";
+  const isGone = (await work.load(experiments, experiment)).deletion === "done";
+  if (!isGone && !named.includes(checkpoint)) return;
+  if ((await needOfUnsettled(work, trial)) !== null) return;
   await sweepAround(deps, work, checkpoint, position);
 }
 
@@ -59,17 +64,29 @@ async function sweepAround(
   if (experiment !== undefined) await sweep(deps, work, experiment, position);
 }
 
-/** Condemns what the policy of an ended experiment gives up and nothing needs. */
+/** Condemns what the policy of an ended experiment gives up and nothing needs; of a deleted one all that nothing needs. */
 async function sweep(
   deps: ReactionDeps,
   work: Work,
   experiment: string,
   position: number,
 ): Promise<void> {
-  if (!(await work.guard(experiments, experiment)).ended) return;
+  const { ended, deletion } = await work.guard(experiments, experiment);
+  if (!ended || deletion === "asked") return;
   await deps.index.view.reach(position);
+  if (deletion === "done") return condemnAll(deps, work, experiment);
   for (const [checkpoint, given] of await judged(deps.index, work, experiment)) {
     await condemn(deps, work, checkpoint, given);
+    await work.part();
+  }
+}
+
+async function condemnAll(deps: ReactionDeps, work: Work, experiment: string): Promise<void> {
+  const nothingKept = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 0 };
+  for (const checkpoint of await deps.index.kept(experiment)) {
+    const given = { policy: nothingKept, competitors: [], experiment };
+    const why = { by: `experiment-${experiment}`, reason: "its experiment was deleted" };
+    await condemn({ ...deps, graceMs: 0 }, work, checkpoint, { ...given, ...why });
     await work.part();
   }
 }

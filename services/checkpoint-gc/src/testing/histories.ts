@@ -163,6 +163,7 @@ export class HistoryRun {
     return {
       view: { reach: async () => {} },
       candidates: async () => oracle.candidates().filter(({ checkpoint }) => there(checkpoint)),
+      kept: nothing,
       referrers: async (checkpoint) => oracle.referrers(checkpoint),
       due: nothing,
       deleting: nothing,

@@ -16,12 +16,22 @@ const acted = [
   { experiment: "9", outcome: "refused", code: "experiment_not_found", detail: "there is none" },
 ];
 
+const deletion = {
+  position: "7",
+  graceEndMs: 1_790_000_000_000,
+  checkpoints: 4,
+  kept: [{ checkpoint: "c1", trial: "8.1", why: "a model pinned it" }],
+};
+const deletedOne = { id: "8", name: "iris", reason: "a mistake", graceEndMs: 1_790_000_000_000 };
+
 let gateway: PlayedGateway;
 
 beforeEach(async () => {
   gateway = await playGateway(({ call, ifMatch }) => {
     if (ifMatch === '"1"') return problem(412, "stale_revision", "experiment 7: it was changed");
     if (call.endsWith("experiments:act")) return { body: { items: acted } };
+    if (call.endsWith("/delete")) return { body: deletion };
+    if (call.includes("experiments:deleted")) return { body: { items: [deletedOne] } };
     if (call.startsWith("GET")) return { body: iris };
     return { body: { position: "7", experiment: iris } };
   });
@@ -49,6 +59,25 @@ test("an experiment is taken up, with more of what is given", async () => {
     [call, {}],
     [call, { maxTrials: 20 }],
     [call, { maxLength: 9, lengthUnit: "epochs" }],
+  ]);
+});
+
+test("an experiment is deleted with what stays, listed and brought back", async () => {
+  const deleted = await gateway.yard("experiment", "delete", "8", "--reason", "a mistake");
+  expect(deleted.code).toBe(0);
+  expect(deleted.lines[0]).toMatch(
+    /^experiment 8: deleted, with 3 of its 4 checkpoints; it can be brought back until 20/,
+  );
+  expect(deleted.lines[1]).toBe("checkpoint c1 stays: a model pinned it");
+  const preview = await gateway.yard("e", "delete", "8", "--dry-run");
+  expect(preview.lines[0]).toBe("experiment 8: would be deleted, with 3 of its 4 checkpoints");
+  expect((await gateway.yard("e", "deleted")).lines.join("\n")).toMatch(/8 +iris +20.*a mistake/);
+  expect((await gateway.yard("e", "undelete", "8")).code).toBe(0);
+  expect(gateway.requests.map(({ call, body }) => [call, body])).toEqual([
+    ["POST /api/v1/experiments/8/delete", { reason: "a mistake" }],
+    ["POST /api/v1/experiments/8/delete", { dryRun: true }],
+    [expect.stringContaining("GET /api/v1/experiments:deleted"), null],
+    ["POST /api/v1/experiments/8/undelete", {}],
   ]);
 });
 

@@ -9,6 +9,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { type Context, withPlatform } from "../context.ts";
+import { printable } from "../output.ts";
 import { Failure } from "../usage-error.ts";
 
 const verbs = [
@@ -18,6 +19,7 @@ const verbs = [
   ["kill", "killExperiment", "end it, its trials at once"],
   ["archive", "archiveExperiment", "leave it out of lists; only one that has ended"],
   ["unarchive", "unarchiveExperiment", "take it back into lists"],
+  ["undelete", "undeleteExperiment", "bring a deleted one back, within its grace"],
 ] as const;
 
 type Verb = (typeof verbs)[number];
@@ -71,13 +73,13 @@ async function actOnSeveral(
   throw new Failure(`${refused} of ${answer.items.length} experiments ${would} refused.`);
 }
 
-function lineOf(
+export function lineOf(
   { experiment, outcome, detail }: Plain<ExperimentAction>,
   verb: string,
   dryRun: boolean,
 ): string {
   const subject = `experiment ${experiment}`;
-  if (outcome === "refused") return `${subject}: refused, ${detail}`;
+  if (outcome === "refused") return `${subject}: refused, ${printable(detail)}`;
   if (outcome === "unchanged") return `${subject}: nothing to change`;
   return dryRun ? `${subject}: ${verb}` : `${subject}: ${verb}, done`;
 }

@@ -9,9 +9,8 @@ import {
   ListExperimentsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
-import { overrides, readConfig } from "../config-file.ts";
+import { overrides } from "../config-file.ts";
 import { argument, type Context, withPlatform } from "../context.ts";
-import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
 import { collect } from "../option-values.ts";
@@ -22,15 +21,19 @@ import {
   type RowOptions,
   rowsOf,
 } from "../list-options.ts";
-import { firstLine, number, time } from "../output.ts";
-import { packContext, startupHook } from "../pack-context.ts";
+import { firstLine, number, printable, time } from "../output.ts";
+import { startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { readSubmission } from "../submission.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
+import { addDeleteCommands } from "./experiment-delete.ts";
 import { addContinueCommand } from "./experiment-continue.ts";
 import { addForkCommand } from "./experiment-fork.ts";
 import { addSetCommands } from "./experiment-set.ts";
+import { addSourceCommands } from "./experiment-source.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
+import { addMoveExperiments } from "./move.ts";
 import { addValidate } from "./validate.ts";
 
 type CreateOptions = {
@@ -48,8 +51,8 @@ export function addExperimentCommands(program: Command): void {
   group
     .command("create")
     .description("submit an experiment")
-    .argument("<config>", "the experiment's YAML file")
-    .argument("<context>", "the folder of training code")
+    .argument("<config>", "the experiment's YAML file, or a folder that download wrote")
+    .argument("[context]", "the folder of training code")
     .option("-f, --follow", "show its logs until it ends")
     .addOption(overrides())
     .option("--paused", "create it paused")
@@ -60,6 +63,8 @@ export function addExperimentCommands(program: Command): void {
     .alias("ls")
     .option("--label <label>", "only with this label; may be given several times", collect)
     .option("--state <state>", "only in this state, as ACTIVE; may be given several times", collect)
+    .option("--workspace <name>", "only of this workspace")
+    .option("--project <name>", "only of projects of this name")
     .option("-a, --archived", "also archived experiments")
     .description("experiments, the newest first")
     .action(withPlatform<ListOptions>(list));
@@ -79,6 +84,9 @@ export function addExperimentCommands(program: Command): void {
   addSteering(group);
   addForkCommand(group);
   addContinueCommand(group);
+  addDeleteCommands(group);
+  addSourceCommands(group);
+  addMoveExperiments(group);
   addSetCommands(group);
 }
 
@@ -87,16 +95,15 @@ async function create(
   args: readonly string[],
   options: CreateOptions,
 ): Promise<void> {
-  const [file, folder] = [argument(args, 0), argument(args, 1)];
-  const config = await readConfig(file, options.config);
-  const { bytes, hasStartupHook } = await packContext(callerPath(folder), folder);
+  const given = await readSubmission(argument(args, 0), args[1] ?? "", options.config);
+  const { config = "" } = given.request;
   const answer = await client.call(
     "createExperiment",
-    { config, context: bytes, paused: options.paused ?? false, overrides: [...options.config] },
+    { ...given.request, paused: options.paused ?? false },
     { idempotencyKey: options.idempotencyKey ?? randomUUID() },
   );
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
-  if (hasStartupHook && config.includes(startupHook)) {
+  if (given.packed.hasStartupHook && config.includes(startupHook)) {
     const twice = "is read before the entrypoint: where the entrypoint names it, it runs twice";
     output.note(`warning: ${startupHook}: ${twice}`);
   }
@@ -134,6 +141,8 @@ type ListOptions = RowOptions & {
   readonly label?: readonly string[];
   readonly state?: readonly string[];
   readonly archived?: boolean;
+  readonly workspace?: string;
+  readonly project?: string;
 };
 
 async function list(
@@ -142,9 +151,11 @@ async function list(
   options: ListOptions,
 ): Promise<void> {
   const { label = [], state = [], archived = false, column = [] } = options;
+  const { workspace = "", project = "" } = options;
   const states = state.map((one) => one.toUpperCase());
+  const place = { workspace, project };
   const fields = output.json ? [...column] : [...fieldsShown, ...column];
-  const asked = { labels: [...label], states, archived, fields, ...rowsOf(options) };
+  const asked = { labels: [...label], states, archived, ...place, fields, ...rowsOf(options) };
   const page = await allPages(
     (start) => client.call("listExperiments", { ...asked, ...start }),
     limitOf(options),
@@ -199,6 +210,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],
     ["forked from", experiment.parent],
+    ["workspace", experiment.workspace],
+    ["project", experiment.project],
     ["owner", experiment.owner],
     ["created", time(experiment.createdAtMs)],
     ["ended", time(experiment.endedAtMs)],
@@ -241,7 +254,9 @@ async function showWaiting({ client, output }: Context, experiment: string): Pro
     throw error;
   }
   for (const { run, detail, reason } of waiting.slice(0, cliLimits.waitingShown)) {
-    output.line(`run ${run} ${when}: ${detail || reason || "it has not been considered yet"}`);
+    output.line(
+      printable(`run ${run} ${when}: ${detail || reason || "it has not been considered yet"}`),
+    );
   }
   const more = waiting.length - cliLimits.waitingShown;
   if (more > 0) output.line(`and ${more} more: yard job explain ${experiment}`);
@@ -252,14 +267,14 @@ async function showFailed({ client, output }: Context, experiment: string): Prom
   const { items } = await allPages((start) => client.call("listTrials", { experiment, ...start }));
   const failed = items.filter(({ state }) => state === "ERROR");
   for (const { id, reason } of failed.slice(0, cliLimits.failedShown)) {
-    output.line(`trial ${id} failed: ${firstLine(reason)}`);
+    output.line(printable(`trial ${id} failed: ${firstLine(reason)}`));
   }
   const more = failed.length - cliLimits.failedShown;
   if (more > 0) output.line(`and ${more} more: yard trial list ${experiment}`);
   const first = failed[0];
   if (first === undefined) return;
   const { lastLogLines } = await client.call("getTrial", { trial: first.id });
-  for (const line of lastLogLines) output.line(`  | ${line}`);
+  for (const line of lastLogLines) output.line(`  | ${printable(line)}`);
 }
 
 async function logs(context: Context, args: readonly string[], options: LogOptions): Promise<void> {

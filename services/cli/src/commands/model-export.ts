@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { copyFile, lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { copyFile, lstat, readdir, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Client } from "@trainyard/client";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -11,9 +11,10 @@ import {
   type ModelVersion,
   ModelVersionSchema,
 } from "@trainyard/contracts/api";
-import { callerPath, pythonPackages } from "../environment.ts";
+import { pythonPackages } from "../environment.ts";
+import { writeFolder } from "../new-folder.ts";
 import { unpackInto } from "../unpack-into.ts";
-import { Failure, UsageError } from "../usage-error.ts";
+import { Failure } from "../usage-error.ts";
 
 /**
  * Writes a version as a folder: checkpoint/ with the files, code/ with the model code if there is any, what is known of both,
@@ -25,33 +26,24 @@ export async function exportVersion(
   version: Plain<ModelVersion>,
   shown: string,
 ): Promise<void> {
-  const folder = callerPath(shown);
-  await requireFree(folder, shown);
-  await mkdir(dirname(folder), { recursive: true });
-  const partial = await mkdtemp(join(dirname(folder), `.${basename(folder)}-`));
-  try {
+  await writeFolder(shown, async (folder) => {
     const { checkpoint, codeDigest } = version;
     const known = await client.call("getCheckpoint", { checkpoint });
     const files = await client.download("downloadCheckpoint", { checkpoint });
-    await unpackInto(join(partial, "checkpoint"), files);
-    await compare(join(partial, "checkpoint"), known.manifest);
+    await unpackInto(join(folder, "checkpoint"), files);
+    await compare(join(folder, "checkpoint"), known.manifest);
     if (codeDigest !== "") {
       const of = { model: version.model, version: String(version.number) };
       const code = await client.download("downloadModelVersionCode", of);
-      await unpackInto(join(partial, "code"), code);
+      await unpackInto(join(folder, "code"), code);
     }
-    await writeJson(partial, "version.json", codecOf(ModelVersionSchema).toFullJson(version));
-    await writeJson(partial, "checkpoint.json", codecOf(CheckpointSchema).toFullJson(known));
+    await writeJson(folder, "version.json", codecOf(ModelVersionSchema).toFullJson(version));
+    await writeJson(folder, "checkpoint.json", codecOf(CheckpointSchema).toFullJson(known));
     await copyFile(
       join(pythonPackages, "trainyard", "client", "export.md"),
-      join(partial, "README.md"),
+      join(folder, "README.md"),
     );
-    // Takes the place of an empty folder, and of nothing else.
-    await rename(partial, folder);
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    throw error;
-  }
+  });
 }
 
 async function writeJson(folder: string, name: string, value: unknown): Promise<void> {
@@ -80,14 +72,4 @@ async function digestOf(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
-}
-
-async function requireFree(folder: string, shown: string): Promise<void> {
-  try {
-    if ((await readdir(folder)).length === 0) return;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
-    throw new UsageError(`${shown} is not a folder that can be read: name another.`);
-  }
-  throw new UsageError(`${shown} has files already: name another folder.`);
 }

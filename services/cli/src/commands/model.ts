@@ -16,6 +16,7 @@ import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { addVersionCommands, describeVersion } from "./model-versions.ts";
+import { addMoveModel } from "./move.ts";
 import { addWordOptions, changedWords, newWords, type WordOptions } from "./model-words.ts";
 
 type Reasoned = { readonly reason?: string };
@@ -59,6 +60,7 @@ export function addModelCommands(program: Command): void {
   }
   addAliasCommands(group);
   addVersionCommands(group);
+  addMoveModel(group);
 }
 
 function addAliasCommands(group: Command): void {

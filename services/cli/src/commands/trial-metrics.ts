@@ -4,17 +4,20 @@ import {
   ListTrialMetricNamesResponseSchema,
   ListTrialMetricsResponseSchema,
   type MetricPoint,
+  MetricPointSchema,
   QueryMetricsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { type Context, withPlatform } from "../context.ts";
 import { csvLine } from "../csv.ts";
 import { eventFile } from "../event-file.ts";
-import { number } from "../output.ts";
+import { detachSignal } from "../follow.ts";
+import { number, type Output, printable } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Options = {
+  readonly follow?: boolean;
   readonly group?: string;
   readonly superseded?: boolean;
   readonly series?: readonly string[];
@@ -31,6 +34,7 @@ export function addMetricsCommand(group: Command): void {
   group
     .command("metrics")
     .argument("<trial...>")
+    .option("-f, --follow", "print new points until the trial ends")
     .option("--group <name>", "training, validation, or one of your own")
     .option("--superseded", "also points of runs that a later run replaced")
     .option("--names [prefix]", "the names of its metrics")
@@ -53,18 +57,30 @@ async function metrics(
   trials: readonly string[],
   options: Options,
 ): Promise<void> {
+  if (options.series !== undefined && options.follow === true) {
+    throw new UsageError("--follow cannot be combined with --series.");
+  }
   if (options.series !== undefined) return series(context, trials, options, options.series);
   const [trial = "", another] = trials;
   if (another !== undefined) throw new UsageError("several trials need --series");
+  if (options.follow === true && (options.names !== undefined || options.export !== undefined)) {
+    throw new UsageError("--follow cannot be combined with --names or --export.");
+  }
   if (options.names !== undefined) return names(context, trial, options);
   if (options.export !== undefined) return exported(context, trial, options);
-  return list(context, trial, options);
+  return options.follow === true ? follow(context, trial, options) : list(context, trial, options);
 }
 
-function points({ client }: Context, trial: string, { group = "", superseded = false }: Options) {
-  return allPages((start) =>
-    client.call("listTrialMetrics", { trial, group, superseded, ...start }),
-  );
+/** Every point, and the position after which the stream has all later ones. */
+async function points({ client }: Context, trial: string, options: Options) {
+  const { group = "", superseded = false } = options;
+  let first: string | undefined;
+  const page = await allPages(async (start) => {
+    const answer = await client.call("listTrialMetrics", { trial, group, superseded, ...start });
+    first ??= answer.streamPosition;
+    return answer;
+  });
+  return { ...page, streamPosition: first ?? "" };
 }
 
 async function list(context: Context, trial: string, options: Options): Promise<void> {
@@ -81,6 +97,42 @@ async function list(context: Context, trial: string, options: Options): Promise<
     { title: "METRICS", value: valuesOf },
     { title: "", value: (point) => (point.superseded ? "superseded" : "") },
   ]);
+}
+
+/** What is stored, then each point as it comes, until the trial ends. */
+async function follow(context: Context, trial: string, options: Options): Promise<void> {
+  const { client, output } = context;
+  const signal = detachSignal(output);
+  const { items, streamPosition: after } = await points(context, trial, options);
+  for (const point of items) printPoint(output, point);
+  // While they were listed others came, which a later page has already.
+  const listed = new Set(items.map(({ run, key }) => `${run} ${key}`));
+  const request = { trial, group: options.group ?? "", after };
+  try {
+    const stream = client.stream("followTrialMetrics", request, { signal, outlast: true });
+    for await (const { message } of stream) {
+      const { point, superseded } = message;
+      if (superseded !== undefined) {
+        const { run, afterStep } = superseded;
+        const from = afterStep < 0 ? "all steps" : `the steps after ${afterStep}`;
+        output.note(`run ${run} repeats ${from}: points of earlier runs there are superseded`);
+      }
+      if (point === undefined || listed.delete(`${point.run} ${point.key}`)) continue;
+      if (!point.superseded || options.superseded === true) printPoint(output, point);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function printPoint(output: Output, point: Plain<MetricPoint>): void {
+  if (output.json) {
+    output.message(MetricPointSchema, point);
+    return;
+  }
+  const { run, group, stepsCompleted: step, superseded } = point;
+  const words = [`run ${run}`, group, `step ${step}`, valuesOf(point)];
+  output.line(printable([...words, ...(superseded ? ["superseded"] : [])].join("  ")));
 }
 
 /** loss=0.5 note="x": what is no number as JSON, cut where a line would end. */

@@ -14,7 +14,11 @@ export type PlayedRequest = {
   readonly ifMatch: string | undefined;
 };
 
-export type PlayedAnswer = { readonly status?: number; readonly body: object };
+export type PlayedAnswer =
+  /** A Buffer is the answer as it is, anything else its JSON. */
+  | { readonly status?: number; readonly body: object }
+  /** Server-sent events as they are written. */
+  | { readonly events: string };
 
 export type PlayedGateway = AsyncDisposable & {
   /** All requests so far. */
@@ -52,7 +56,16 @@ export async function playGateway(
         ifMatch: request.headers["if-match"],
       };
       requests.push(asked);
-      const { status = 200, body } = answer(asked);
+      const answered = answer(asked);
+      if ("events" in answered) {
+        response.writeHead(200, { "content-type": "text/event-stream" }).end(answered.events);
+        return;
+      }
+      const { status = 200, body } = answered;
+      if (Buffer.isBuffer(body)) {
+        response.writeHead(status, { "content-type": "application/octet-stream" }).end(body);
+        return;
+      }
       const type = status < 400 ? "application/json" : "application/problem+json";
       response.writeHead(status, { "content-type": type });
       response.end(JSON.stringify(body));

@@ -7,40 +7,72 @@ import type {
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import { isExperimentId, isRejection, limits, type Rejection, reject } from "@trainyard/kernel";
-import { type CommandContext, type Executor, foldOf, type Work } from "@trainyard/runtime";
+import {
+  type CommandContext,
+  type CommitIdentity,
+  type Executor,
+  foldOf,
+  type Work,
+} from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { decideExperiment } from "../core/experiment/decide.ts";
+import type { Grace } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
 
-const verbs: Readonly<Record<string, (reason: string) => ExperimentCommand>> = {
+const verbs: Readonly<Record<string, (reason: string, grace: Grace) => ExperimentCommand>> = {
   activate: () => ({ kind: "activate" }),
   pause: () => ({ kind: "pause" }),
   cancel: (reason) => ({ kind: "stop", stop: StopKind.CANCEL, reason }),
   kill: (reason) => ({ kind: "stop", stop: StopKind.KILL, reason }),
   archive: (reason) => ({ kind: "archive", reason }),
   unarchive: () => ({ kind: "unarchive" }),
+  delete: (reason, { clock, deletionGraceMs }) => {
+    const graceEndMs = clock.nowMs() + deletionGraceMs;
+    return { kind: "delete", graceEndMs, reason };
+  },
+  undelete: (_, { clock }) => ({ kind: "undelete", atMs: clock.nowMs() }),
+};
+
+type DecideEach = {
+  readonly experiments: readonly string[];
+  readonly wanted: ExperimentCommand;
+  readonly dryRun: boolean;
 };
 
 export async function actOnExperiments(
   executor: Executor,
   { experiments: ids, verb, reason, dryRun }: Plain<ActOnExperiments>,
   { identity }: CommandContext,
+  grace: Grace,
 ): Promise<Plain<ExperimentsActedOn> | Rejection> {
-  const wanted = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason) : undefined;
+  const wanted = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason, grace) : undefined;
   if (wanted === undefined) {
     const known = Object.keys(verbs).join(", ");
     const shown = JSON.stringify(verb.slice(0, 80));
     return reject("invalid_request", `the verb must be one of ${known}, not ${shown}`);
   }
+  return decideEach(executor, { experiments: ids, wanted, dryRun }, identity);
+}
+
+/** A command on each experiment. `refuses` looks at what all of them rest on, and refuses all of them. */
+export async function decideEach(
+  executor: Executor,
+  { experiments: ids, wanted, dryRun }: DecideEach,
+  identity: CommitIdentity,
+  refuses: (work: Work) => Promise<Rejection | null> = async () => null,
+): Promise<Plain<ExperimentsActedOn> | Rejection> {
   const most = limits.writesPerAppendMax;
   if (ids.length > most || new Set(ids).size < ids.length) {
     return reject("invalid_request", `name at most ${most} experiments, each once`);
   }
   let items: readonly Plain<ExperimentActedOn>[] = [];
   const result = await executor.execute(identity, async (work) => {
+    const refusal = await refuses(work);
+    if (refusal !== null) return refusal;
     const decided: Plain<ExperimentActedOn>[] = [];
     for (const id of ids) decided.push(itemOf(id, await decide(work, id, wanted, dryRun)));
     items = decided;
+    return undefined;
   });
   if (isRejection(result)) return result;
   if (dryRun) return { position: 0, items: [...items] };

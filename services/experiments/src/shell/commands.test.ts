@@ -11,6 +11,7 @@ import {
 import { StopKind } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { pino } from "pino";
@@ -43,7 +44,9 @@ async function send(
   body: Uint8Array,
   commitId: string = newEventId(),
 ): Promise<CommandReply> {
-  const handler = commandHandlers("experiments", commandTable(stage.executor, ids), quiet)[name];
+  const grace = { clock: systemClock, deletionGraceMs: 60_000 };
+  const table = commandTable(stage.executor, ids, grace);
+  const handler = commandHandlers("experiments", table, quiet)[name];
   if (handler === undefined) throw new Error(`${name} is not a command`);
   const headers = { commitId, authid: "u1", traceparent: "", correlationid: "" };
   return handler({ headers, body });
@@ -186,7 +189,7 @@ describe("ActOnExperiments", () => {
     await create();
     const many = Array.from({ length: 257 }, (_, n) => `${n + 1}`);
     for (const asked of [
-      { ids: ["1"], verb: "delete" },
+      { ids: ["1"], verb: "destroy" },
       { ids: ["1"], verb: "toString" },
       { ids: ["1", "1"], verb: "kill" },
       { ids: many, verb: "kill" },

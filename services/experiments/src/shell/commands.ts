@@ -8,6 +8,7 @@ import {
   CreateExperimentSchema,
   DescribeExperimentSchema,
   ExperimentsActedOnSchema,
+  MoveExperimentsSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
@@ -21,17 +22,20 @@ import {
   command,
   type Executor,
   foldOf,
+  refusalOfPlace,
   type Work,
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
+import { moveExperiments } from "./move-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
-import { lifeCommands } from "./life-commands.ts";
+import { type Grace, lifeCommands } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
 
 export function commandTable(
   executor: Executor,
   ids: ExperimentIds,
+  grace: Grace,
 ): Readonly<Record<string, CommandSpec>> {
   const change = async (id: string, context: CommandContext, wanted: ExperimentCommand) => {
     if (!isExperimentId(id)) {
@@ -63,11 +67,14 @@ export function commandTable(
         archived ? { kind: "archive", reason } : { kind: "unarchive" },
       );
     }),
-    ...lifeCommands(executor),
+    ...lifeCommands(executor, grace),
     ActOnExperiments: command(
       ActOnExperimentsSchema,
       ExperimentsActedOnSchema,
-      (request, context) => actOnExperiments(executor, request, context),
+      (request, context) => actOnExperiments(executor, request, context, grace),
+    ),
+    MoveExperiments: command(MoveExperimentsSchema, ExperimentsActedOnSchema, (request, context) =>
+      moveExperiments(executor, request, context),
     ),
     DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, ifRevision, ...words } = request;
@@ -96,6 +103,8 @@ async function create(
   const result = await executor.execute({ ...identity, meta }, async (work) => {
     const unknown = await unknownParent(work, created.parent?.experiment);
     if (unknown !== null) return unknown;
+    const closed = request.place === undefined ? null : await refusalOfPlace(work, request.place);
+    if (closed !== null) return closed;
     const wanted = { kind: "create", created, paused: request.paused } as const;
     const decided = await work.decide(experiments, await ids.next(), wanted);
     return isRejection(decided) ? decided : undefined;
@@ -105,15 +114,21 @@ async function create(
 
 async function unknownParent(work: Work, parent: string | undefined): Promise<Rejection | null> {
   if (parent === undefined) return null;
-  const known =
-    isExperimentId(parent) && (await work.load(foldOf(experiments), parent)).status !== "none";
+  const known = isExperimentId(parent) && (await isThere(work, parent));
   return known ? null : reject("experiment_not_found", `there is no experiment ${parent} to fork`);
+}
+
+async function isThere(work: Work, id: string): Promise<boolean> {
+  const { status, deletion } = await work.guard(foldOf(experiments), id);
+  return status !== "none" && deletion === null;
 }
 
 function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
   const { config, configSourceDigest, contextDigest, contextBytes, seed, owner, parent } = request;
+  const { submissionDigest, place } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
-  const { name, description, labels, workspace, project } = recordedConfig(config);
+  const { name, description, labels, ...named } = recordedConfig(config);
+  const { workspace, project } = place ?? named;
   return {
     config,
     configSourceDigest,
@@ -127,5 +142,6 @@ function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCre
     workspace,
     project,
     ...(parent === undefined ? {} : { parent }),
+    ...(submissionDigest === undefined ? {} : { submissionDigest }),
   };
 }

@@ -62,7 +62,10 @@ async function send<Request extends object>(
   schema: Parameters<typeof encodeRequest>[0],
   request: Request,
 ): Promise<string> {
-  const table = commandTable(stage.executor, memoryIds());
+  const table = commandTable(stage.executor, memoryIds(), {
+    clock: systemClock,
+    deletionGraceMs: 60_000,
+  });
   const handler = commandHandlers("experiments", table, pino({ enabled: false }))[name];
   if (handler === undefined) throw new Error(`${name} is not a command`);
   const headers = { commitId: newEventId(), authid: "u1", traceparent: "", correlationid: "" };

@@ -3,11 +3,14 @@ import { type Plain } from "@trainyard/contracts";
 import {
   type ContinueExperiment,
   ContinueExperimentSchema,
+  DeleteExperimentSchema,
   KillTrialSchema,
   RestartTrialSchema,
+  UndeleteExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import {
+  type Clock,
   isExperimentId,
   isRejection,
   parseTrialId,
@@ -23,19 +26,50 @@ import {
   foldOf,
   type Work,
 } from "@trainyard/runtime";
+import type { ExperimentCommand } from "../core/experiment/commands.ts";
+import { refusedAsDeleted } from "../core/experiment/delete.ts";
 import type { SearchState } from "../core/foreign/search.ts";
 import { experiments, searches, trials } from "../streams.ts";
 
-export function lifeCommands(executor: Executor): Readonly<Record<string, CommandSpec>> {
+/** How long a deletion may be taken back, and the clock that says since when. */
+export type Grace = { readonly clock: Pick<Clock, "nowMs">; readonly deletionGraceMs: number };
+
+export function lifeCommands(
+  executor: Executor,
+  { clock, deletionGraceMs }: Grace,
+): Readonly<Record<string, CommandSpec>> {
   return {
+    DeleteExperiment: command(
+      DeleteExperimentSchema,
+      AcceptedSchema,
+      async ({ experiment, reason }, { identity }) => {
+        const graceEndMs = clock.nowMs() + deletionGraceMs;
+        const wanted = { kind: "delete", graceEndMs, reason } as const;
+        return accepted(
+          await executor.execute(identity, (work) => change(work, experiment, wanted)),
+        );
+      },
+    ),
+    UndeleteExperiment: command(
+      UndeleteExperimentSchema,
+      AcceptedSchema,
+      async ({ experiment }, { identity }) => {
+        const wanted = { kind: "undelete", atMs: clock.nowMs() } as const;
+        return accepted(
+          await executor.execute(identity, (work) => change(work, experiment, wanted)),
+        );
+      },
+    ),
     ContinueExperiment: command(
       ContinueExperimentSchema,
       AcceptedSchema,
       async (request, { identity }) =>
-        accepted(await executor.execute(identity, (work) => continueOne(work, request))),
+        accepted(
+          await executor.execute(identity, (work) => continueOne(work, request, identity.commitId)),
+        ),
     ),
     RestartTrial: command(RestartTrialSchema, AcceptedSchema, async ({ trial }, { identity }) =>
-      accepted(await executor.execute(identity, (work) => restart(work, trial))),
+      accepted(await executor.execute(identity, (work) => restart(work, trial, identity.commitId))),
     ),
     KillTrial: command(KillTrialSchema, AcceptedSchema, async (request, { identity }) =>
       accepted(await executor.execute(identity, (work) => kill(work, request))),
@@ -43,9 +77,20 @@ export function lifeCommands(executor: Executor): Readonly<Record<string, Comman
   };
 }
 
+async function change(
+  work: Work,
+  id: string,
+  wanted: ExperimentCommand,
+): Promise<Rejection | undefined> {
+  if (!isExperimentId(id))
+    return reject("experiment_not_found", `${shown(id)} is not an experiment`);
+  return named(`experiment ${id}`, await work.decide(experiments, id, wanted));
+}
+
 async function continueOne(
   work: Work,
   { experiment: id, maxTrials, maxLength, lengthUnit }: Plain<ContinueExperiment>,
+  request: string,
 ): Promise<Rejection | undefined> {
   if (!isExperimentId(id)) {
     return reject("experiment_not_found", `${shown(id)} is not the number of an experiment`);
@@ -53,6 +98,7 @@ async function continueOne(
   const search = await work.load(searches, id);
   const decided = await work.decide(experiments, id, {
     kind: "continue",
+    request,
     change: { maxTrials, maxLength, lengthUnit },
     isUnfinished: isUnfinished(search),
   });
@@ -65,14 +111,14 @@ function isUnfinished({ completed, lost, proposed, over }: SearchState): boolean
   return isCut || lost > 0 || proposed > over;
 }
 
-async function restart(work: Work, id: string): Promise<Rejection | undefined> {
+async function restart(work: Work, id: string, request: string): Promise<Rejection | undefined> {
   const parts = parseTrialId(id);
   if (parts === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
   // It may end, or begin again, at this moment.
   const trial = await work.guard(foldOf(trials), id);
   if (trial.status === "none") return reject("trial_not_found", `there is no trial ${id}`);
   const outcome = trial.status === "ended" ? (trial.end?.outcome ?? null) : null;
-  const wanted = { kind: "restart_trial", number: parts.number, outcome } as const;
+  const wanted = { kind: "restart_trial", request, number: parts.number, outcome } as const;
   return named(`trial ${id}`, await work.decide(experiments, parts.experiment, wanted));
 }
 
@@ -80,7 +126,10 @@ async function kill(
   work: Work,
   { trial: id, reason }: { readonly trial: string; readonly reason: string },
 ): Promise<Rejection | undefined> {
-  if (parseTrialId(id) === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
+  const parts = parseTrialId(id);
+  if (parts === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
+  const { deletion } = await work.load(foldOf(experiments), parts.experiment);
+  if (deletion !== null) return refusedAsDeleted(deletion);
   return named(`trial ${id}`, await work.decide(trials, id, { kind: "kill", reason }));
 }
 

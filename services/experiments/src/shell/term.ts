@@ -4,6 +4,7 @@ import type { Logger, Term, TermContext } from "@trainyard/runtime";
 import { Awaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { commandTable } from "./commands.ts";
+import { Deletions } from "./deletions.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
@@ -12,6 +13,8 @@ export type TermDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ids: ExperimentIds;
+  /** How long a deleted experiment can be brought back. */
+  readonly deletionGraceMs: number;
   readonly count: (event: StoredEvent) => void;
   /** Left out: as many as the limits say. */
   readonly trialsPerReactionMax?: number;
@@ -29,6 +32,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
   return async ({ log, executor }) => {
     const awaiting = await Awaiting.open({ ...deps, log, executor });
     const fanOuts = await FanOuts.open({ ...deps, log, executor, waits: awaiting }, consumer);
+    const deletions = await Deletions.open({ ...deps, log, executor });
     return {
       reactions: {
         consumer,
@@ -37,12 +41,14 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
           count(event);
           fanOuts.observe(event);
           awaiting.observe(event);
+          deletions.observe(event);
         },
       },
-      commands: commandTable(executor, ids),
+      commands: commandTable(executor, ids, deps),
       checks: [awaitingCheck(log, logger)],
       effects: async (signal) => {
-        await Promise.all([fanOuts.loop.run(signal), awaiting.loop.run(signal)]);
+        const loops = [fanOuts.loop, awaiting.loop, deletions.loop];
+        await Promise.all(loops.map((loop) => loop.run(signal)));
       },
     };
   };

@@ -1,27 +1,50 @@
 /** One verb on each of the experiments that a request names: never on all that match something. */
-import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import { ActOnExperimentsSchema, ExperimentsActedOnSchema } from "@trainyard/contracts/commands";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import {
+  ActOnExperimentsSchema,
+  type ExperimentsActedOn,
+  ExperimentsActedOnSchema,
+} from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 
-/** Large requests are several commits, each with an id of its own: a repeat with the same key finds those that were written. */
 export async function actOnExperiments(
   backend: Backend,
-  { experiments, verb, reason, dryRun }: RequestOf<"actOnExperiments">,
+  { experiments: all, verb, reason, dryRun }: RequestOf<"actOnExperiments">,
   context: RequestContext,
+): Promise<ReplyOf<"actOnExperiments">> {
+  return inCommits(backend, "act-on-experiments", all, context, (experiments, part) =>
+    backend.command(
+      "experiments",
+      ActOnExperimentsSchema,
+      { experiments: [...experiments], verb, reason, dryRun },
+      ExperimentsActedOnSchema,
+      part,
+    ),
+  );
+}
+
+/** Large requests are several commits, each with an id of its own: a repeat with the same key finds those that were written. */
+export async function inCommits(
+  backend: Backend,
+  what: string,
+  experiments: readonly string[],
+  context: RequestContext,
+  ask: (
+    experiments: readonly string[],
+    context: RequestContext,
+  ) => Promise<Plain<ExperimentsActedOn>>,
 ): Promise<ReplyOf<"actOnExperiments">> {
   refuseList(experiments);
   const items: ReplyOf<"actOnExperiments">["items"][number][] = [];
   let last = 0;
   const { actedOnTogether: size } = gatewayLimits;
   for (let from = 0; from < experiments.length; from += size) {
-    const commitId = deriveCommitId("act-on-experiments", context.commitId, String(from));
-    const message = { experiments: experiments.slice(from, from + size), verb, reason, dryRun };
-    const schemas = [ActOnExperimentsSchema, message, ExperimentsActedOnSchema] as const;
-    const answer = await backend.command("experiments", ...schemas, { ...context, commitId });
+    const commitId = deriveCommitId(what, context.commitId, String(from));
+    const answer = await ask(experiments.slice(from, from + size), { ...context, commitId });
     last = Math.max(last, answer.position);
     for (const { experiment, changed, code, detail } of answer.items) {
       const outcome = changed ? "changed" : code === "" ? "unchanged" : "refused";

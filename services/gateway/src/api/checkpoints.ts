@@ -90,9 +90,11 @@ async function originOf(
   backend: Backend,
   { trial, experiment, stepsCompleted }: CheckpointDocument,
 ) {
+  // A checkpoint that others need is used also while its experiment is hidden.
+  const { documents, pool } = backend.parts;
   const [ofTrial, ofExperiment] = await Promise.all([
-    backend.find("trial", trial),
-    backend.find("experiment", experiment),
+    documents.get(pool, "trial", trial),
+    documents.get(pool, "experiment", experiment),
   ]);
   const known = [...(ofTrial?.recent ?? []), ...(ofTrial?.records ?? [])];
   const metrics = known.find(({ step }) => step === stepsCompleted)?.scalars;

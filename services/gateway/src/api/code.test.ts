@@ -51,8 +51,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const code = "/api/v1/experiments/1/code";
-const file = (path: string) => gateway.call("GET", `${code}/file?path=${path}`);
+const code = "/api/v1/experiments/1/files";
+const file = (path: string) => gateway.call("GET", `${code}/text?path=${path}`);
 
 it("an experiment's code is listed in pages with sizes and digests", async () => {
   const first = await gateway.call("GET", `${code}?pageSize=3`);
@@ -67,7 +67,7 @@ it("an experiment's code is listed in pages with sizes and digests", async () =>
   const second = await gateway.call("GET", `${code}?pageSize=3&pageToken=3`);
   expect(second.body).toMatchObject({ items: [{ path: "weights.bin", bytes: 65 }] });
   expect(second.body["nextPageToken"] ?? "").toBe("");
-  const { status, body } = await gateway.call("GET", "/api/v1/experiments/2/code");
+  const { status, body } = await gateway.call("GET", "/api/v1/experiments/2/files");
   expect({ status, items: body["items"] ?? [] }).toEqual({ status: 200, items: [] });
 });
 
@@ -90,9 +90,9 @@ it("a link, an unknown file, code that is lost and a bad token are refused with 
   const refusals = [
     await file("link"),
     await file("../../etc/passwd"),
-    await gateway.call("GET", "/api/v1/experiments/3/code"),
+    await gateway.call("GET", "/api/v1/experiments/3/files"),
     await gateway.call("GET", `${code}?pageToken=-1`),
-    await gateway.call("GET", "/api/v1/experiments/9/code"),
+    await gateway.call("GET", "/api/v1/experiments/9/files"),
   ];
   expect(refusals.map(({ status, body }) => [status, body["detail"]])).toEqual([
     [400, `"link" is a link to "index.html": ask for that file`],

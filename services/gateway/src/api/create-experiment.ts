@@ -6,6 +6,7 @@ import {
   AcceptedSchema,
   CheckPlaceSchema,
   CreateExperimentSchema,
+  type Place,
   PlaceCheckSchema,
   ProbeStorageSchema,
   StorageProbeSchema,
@@ -19,21 +20,24 @@ import type { GatewayConfig } from "../config.ts";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
+import { findPlace } from "../shell/spaces.ts";
+import { storeSubmission } from "../shell/submissions.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
 import { refuseForeignExperiments } from "./earlier-experiments.ts";
 import { resolveSource } from "./warm-start.ts";
 import { shownExperiment } from "./shown.ts";
+import { recordOf, refuseMasked, type Submitted } from "./submitted.ts";
 
 export type WrittenConfig = Pick<RequestOf<"createExperiment">, "config" | "overrides">;
 
 type AcceptedConfig = {
   readonly config: NormalisedConfig;
+  readonly place: Plain<Place>;
   readonly warnings: readonly string[];
 };
 
 type Submission = AcceptedConfig & {
-  /** The YAML text. */
-  readonly source: string;
+  readonly submitted: Submitted;
   /** Null for none. */
   readonly code: CheckedContext | null;
   readonly paused: boolean;
@@ -52,8 +56,9 @@ export async function createExperiment(
   const code = request.context.length === 0 ? null : await checkContext(request.context);
   if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
   if (code !== null) await storeContext(backend, code, request.context);
-  const { config: source, paused } = request;
-  return submit(backend, { ...accepted, source, code, paused }, context);
+  const { config: text, overrides, client, repository, paused } = request;
+  const submitted = { text, overrides, client, repository };
+  return submit(backend, { ...accepted, submitted, code, paused }, context);
 }
 
 /** The configuration with its defaults, if the cluster can run it. */
@@ -64,30 +69,50 @@ export async function acceptConfig(
   context: RequestContext,
 ): Promise<AcceptedConfig> {
   const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
+  const place = await placeOf(backend, read);
   const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
   await refuseStorage(backend, config.checkpoint_storage, context);
   await refuseForeignExperiments(backend, config);
-  return { config, warnings };
+  return { config, place, warnings };
+}
+
+/** As `findPlace`, in the words of a configuration. */
+async function placeOf(
+  backend: Backend,
+  { workspace, project }: NormalisedConfig,
+): Promise<Plain<Place>> {
+  try {
+    return await findPlace(backend, workspace, project);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { status, code, message: detail } = error;
+    const path = code.startsWith("project") ? "project" : "workspace";
+    const problems = [{ path, detail }];
+    throw new Problem(status === 404 ? 400 : status, code, `${path}: ${detail}`, { problems });
+  }
 }
 
 /** Asks for the experiment, whose code is stored. */
 export async function submit(
   backend: Backend,
-  { config, warnings, source, code, paused, parent }: Submission,
+  { config, place, warnings, submitted, code, paused, parent }: Submission,
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
+  const submissionDigest = await storeSubmission(backend, recordOf(submitted, config));
   const accepted = await backend.command(
     "experiments",
     CreateExperimentSchema,
     {
       config,
-      configSourceDigest: createHash("sha256").update(source).digest("hex"),
+      configSourceDigest: createHash("sha256").update(submitted.text).digest("hex"),
       contextDigest: code?.digest ?? "",
       contextBytes: code?.bytes ?? 0,
       seed: config.reproducibility.experiment_seed ?? 0,
       owner: context.caller.authid,
       paused,
+      submissionDigest,
+      place,
       ...(parent === undefined ? {} : { parent }),
     },
     AcceptedSchema,
@@ -104,6 +129,7 @@ function readConfig(
   checkpointStorage: GatewayConfig["checkpointStorage"],
   commitId: string,
 ): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {
+  refuseMasked(request.config, request.overrides);
   const parsed = acceptExperiment(request.config, {
     overrides: request.overrides,
     defaults: { checkpoint_storage: checkpointStorage },

@@ -29,7 +29,7 @@ beforeAll(async () => {
       const stream = `experiment-${experiment}`;
       const more = maxTrials === undefined ? {} : { maxTrials };
       const longer = maxLength === undefined ? {} : { maxLength, lengthUnit };
-      const data = { continuation: 1, ...more, ...longer };
+      const data = { continuation: 1, request: "", ...more, ...longer };
       return {
         position: await gateway.append(stream, { type: "ExperimentContinued", data }),
         stream,

@@ -1,15 +1,22 @@
 /** Experiments and trials that are taken up again, and one trial that is killed. */
-import type { ReplyOf } from "@trainyard/contracts";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   ContinueExperimentSchema,
+  DeleteExperimentSchema,
+  DeletionPreviewSchema,
   KillTrialSchema,
+  PreviewExperimentDeletionSchema,
   RestartTrialSchema,
+  UndeleteExperimentSchema,
 } from "@trainyard/contracts/commands";
+import { deriveCommitId } from "@trainyard/event-log";
 import { isExperimentId, parseTrialId } from "@trainyard/kernel";
+import { experimentList } from "../core/lists/lists.ts";
 import { notFound } from "../http/problem.ts";
-import type { UnaryHandlers } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
+import { rowsPage, wholeList } from "./lists.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 
 export function experimentLifeHandlers(backend: Backend) {
@@ -36,6 +43,31 @@ export function experimentLifeHandlers(backend: Backend) {
       const shown = shownExperiment(doc, await backend.configOf(experiment));
       return { position: String(position || backend.position), experiment: shown };
     },
+    deleteExperiment: (request, context) => deleteExperiment(backend, request, context),
+    undeleteExperiment: async ({ experiment }, context) => {
+      if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
+      const schemas = [UndeleteExperimentSchema, { experiment }, AcceptedSchema] as const;
+      const { position } = await backend.command("experiments", ...schemas, context);
+      await backend.reach(position);
+      const doc = await backend.get("experiment", experiment);
+      const shown = shownExperiment(doc, await backend.configOf(experiment));
+      return { position: String(position || backend.position), experiment: shown };
+    },
+    listDeletedExperiments: async (request) => {
+      const asked = { ...wholeList, ...request };
+      const scope = { deleted: true };
+      const { nextPageToken, position, ...page } = await rowsPage(
+        backend,
+        experimentList,
+        asked,
+        scope,
+      );
+      const items = page.items.map(({ id, name, owner, deletion }) => {
+        const { reason = "", graceEndMs = 0 } = deletion ?? {};
+        return { id, name, owner, reason, graceEndMs };
+      });
+      return { items, nextPageToken, position };
+    },
     restartTrial: ({ trial }, context) =>
       ofTrial(trial, () =>
         backend.command("experiments", RestartTrialSchema, { trial }, AcceptedSchema, context),
@@ -46,4 +78,32 @@ export function experimentLifeHandlers(backend: Backend) {
         return backend.command("experiments", KillTrialSchema, request, AcceptedSchema, context);
       }),
   } satisfies Partial<UnaryHandlers>;
+}
+
+/** What would go is asked for first: without checkpoint-gc nothing is deleted. */
+async function deleteExperiment(
+  backend: Backend,
+  { experiment, reason, dryRun }: RequestOf<"deleteExperiment">,
+  context: RequestContext,
+): Promise<ReplyOf<"deleteExperiment">> {
+  if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
+  const { checkpoints, held } = await backend.command(
+    "checkpoint-gc",
+    PreviewExperimentDeletionSchema,
+    { experiment },
+    DeletionPreviewSchema,
+    { ...context, commitId: deriveCommitId("preview", context.commitId) },
+  );
+  const kept = [...held];
+  if (dryRun) {
+    await backend.get("experiment", experiment);
+    return { position: backend.position, checkpoints, kept };
+  }
+  const schemas = [DeleteExperimentSchema, { experiment, reason }, AcceptedSchema] as const;
+  const { position } = await backend.command("experiments", ...schemas, context);
+  await backend.reach(position);
+  const { documents, pool } = backend.parts;
+  const { deletion } = (await documents.get(pool, "experiment", experiment)) ?? {};
+  const until = deletion === undefined ? {} : { graceEndMs: deletion.graceEndMs };
+  return { position: String(position || backend.position), ...until, checkpoints, kept };
 }

@@ -31,6 +31,7 @@ import { pausedColumns, rowsPage, withoutArchived } from "./lists.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
+import { withParents } from "./parents.ts";
 import { updateExperiment } from "./update-experiment.ts";
 
 export function experimentHandlers(
@@ -63,10 +64,9 @@ const searchClients: StreamFold<SearchClient> = {
 };
 
 async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
-  const experiment = shownExperiment(
-    await backend.get("experiment", id),
-    await backend.configOf(id),
-  );
+  const doc = await backend.get("experiment", id);
+  const shown = shownExperiment(doc, await backend.configOf(id));
+  const [experiment = shown] = await withParents(backend, [shown]);
   if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
   const { state } = await backend.parts.executor.cache.load(searchClients, id);
   return { ...experiment, waitsFor: searchWaitsFor(state) };
@@ -139,7 +139,7 @@ async function listExperiments(
   backend: Backend,
   request: RequestOf<"listExperiments">,
 ): Promise<ReplyOf<"listExperiments">> {
-  const { labels, states } = request;
+  const { labels, states, workspace, project } = request;
   const unknown = states.find((state) => !experimentStates.includes(state));
   if (unknown !== undefined) {
     const known = experimentStates.join(", ");
@@ -152,6 +152,8 @@ async function listExperiments(
   };
   const conditions = [
     ...withoutArchived(request),
+    ...(workspace === "" ? [] : [comparison("workspace", "=", workspace)]),
+    ...(project === "" ? [] : [comparison("project", "=", project)]),
     ...(states.length === 0 ? [] : [inStates]),
     ...labels.map((label) => comparison("label", "=", label)),
   ];
@@ -162,7 +164,7 @@ async function listExperiments(
     const own = values.get(doc.id);
     return { ...shownExperiment(doc), ...(own === undefined ? {} : { values: { ...own } }) };
   });
-  return { ...page, items: shown };
+  return { ...page, items: await withParents(backend, shown) };
 }
 
 async function listTrials(

@@ -9,6 +9,7 @@ import { notFound, Problem } from "../http/problem.ts";
 import type { GatewayConfig } from "../config.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
+import { loadSubmission } from "../shell/submissions.ts";
 import { acceptConfig, submit } from "./create-experiment.ts";
 import { originText } from "./warm-start.ts";
 
@@ -29,17 +30,22 @@ export async function forkExperiment(
   if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
   const { contextDigest: digest, contextBytes: bytes } = created;
   const code = digest === "" ? null : { digest, bytes };
-  return submit(backend, { ...accepted, source: config, code, paused, parent }, context);
+  const known = await loadSubmission(backend, created.submissionDigest);
+  const { client = "", repository } = known ?? {};
+  const submitted = { text: config, overrides, client, repository };
+  return submit(backend, { ...accepted, submitted, code, paused, parent }, context);
 }
 
 /** How an experiment began, from the log: the read model shows the words about it as they are now. */
-async function creationOf(
+export async function creationOf(
   backend: Backend,
   experiment: string,
 ): Promise<EventData<"ExperimentCreated">> {
-  const [first] = isExperimentId(experiment)
-    ? await backend.parts.log.read(`experiment-${experiment}`, 0, 1)
-    : [];
+  const isThere = (await backend.find("experiment", experiment)) !== undefined;
+  const [first] =
+    isExperimentId(experiment) && isThere
+      ? await backend.parts.log.read(`experiment-${experiment}`, 0, 1)
+      : [];
   const event = first === undefined ? null : decodeEvent(first);
   if (event?.type !== "ExperimentCreated") throw notFound("experiment", experiment);
   return event.data;

@@ -10,6 +10,7 @@ import { codeHandlers } from "./code.ts";
 import { experimentLifeHandlers } from "./experiment-life.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { jobHandlers } from "./jobs.ts";
+import { metricStreamHandlers } from "./metric-stream.ts";
 import { modelHandlers } from "./models.ts";
 import { poolHandlers } from "./pools.ts";
 import { profileHandlers } from "./profile.ts";
@@ -18,10 +19,12 @@ import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { searchPictureHandlers } from "./search-picture.ts";
 import { storageHandlers } from "./storages.ts";
+import { submissionHandlers } from "./submissions.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
 import { watchHandlers } from "./watch.ts";
+import { workspaceHandlers } from "./workspaces.ts";
 
 /** Every call of the public API. */
 export function apiHandlers(
@@ -35,6 +38,7 @@ export function apiHandlers(
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
   const watches = watchHandlers(backend);
+  const submissions = submissionHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
@@ -47,6 +51,7 @@ export function apiHandlers(
       ...logs.unary,
       ...checkpoints.unary,
       ...models.unary,
+      ...submissions.unary,
       ...retentionHandlers(backend),
       ...storageHandlers(backend),
       ...searches.unary,
@@ -57,8 +62,15 @@ export function apiHandlers(
       ...analysisHandlers(backend),
       ...searchPictureHandlers(backend),
       ...viewHandlers(backend),
+      ...workspaceHandlers(backend),
     },
-    streams: { ...logs.streams, ...searches.streams, ...cluster.streams, ...watches.streams },
-    raw: { ...checkpoints.raw, ...models.raw, ...profiles.raw },
+    streams: {
+      ...logs.streams,
+      ...searches.streams,
+      ...cluster.streams,
+      ...watches.streams,
+      ...metricStreamHandlers(backend).streams,
+    },
+    raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },
   };
 }

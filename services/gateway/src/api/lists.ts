@@ -47,6 +47,8 @@ export type ListScope = {
   readonly conditions?: readonly Filter[];
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** Those whose deletion may be taken back, in the place of those that are there. */
+  readonly deleted?: boolean;
 };
 
 export type ListPage<Kind extends DocumentKind> = {
@@ -64,7 +66,7 @@ export async function rowsPage<Kind extends DocumentKind>(
   backend: Backend,
   list: ListSpec<Kind>,
   asked: AskedList,
-  { scope = "", conditions = [], columns = {} }: ListScope = {},
+  { scope = "", conditions = [], columns = {}, deleted = false }: ListScope = {},
 ): Promise<ListPage<Kind>> {
   await backend.reachText(asked.minPosition);
   const { pool, documents, clock } = backend.parts;
@@ -72,10 +74,10 @@ export async function rowsPage<Kind extends DocumentKind>(
   const filter = inWords(() => allOf(readFilter(asked.filter), conditions));
   const order = readOrder(spec, asked.orderBy);
   if (typeof order === "string") throw refusal(`order_by: ${order}`);
-  const digest = digestOf([list.kind, scope, asked.filter, asked.orderBy, conditions]);
+  const digest = digestOf([list.kind, deleted, scope, asked.filter, asked.orderBy, conditions]);
   const start = readToken(asked.pageToken, digest);
   const nowMs = start?.nowMs ?? clock.nowMs();
-  const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns };
+  const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
   // One more than the page holds tells whether there is a next page.

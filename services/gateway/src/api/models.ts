@@ -10,6 +10,7 @@ import {
   ModelChangeSchema,
   type ModelWords,
   MoveAliasSchema,
+  MoveModelSchema,
   RegisterVersionSchema,
   RemoveAliasSchema,
   RemoveVersionSchema,
@@ -18,6 +19,7 @@ import { type VersionDocument, versionKey } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
+import { findPlace } from "../shell/spaces.ts";
 import {
   bestVersions,
   findVersion,
@@ -54,13 +56,19 @@ function changeHandlers(backend: Backend) {
   const reply = ModelChangeSchema;
   return {
     createModel: async ({ name: model, workspace, ...given }, context) => {
-      const message = { model, words: newWords(given), workspace };
+      const place = await findPlace(backend, workspace, "");
+      const message = { model, words: newWords(given), workspace: place.workspace, place };
       const ask = () => command("registry", CreateModelSchema, message, reply, context);
       return modelAfter(backend, model, await ask());
     },
     updateModel: async ({ model, ...words }, context) => {
       const message = { model, words };
       const ask = () => command("registry", DescribeModelSchema, message, reply, context);
+      return modelAfter(backend, model, await ask());
+    },
+    moveModel: async ({ model, workspace }, context) => {
+      const message = { model, place: await findPlace(backend, workspace, "") };
+      const ask = () => command("registry", MoveModelSchema, message, reply, context);
       return modelAfter(backend, model, await ask());
     },
     archiveModel: async ({ model, reason }, context) => {

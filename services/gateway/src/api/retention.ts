@@ -59,6 +59,7 @@ export function retentionHandlers(backend: Backend) {
       return { ...positionOf(backend, planned), graceEndMs: planned.graceEndMs };
     },
     setRetentionPolicy: async ({ experiment, reason, ...policy }, context) => {
+      await backend.get("experiment", experiment);
       const request = { experiment, policy, reason };
       const schemas = [SetRetentionPolicySchema, request, AcceptedSchema] as const;
       return positionOf(backend, await backend.command("checkpoint-gc", ...schemas, context));
@@ -72,7 +73,10 @@ export function retentionHandlers(backend: Backend) {
       if (verdict === undefined) throw notFound("complete checkpoint", checkpoint);
       return verdict;
     },
-    previewRetention: (request, context) => preview(backend, request, context),
+    previewRetention: async (request, context) => {
+      await backend.get("experiment", request.experiment);
+      return preview(backend, request, context);
+    },
   } satisfies Partial<UnaryHandlers>;
 }
 

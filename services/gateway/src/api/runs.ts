@@ -1,4 +1,4 @@
-import type { AnyEvent, ReplyOf } from "@trainyard/contracts";
+import type { AnyEvent, ReplyOf, RequestOf } from "@trainyard/contracts";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { parseRunId, pause } from "@trainyard/kernel";
 import { type StreamFold } from "@trainyard/runtime";
@@ -7,6 +7,7 @@ import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { recordEnvironment } from "../shell/environments.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 
 /** The stops that the trial's owner requested of its runs, and the number of its latest run. */
@@ -56,7 +57,27 @@ export function runHandlers(backend: Backend, moved: PositionSignal) {
       if (context.caller.kind === "run") await backend.hear(context.caller.grantPosition);
       return waitForSignal(backend, moved, { ...run, id: request.run }, request.waitMs, context);
     },
+    recordEnvironment: async (request, context) => {
+      if (context.caller.kind !== "run") {
+        throw new Problem(403, "not_your_run", "only a run tells its environment, with its token");
+      }
+      requireOwnRun(context.caller, request.run);
+      const run = parseRunId(request.run);
+      if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
+      refuseLarge(request);
+      const position = await recordEnvironment(backend, run.experiment, request, context);
+      return { position: String(position) };
+    },
   } satisfies Partial<UnaryHandlers>;
+}
+
+function refuseLarge({ python, packages }: RequestOf<"recordEnvironment">): void {
+  const { packagesMax, packageTextCharactersMax: most } = gatewayLimits;
+  const entries = Object.entries(packages);
+  const isLong = [python, ...entries.flat()].some(({ length }) => length > most);
+  if (entries.length <= packagesMax && !isLong) return;
+  const detail = `there may be ${packagesMax} packages, whose names and versions have at most ${most} characters`;
+  throw new Problem(400, "invalid_request", detail);
 }
 
 async function waitForSignal(

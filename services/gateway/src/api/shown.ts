@@ -11,6 +11,7 @@ import type {
   Trial,
 } from "@trainyard/contracts/api";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
+import { defaultSpace } from "../core/spaces/name.ts";
 import { etagOfRevision } from "../http/etag.ts";
 import type { JsonObject } from "@trainyard/kernel";
 import type {
@@ -33,12 +34,19 @@ export function shownExperiment(
     parent = "",
     constants: _constants,
     attributes: _attributes,
+    deletion: _deletion,
     ...shown
   }: ExperimentDocument,
   config?: JsonObject,
 ): Plain<Experiment> {
   const etag = etagOfRevision(revision);
-  return { ...shown, notes, archived, parent, etag, ...(config === undefined ? {} : { config }) };
+  const own = { ...shown, ...placeOf(shown), notes, archived, parent, etag };
+  return { ...own, ...(config === undefined ? {} : { config }) };
+}
+
+/** What was created without a workspace or a project, before there were any or since, is in the default ones. */
+export function placeOf({ workspace, project }: Pick<ExperimentDocument, "workspace" | "project">) {
+  return { workspace: workspace || defaultSpace, project: project || defaultSpace };
 }
 
 /** A trial of a paused experiment that nobody stops otherwise is paused itself. */
@@ -68,7 +76,7 @@ function withAddresses(run: Plain<Run>, ports: readonly ProxyPort[]): Plain<Run>
 }
 
 export function shownModel({ moves: _moves, ...shown }: ModelDocument): Plain<Model> {
-  return shown;
+  return { ...shown, workspace: shown.workspace || defaultSpace };
 }
 
 export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {

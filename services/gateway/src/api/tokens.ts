@@ -1,27 +1,13 @@
 import { createHash } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
-import type { CommitIdentity } from "@trainyard/runtime";
 import { notFound, Problem, problemOf } from "../http/problem.ts";
-import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
+import type { UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { ownCommit } from "../shell/own-commit.ts";
 import { issueToken, newToken, tokens } from "../shell/tokens.ts";
 import { listPage } from "./paging.ts";
 import { shownToken } from "./shown.ts";
-
-function identityOf(context: RequestContext): CommitIdentity {
-  return {
-    commitId: context.commitId,
-    meta: {
-      source: "/trainyard/gateway",
-      workspace: "",
-      correlationid: "",
-      causationid: context.commitId,
-      authid: context.caller.authid,
-      traceparent: context.traceparent,
-    },
-  };
-}
 
 export function tokenHandlers(backend: Backend) {
   return {
@@ -40,7 +26,7 @@ export function tokenHandlers(backend: Backend) {
       const token = newToken(tokenIdFor(context.commitId));
       const { authid: owner } = context.caller;
       const drawn = { ...token, label, owner, expiresAtMs };
-      const position = await issueToken(backend, identityOf(context), drawn).catch(
+      const position = await issueToken(backend, ownCommit(context), drawn).catch(
         (error: unknown) => {
           throw isTaken(error) ? unseen(token.id) : error;
         },
@@ -58,7 +44,7 @@ export function tokenHandlers(backend: Backend) {
         throw notFound("token", request.token);
       }
       const reason = `revoked by ${context.caller.authid}`;
-      const result = await backend.parts.executor.execute(identityOf(context), async (work) => {
+      const result = await backend.parts.executor.execute(ownCommit(context), async (work) => {
         const decided = await work.decide(tokens, request.token, { type: "RevokeToken", reason });
         return isRejection(decided) ? decided : undefined;
       });

@@ -18,6 +18,8 @@ import { pageSize } from "./paging.ts";
 /** The states after which a trial or an experiment says no more. */
 const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
 
+export const hasEnded = ({ state }: { readonly state: string }): boolean => ended.has(state);
+
 type Query = {
   readonly task: string;
   readonly after?: string;
@@ -82,13 +84,13 @@ export function logHandlers(backend: Backend) {
       followTrialLogs: async function* (asked, context) {
         const { trial } = asked;
         await backend.get("trial", trial);
-        const over = async () => ended.has((await backend.get("trial", trial)).state);
+        const over = async () => hasEnded(await backend.get("trial", trial));
         yield* follow(backend, { task: trial, ...asked }, over, context);
       },
       followExperimentLogs: async function* (asked, context) {
         const { experiment } = asked;
         await backend.get("experiment", experiment);
-        const over = async () => ended.has((await backend.get("experiment", experiment)).state);
+        const over = async () => hasEnded(await backend.get("experiment", experiment));
         yield* follow(backend, { task: experiment, ...asked }, over, context);
       },
     },

@@ -1,6 +1,8 @@
 import type { Plain, RequestOf } from "@trainyard/contracts";
+import type { MetricPoint } from "@trainyard/contracts/api";
 import {
   MetricNamePageSchema,
+  type Point,
   PointPageSchema,
   ProgressSchema,
   QueryMetricNamesSchema,
@@ -77,6 +79,20 @@ function inPieces<Item>(items: readonly Item[], size: number): readonly (readonl
   return pieces;
 }
 
+export function shownPoint(trial: string, point: Plain<Point>): Plain<MetricPoint> {
+  return {
+    trial,
+    run: point.run,
+    group: point.group,
+    stepsCompleted: point.stepsCompleted,
+    reportedAtMs: point.atMs,
+    metrics: point.scalars,
+    superseded: point.superseded,
+    others: point.others ?? {},
+    key: point.key,
+  };
+}
+
 export function metricHandlers(backend: Backend) {
   return {
     listTrialMetrics: async (request, context) => {
@@ -89,17 +105,13 @@ export function metricHandlers(backend: Backend) {
         PointPageSchema,
         context,
       );
-      const items = page.points.map((point) => ({
-        trial,
-        run: point.run,
-        group: point.group,
-        stepsCompleted: point.stepsCompleted,
-        reportedAtMs: point.atMs,
-        metrics: point.scalars,
-        superseded: point.superseded,
-        others: point.others ?? {},
-      }));
-      return { items, nextPageToken: page.next, position: String(page.position) };
+      const items = page.points.map((point) => shownPoint(trial, point));
+      return {
+        items,
+        nextPageToken: page.next,
+        position: String(page.position),
+        streamPosition: String(page.streamPosition),
+      };
     },
     listTrialMetricNames: async ({ trial, group, prefix, ...request }, context) => {
       await backend.get("trial", trial);

@@ -36,6 +36,9 @@ async function theOne(
   if (found.state !== "COMPLETED") {
     throw refusal(path, `is ${checkpoint}, which cannot be started from: it is ${found.state}`);
   }
+  if ((await backend.find("experiment", found.experiment)) === undefined) {
+    throw refusal(path, `is ${checkpoint}, whose experiment ${found.experiment} is deleted`);
+  }
   if (trial === undefined || trial === found.trial) return found;
   const detail = `is ${JSON.stringify(trial)}, and checkpoint ${checkpoint} is of ${originText(found)}`;
   throw refusal("searcher.source_trial_id", detail);

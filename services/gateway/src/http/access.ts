@@ -18,6 +18,7 @@ export type AccessDeps = {
 /** Routes that a run may call with its own token; all others are for people. */
 const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "getSignals",
+  "recordEnvironment",
   "declareCheckpoint",
   "completeCheckpoint",
   "failCheckpoint",
@@ -50,6 +51,23 @@ const nobody: Caller = { kind: "user", authid: "" };
 
 export type Admitted = { readonly caller: Caller; readonly body: HeldBody };
 
+/** Throws the Problem of somebody who may not call, or cannot be answered now. */
+export async function callerOf(
+  deps: AccessDeps,
+  { call: name, method }: Pick<Route, "call" | "method">,
+  authorization: string | undefined,
+): Promise<Caller> {
+  const caller = openRoutes.has(name) ? nobody : await deps.authenticate(authorization);
+  if (caller.kind === "run" && !runRoutes.has(name)) {
+    throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
+  }
+  if (method === "GET" && !readsWithoutReadModel.has(name)) {
+    const why = deps.unreadable();
+    if (why !== null) throw unavailable(why);
+  }
+  return caller;
+}
+
 export class Access {
   readonly #deps: AccessDeps;
   readonly #bodies = new BodyBudget({
@@ -68,17 +86,7 @@ export class Access {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const { call: name } = route;
-    const caller = openRoutes.has(name)
-      ? nobody
-      : await this.#deps.authenticate(request.headers.authorization);
-    if (caller.kind === "run" && !runRoutes.has(name)) {
-      throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
-    }
-    if (route.method === "GET" && !readsWithoutReadModel.has(name)) {
-      const why = this.#deps.unreadable();
-      if (why !== null) throw unavailable(why);
-    }
+    const caller = await callerOf(this.#deps, route, request.headers.authorization);
     const body = this.#bodies.take(request.headers, bodyLimit);
     if (body === null) {
       const detail = "too many large requests are in progress; try again";

@@ -16,11 +16,13 @@ let source: (signal: AbortSignal) => AsyncIterable<StreamItem<object>>;
 /** The last response, the signal of its client, and whether its source was left. */
 let raw: ServerResponse;
 let left = 0;
+let slowMs = 30_000;
 const warnings: Error[] = [];
 const onWarning = (warning: Error): number => warnings.push(warning);
 
 beforeEach(async () => {
   left = 0;
+  slowMs = 30_000;
   warnings.length = 0;
   process.on("warning", onWarning);
   server = fastify({ forceCloseConnections: true });
@@ -28,7 +30,8 @@ beforeEach(async () => {
     raw = reply.raw;
     const gone = new AbortController();
     raw.once("close", () => gone.abort());
-    const options = { signal: gone.signal, problemText: (error: unknown) => String(error) };
+    const problemText = (error: unknown): string => String(error);
+    const options = { signal: gone.signal, problemText, slowMs };
     await sendStream(reply, codec, counted(source(gone.signal)), options);
   });
   address = await server.listen({ host: "127.0.0.1", port: 0 });
@@ -110,4 +113,29 @@ test("a client that reads slowly gets everything, and nothing piles up for it", 
   expect(text).toBeGreaterThan(400 * 100_000);
   expect(left).toBe(1);
   expect(warnings).toEqual([]);
+});
+
+test("a client that leaves messages unread is cut off, and gets what was sent and why", async () => {
+  slowMs = 300;
+  let produced = 0;
+  source = async function* () {
+    for (;;) yield item((produced += 1), "x".repeat(100_000));
+  };
+  const stream = await open();
+  await vi.waitFor(() => expect(left).toBe(1), { timeout: 90_000 });
+  const text = (await restOf(stream)).toString();
+  expect([...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual(
+    Array.from({ length: produced }, (_, index) => index + 1),
+  );
+  expect(text.slice(text.lastIndexOf("event:"))).toContain(`${produced} was sent`);
+  expect(text.slice(text.lastIndexOf("event:"))).toContain("left messages unread");
+});
+
+test("the connection of a client that never reads is closed", async () => {
+  slowMs = 100;
+  source = async function* () {
+    for (let n = 1; ; n += 1) yield item(n, "x".repeat(100_000));
+  };
+  await open();
+  await vi.waitFor(() => expect(raw.destroyed).toBe(true), { timeout: 90_000 });
 });

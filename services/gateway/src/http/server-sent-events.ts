@@ -1,25 +1,29 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import type { Codec } from "@trainyard/contracts";
+import { untilDrained } from "@trainyard/runtime";
 import type { FastifyReply } from "fastify";
 import { gatewayLimits } from "../limits.ts";
+import { Problem } from "./problem.ts";
 import type { StreamItem } from "./request-context.ts";
 
 export type StreamOptions = {
   readonly signal: AbortSignal;
   readonly problemText: (error: unknown) => string;
+  /** A client that leaves unread for so long what was written is cut off. Default: the limit of that name. */
+  readonly slowMs?: number;
 };
 
 /**
  * A stream of messages as server-sent events (WHATWG HTML §9.2): `id` and `data` each, a comment now and then. What fails
- * before the first message is an ordinary problem; later the stream ends with an event called `problem`.
+ * before the first message is an ordinary problem; later the stream ends with an event called `problem`. A client that reads
+ * nothing for long is cut off: nothing is kept for it, and it continues after its last id.
  */
 export async function sendStream<Message extends object>(
   reply: FastifyReply,
   codec: Codec<Message>,
   items: AsyncIterable<StreamItem<Message>>,
-  { signal, problemText }: StreamOptions,
+  { signal, problemText, slowMs = gatewayLimits.sseSlowMs }: StreamOptions,
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
@@ -43,7 +47,7 @@ export async function sendStream<Message extends object>(
       const { id, message, text = JSON.stringify(codec.toFullJson(message)) } = next.value;
       // An empty id would make the client forget the last one.
       raw.write(`${id === "" ? "" : `id: ${id}\n`}data: ${text}\n\n`);
-      await drained(raw, signal);
+      if (!(await untilDrained(raw, signal, slowMs))) throw tooSlow(id, slowMs);
       next = await iterator.next();
     }
     if (!signal.aborted) raw.write("event: end\ndata: {}\n\n");
@@ -52,13 +56,20 @@ export async function sendStream<Message extends object>(
   } finally {
     clearInterval(keepAlive);
     await iterator.return?.(undefined);
+    const isUnread = raw.writableNeedDrain;
     raw.end();
+    // What is unread is kept for as long again, and then goes with the connection.
+    if (isUnread) void hangUp(raw, slowMs);
   }
 }
 
-/** Waits for a client that reads slower than is written; the signal aborts when it has gone. */
-async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
-  if (!raw.writableNeedDrain || signal.aborted) return;
-  // Rejects when the signal aborts, or the connection breaks: both end the stream by the signal.
-  await once(raw, "drain", { signal }).catch(() => {});
+async function hangUp(raw: ServerResponse, afterMs: number): Promise<void> {
+  await setTimeout(afterMs, undefined, { ref: false });
+  raw.destroy();
+}
+
+/** The client comes back after the last message that it has read. */
+function tooSlow(id: string, slowMs: number): Problem {
+  const detail = `the client left messages unread for ${slowMs} ms; continue after the last one that it has (${id} was sent)`;
+  return new Problem(503, "reader_too_slow", detail);
 }

@@ -16,7 +16,7 @@ import {
   type View,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
-import type { DocumentKind, Documents } from "../core/views/documents.ts";
+import type { DocumentKind, Documents, ExperimentDocument } from "../core/views/documents.ts";
 import { notFound, Problem, problemOf, unavailable } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -99,7 +99,21 @@ export class Backend {
     kind: Kind,
     id: string,
   ): Promise<Documents[Kind] | undefined> {
-    return this.parts.documents.get(this.parts.pool, kind, id);
+    // PostgreSQL takes no NUL in a text, so nothing has such an id.
+    if (id.includes("\0")) return undefined;
+    const { documents, pool } = this.parts;
+    const found = await documents.get(pool, kind, id);
+    return found !== undefined && (await this.#isHidden(kind, found)) ? undefined : found;
+  }
+
+  /** What is deleted and may be brought back is not there for its readers: an experiment, and its trials. */
+  async #isHidden<Kind extends DocumentKind>(kind: Kind, doc: Documents[Kind]): Promise<boolean> {
+    if (kind === "experiment") return isDeleted(doc as ExperimentDocument);
+    if (kind !== "trial") return false;
+    const { documents, pool } = this.parts;
+    const { experiment } = doc as Documents["trial"];
+    const owner = await documents.get(pool, "experiment", experiment);
+    return owner !== undefined && isDeleted(owner);
   }
 
   async get<Kind extends DocumentKind>(kind: Kind, id: string): Promise<Documents[Kind]> {
@@ -116,6 +130,10 @@ export class Backend {
   get position(): string {
     return String(this.parts.view.position);
   }
+}
+
+export function isDeleted({ deletion }: ExperimentDocument): boolean {
+  return deletion !== undefined;
 }
 
 async function inTime(reached: Promise<void>): Promise<void> {

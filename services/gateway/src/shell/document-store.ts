@@ -15,7 +15,7 @@ import {
 import { isProjected, project } from "../core/views/project.ts";
 import { touchedBy, touchedThrough } from "../core/views/touched.ts";
 import { gatewayLimits } from "../limits.ts";
-import { attributesTable, listTables, writeListRows } from "./list-rows.ts";
+import { attributesTable, listTables, removeListRows, writeListRows } from "./list-rows.ts";
 import { VersionFacts } from "./version-facts.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -85,6 +85,7 @@ export class DocumentStore {
     const changed = documents.changed();
     await this.#upsert(client, changed);
     await writeListRows(client, documents, this.#names);
+    await this.#removeExperiments(client, documents.removed());
     await this.#facts.replace(
       client,
       changed.flatMap((row) => (row.kind === "version" ? [row.doc] : [])),
@@ -99,6 +100,17 @@ export class DocumentStore {
       [keys.map(({ kind }) => kind), keys.map(({ id }) => id)],
     );
     return rows.map(rowOf);
+  }
+
+  async #removeExperiments(client: Queryable, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await client.query(
+      `delete from ${this.#table}
+       where (kind in ('experiment', 'config') and id = any($1))
+         or (kind = 'trial' and parent = any($1))`,
+      [ids],
+    );
+    await removeListRows(client, ids, this.#names);
   }
 
   async #upsert(client: Queryable, rows: readonly DocumentRow[]): Promise<void> {

@@ -18,6 +18,8 @@ export type ListQuery = {
   readonly nowMs: number;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;
+  /** Those whose deletion may be taken back, in the place of those that are there. */
+  readonly deleted?: boolean;
 };
 
 export type ListTotal = { readonly rows: number; readonly isEstimate: boolean };
@@ -84,7 +86,9 @@ function whereOf(
   const scope = values.add(query.scope, "text");
   const context: ConditionContext = { ...query, attributes, values };
   const condition = query.filter === null ? "true" : conditionOf(query.filter, context);
-  return { scope, sql: `r.scope = ${scope} and ${condition}` };
+  const canBeDeleted = query.list.fields.some(({ column }) => column === "deleted");
+  const there = canBeDeleted ? `r.deleted is ${query.deleted === true} and ` : "";
+  return { scope, sql: `r.scope = ${scope} and ${there}${condition}` };
 }
 
 /** Those of the ids that are in the list. */

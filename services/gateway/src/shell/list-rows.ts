@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from "pg";
 import type { Attribute } from "../core/lists/attributes.ts";
 import type { ListField, ListSpec } from "../core/lists/list-spec.ts";
-import { lists } from "../core/lists/lists.ts";
+import { experimentList, lists, trialList } from "../core/lists/lists.ts";
 import { indexedText, wordsOf } from "../core/lists/text.ts";
 import type { DocumentRow, DocumentSet } from "../core/views/documents.ts";
 
@@ -73,10 +73,11 @@ function valuesOf(list: ListSpec, { id, ordinal, doc }: DocumentRow): Record<str
     labels: list.labels(doc as never).map(indexedText),
     words: wordsOf(list.texts(doc as never)),
   };
-  for (const { column, value } of columnsOf(list)) {
+  for (const { column, value, anyCase = false } of columnsOf(list)) {
     const found = value(doc as never);
+    const text = typeof found === "string" ? indexedText(found) : null;
     // JSON writes null for a number that is not finite.
-    values[column] = typeof found === "string" ? indexedText(found) : (found ?? null);
+    values[column] = text === null ? (found ?? null) : anyCase ? text.toLowerCase() : text;
   }
   return values;
 }
@@ -133,4 +134,26 @@ function isSame(some: readonly Attribute[], others: readonly Attribute[]): boole
       );
     })
   );
+}
+
+/** Of experiments, and of their trials. */
+export async function removeListRows(
+  client: Queryable,
+  experiments: readonly string[],
+  table: Names,
+): Promise<void> {
+  const attributes = table(attributesTable);
+  const trials = table(trialList.table);
+  await client.query(
+    `delete from ${attributes} a using ${trials} r
+     where r.scope = any($1) and a.kind = 'trial' and a.id = r.id`,
+    [experiments],
+  );
+  await client.query(`delete from ${trials} where scope = any($1)`, [experiments]);
+  await client.query(`delete from ${attributes} where kind = 'experiment' and id = any($1)`, [
+    experiments,
+  ]);
+  await client.query(`delete from ${table(experimentList.table)} where id = any($1)`, [
+    experiments,
+  ]);
 }

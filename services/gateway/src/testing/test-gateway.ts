@@ -27,6 +27,7 @@ import { newToken } from "../shell/tokens.ts";
 
 export type TestGateway = AsyncDisposable & {
   readonly url: string;
+  readonly grpcUrl: string;
   readonly token: string;
   /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
   readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
@@ -42,6 +43,8 @@ export type TestGateway = AsyncDisposable & {
   ) => Promise<AsyncDisposable>;
   /** Where checkpoints and TensorBoard files are that a configuration gives no storage. */
   readonly checkpointDir: string;
+  /** Where model code and submissions are. */
+  readonly blobDir: string;
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
   /** The token of a run that was granted at a position. */
   readonly runToken: (run: string, grantPosition: number) => string;
@@ -85,11 +88,13 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
   });
+  let grpcUrl = "";
   const start = async (overrides: { readonly clock?: Clock } = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
     const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));
     await gateway.start();
+    grpcUrl ||= gateway.grpcAddress();
     return gateway.address();
   };
   const url = await start();
@@ -98,12 +103,14 @@ export async function startTestGateway(): Promise<TestGateway> {
   stack.defer(() => admin.end());
   return {
     url,
+    grpcUrl,
     token,
     startAnother: start,
     bus: hub.connect("test"),
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands),
     checkpointDir,
+    blobDir: join(folder, "blobs"),
     sql: (text, values) => admin.query(text, values?.slice()),
     runToken: (run, position) =>
       runToken({ id: "1", secret: Buffer.from(runTokenKey, "hex") }, run, position),

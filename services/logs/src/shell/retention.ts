@@ -1,5 +1,5 @@
 /**
- * Removes lines in bounded statements: all of an experiment once it has ended for as many days as its configuration says, or
+ * Removes lines in bounded statements: all of an experiment that was deleted for good, or once it has ended for as many days as its configuration says, or
  * the cluster where it says nothing; and the oldest of one that has more bytes than the cluster keeps, while it runs too. Each
  * replica looks, and removing twice changes nothing. What was removed is counted, for readers to be told.
  */
@@ -58,7 +58,10 @@ export class Retention {
 
   async #sweepOne({ experiment, bytes }: KeptLines, signal: AbortSignal): Promise<number> {
     const { retentionBytes } = this.#deps.settings;
-    if (await this.#isOver(experiment)) return this.#removeOldest(experiment, null, signal);
+    const life = await this.#lifeOf(experiment);
+    // It may be brought back as it was.
+    if (life === "resting") return 0;
+    if (life === "over") return this.#removeOldest(experiment, null, signal);
     if (retentionBytes === null || bytes <= retentionBytes) return 0;
     return this.#removeOldest(experiment, retentionBytes, signal);
   }
@@ -77,11 +80,12 @@ export class Retention {
     return removed;
   }
 
-  /** Whether the experiment has ended, and its days are over. */
-  async #isOver(experiment: string): Promise<boolean> {
+  /** over: it has ended and its days are over, or it is deleted. resting: its deletion may be taken back. */
+  async #lifeOf(experiment: string): Promise<"kept" | "resting" | "over"> {
     const { log, clock, settings } = this.#deps;
     let days = settings.retentionDays;
     let endedMs: number | null = null;
+    let isResting = false;
     const events = await log.read(streamName("experiment", experiment), 0, logsLimits.eventsRead);
     for (const stored of events) {
       const event = decodeEvent(stored);
@@ -92,7 +96,12 @@ export class Retention {
       // It may be archived and described afterwards.
       if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
       if (event.type === "ExperimentContinued") endedMs = null;
+      if (event.type === "ExperimentDeletionRequested") isResting = true;
+      if (event.type === "ExperimentDeletionUndone") isResting = false;
+      if (event.type === "ExperimentDeleted") return "over";
     }
-    return days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
+    if (isResting) return "resting";
+    const isOver = days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
+    return isOver ? "over" : "kept";
   }
 }

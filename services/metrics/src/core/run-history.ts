@@ -6,7 +6,7 @@
  * point is superseded) nor when it comes late (it is refused). What comes late and still counts, the last reports before
  * a crash for example, is taken: no later run will measure it again.
  */
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventOf } from "@trainyard/contracts";
 import { isSuperseded } from "@trainyard/kernel";
 
 /** A run from scratch keeps nothing of what was before it, a report of step 0 included: `keepsUpTo` is negative then. */
@@ -18,9 +18,12 @@ export const noRuns: RunHistory = { runs: [] };
 
 export function evolveRunHistory(history: RunHistory, event: AnyEvent): RunHistory {
   if (event.type !== "RunRequested") return history;
-  const { run, fromStep, fromCheckpoint } = event.data;
-  const fromScratch = fromCheckpoint === "" && fromStep === 0;
-  return { runs: [...history.runs, { run, keepsUpTo: fromScratch ? -1 : fromStep }] };
+  return { runs: [...history.runs, { run: event.data.run, keepsUpTo: keepsUpTo(event.data) }] };
+}
+
+/** The last step of earlier runs that a new run does not repeat; -1 when it repeats all of them. */
+export function keepsUpTo({ fromStep, fromCheckpoint }: EventOf<"RunRequested">["data"]): number {
+  return fromCheckpoint === "" && fromStep === 0 ? -1 : fromStep;
 }
 
 export function isKnownRun(history: RunHistory, run: number): boolean {

@@ -18,6 +18,7 @@ import { readTail } from "../core/columns/tail.ts";
 import { metricsLimits } from "../limits.ts";
 import { blocksById } from "./parts.ts";
 import type { RunName } from "./run-heads.ts";
+import { keepForStream } from "./stream-table.ts";
 
 type TailRow = { readonly id: string; readonly group: string; readonly body: Buffer };
 type BlockRow = { readonly id: string; readonly reports: number; readonly bytes: number };
@@ -103,6 +104,7 @@ async function compactRun(pool: Pool, name: RunName): Promise<void> {
   await inTransaction(pool, async (client) => {
     // Before what is left is counted: a writer adds to the tails and changes the run in one commit.
     await client.query(lock, [name.trial, name.run]);
+    await keepForStream(client, ids);
     await removeAll(client, "tails", ids);
     await removeAll(client, "blocks", gone);
     for (const block of blocks) await insert(client, name, block);

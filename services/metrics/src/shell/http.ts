@@ -1,7 +1,7 @@
 /** The HTTP face: report batches of runs, and the health of this process. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type WriteReportsResponse, WriteReportsResponseSchema } from "@trainyard/contracts/api";
-import { assert, isFault, isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
+import { assert, isFault } from "@trainyard/kernel";
 import {
   answerHealth,
   BodyBudget,
@@ -9,29 +9,22 @@ import {
   type HeldBody,
   type HttpAddress,
   type Listening,
-  type LogFollower,
   type Logger,
   type Registry,
-  readRunToken,
 } from "@trainyard/runtime";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
-import { parseReports } from "../core/reports.ts";
 import { metricsLimits } from "../limits.ts";
 import { HttpProblem } from "./http-problem.ts";
-import type { Ingest } from "./ingest.ts";
+import { type Intake, type Reporter, requireRun, takeAll } from "./intake.ts";
 
 export type HttpDeps = {
-  readonly ingest: Ingest;
-  readonly follower: LogFollower;
-  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly intake: Intake;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly health: HealthChecks;
 };
 
-/** The run that the token of a request is of. */
-type Sender = { readonly run: RunParts; readonly grantPosition: number };
-type Admitted = Sender & { readonly body: HeldBody };
+type Admitted = Reporter & { readonly body: HeldBody };
 
 type ReportsRoute = { readonly Params: { readonly run: string }; readonly Body: string };
 
@@ -88,21 +81,21 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
     {
       // Whoever may not report, or comes when too much is under way, is told before the body is read.
       onRequest: async (request, reply) => {
-        const sender = authorize(request, deps.runTokenKeys);
+        const reporter = authorized(deps, request);
         const body = budget.take(request.headers, metricsLimits.requestBytesMax);
         if (body === null) {
           const detail = "too many large requests are in progress; try again";
           throw new HttpProblem(503, "busy", detail);
         }
-        admitted.set(request, { ...sender, body });
+        admitted.set(request, { ...reporter, body });
         reply.raw.once("close", () => body.closed());
       },
     },
     async (request, reply) => {
-      const sender = admitted.get(request);
-      assert(sender !== undefined, "a request is authorized before its body is read");
-      const { run, grantPosition, body } = sender;
-      const answer = await body.during(() => takeReports(deps, run, grantPosition, request.body));
+      const reporter = admitted.get(request);
+      assert(reporter !== undefined, "a request is authorized before its body is read");
+      const take = () => takeAll(deps.intake, reporter, parseJson(request.body));
+      const answer = await reporter.body.during(take);
       return reply.type("application/json").send(responseCodec.encode(answer));
     },
   );
@@ -116,50 +109,10 @@ function refuseBrowsers({ headers }: FastifyRequest): void {
   throw new HttpProblem(403, "cross_origin", "calls from pages in a browser are refused");
 }
 
-function authorize(
-  request: FastifyRequest<ReportsRoute>,
-  keys: ReadonlyMap<string, Buffer>,
-): Sender {
-  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  if (token === undefined) {
-    const detail = "send the run's token in the header Authorization: Bearer …";
-    throw new HttpProblem(401, "no_token", detail);
-  }
-  const content = readRunToken(keys, token);
-  const run = content === null ? null : parseRunId(content.allocation);
-  if (content === null || run === null) {
-    throw new HttpProblem(401, "invalid_token", "invalid run token");
-  }
-  if (content.allocation !== request.params.run) {
-    const detail = `this token is run ${content.allocation}'s, not run ${request.params.run}'s`;
-    throw new HttpProblem(403, "not_your_run", detail);
-  }
-  return { run, grantPosition: content.grantPosition };
-}
-
-async function takeReports(
-  { ingest, follower }: HttpDeps,
-  run: RunParts,
-  grantPosition: number,
-  body: string,
-): Promise<Plain<WriteReportsResponse>> {
-  const parsed = parseReports(parseJson(body), metricsLimits);
-  if (isRejection(parsed)) {
-    const status = parsed.rejected === "too_many_reports" ? 413 : 400;
-    throw new HttpProblem(status, parsed.rejected, parsed.detail, parsed.problems);
-  }
-  await follower.reach(grantPosition, metricsLimits.grantWaitMs);
-  const taken = await ingest.take(run, parsed.reports);
-  const id = `${run.trial}#${run.run}`;
-  if (taken.kind === "unknown_run") {
-    throw new HttpProblem(404, "run_not_found", `there is no run ${id}`);
-  }
-  if (taken.refused > 0) {
-    const rest = taken.stored === 0 ? "" : `; the other ${taken.stored} were stored`;
-    const detail = `a later run of trial ${run.trial} supersedes ${taken.refused} of these reports${rest}`;
-    throw new HttpProblem(409, "run_superseded", detail);
-  }
-  return { accepted: taken.stored, refused: [...parsed.refused] };
+function authorized({ intake }: HttpDeps, request: FastifyRequest<ReportsRoute>): Reporter {
+  const reporter = intake.authorize(request.headers.authorization);
+  requireRun(reporter, request.params.run);
+  return reporter;
 }
 
 function parseJson(body: string): unknown {
@@ -186,7 +139,7 @@ const refusals: Readonly<Record<string, readonly [status: number, code: string, 
     ],
   };
 
-function problemOf(error: unknown, logger: Logger): HttpProblem {
+export function problemOf(error: unknown, logger: Logger): HttpProblem {
   if (error instanceof HttpProblem) return error;
   const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
   const refusal = refusals[code ?? ""];

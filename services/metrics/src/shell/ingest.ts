@@ -22,7 +22,7 @@ import { valuesOf } from "../core/values.ts";
 import type { NewReport } from "../core/writes.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
-import { measurements, runHistoryFold } from "../streams.ts";
+import { deletionFold, measurements, runHistoryFold } from "../streams.ts";
 import type { PointStore } from "./point-store.ts";
 import type { PointRow } from "./write-points.ts";
 
@@ -88,9 +88,11 @@ export class Ingest {
     return { kind: "taken", stored: kept, refused };
   }
 
-  /** The runs of the trial; null when the log has none of this number. */
+  /** The runs of the trial; null when the log has none of this number, or their experiment is deleted. */
   async #historyOf(run: RunContext): Promise<RunHistory | null> {
     const { cache } = this.#executor;
+    // Reports of a spool may come weeks after their experiment was deleted.
+    if ((await cache.load(deletionFold, run.experiment)).state.isDeleted) return null;
     const { state } = await cache.load(runHistoryFold, run.trial);
     if (isKnownRun(state, run.run)) return state;
     cache.forget(streamName(runHistoryFold.category, run.trial));
@@ -158,8 +160,8 @@ export class Ingest {
     return reports.length;
   }
 
-  #publish(experiment: string, { trial, run, group, step, atMs, metrics }: PointRow): void {
-    const moment = { run, group, stepsCompleted: step, atMs };
+  #publish(experiment: string, { trial, run, key, group, step, atMs, metrics }: PointRow): void {
+    const moment = { run, key, group, stepsCompleted: step, atMs };
     const copy = { ...moment, ...valuesOf(metrics), superseded: false };
     const body = encoder.encode(pointCodec.encode(copy));
     if (body.byteLength > metricsLimits.liveCopyBytesMax) return;

@@ -93,7 +93,9 @@ async function moveRows(client: PoolClient, rows: readonly OldRow[]): Promise<vo
   for (const key of await keysIn(client, "loose_keys", head, keys)) known.add(key);
   const change = changeOf(head, points, known);
   if (change !== null) {
-    const moved = await writeChanges(client, [change], new KnownNames().newIn(change.added));
+    const moved = await writeChanges(client, [change], new KnownNames().newIn(change.added), {
+      isNew: false,
+    });
     if (moved.size === 0) {
       throw new Fault("points_unavailable", "a run was written to meanwhile", { retry: "now" });
     }

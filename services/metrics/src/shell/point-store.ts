@@ -102,7 +102,7 @@ export class PointStore {
     const moved = await this.#guarded(() =>
       hasSamples
         ? inTransaction(this.#pool, (client) => writeWithSamples(client, changes, names))
-        : writeChanges(this.#pool, changes, names),
+        : writeChanges(this.#pool, changes, names, { isNew: true }),
     );
     // Of a run that did not move the names stay: its writer stores them or has stored them.
     this.#names.keep(names);
@@ -141,7 +141,7 @@ async function writeWithSamples(
   changes: readonly Change[],
   names: readonly MetricName[],
 ): Promise<ReadonlySet<string>> {
-  const moved = await writeChanges(client, changes, names);
+  const moved = await writeChanges(client, changes, names, { isNew: true });
   const own = changes.filter(({ before }) => moved.has(runName(before)));
   await insertSamples(
     client,

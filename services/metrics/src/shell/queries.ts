@@ -36,7 +36,7 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
         }
         const { position } = deps.follower;
         const { state: history } = await deps.cache.load(runHistoryFold, trial);
-        const { reports, more } = await readReports(deps.pool, {
+        const { reports, more, streamPosition } = await readReports(deps.pool, {
           trial,
           group: group === "" ? null : group,
           after: cursor,
@@ -49,6 +49,7 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
           points: reports.map((report) => pointOf(report, history)),
           next: more && last !== undefined ? encodeCursor(last) : "",
           position,
+          streamPosition,
         };
       },
     ),
@@ -65,7 +66,7 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
   };
 }
 
-function pointOf(report: PartReport, history: RunHistory) {
+export function pointOf(report: PartReport, history: RunHistory) {
   const { scalars, others } = valuesOf(report.metrics);
   return {
     run: report.run,
@@ -75,6 +76,7 @@ function pointOf(report: PartReport, history: RunHistory) {
     scalars,
     others,
     superseded: report.step > lastStepThatCounts(history, report.run),
+    key: report.key,
   };
 }
 

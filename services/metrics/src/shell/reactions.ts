@@ -1,10 +1,19 @@
+import { parseTrialId } from "@trainyard/kernel";
 import type { ReactionHandlers } from "@trainyard/runtime";
+import type { Pool } from "pg";
+import { keepsUpTo } from "../core/run-history.ts";
 import { measurements } from "../streams.ts";
+import { addSupersession } from "./stream-table.ts";
 
-export const reactions: ReactionHandlers = {
-  async RunRequested({ id: trial, data: { run, fromStep } }, work) {
-    if (run > 1) {
+export function reactions(pool: Pool): ReactionHandlers {
+  return {
+    async RunRequested({ id: trial, data }, work) {
+      const { run, fromStep } = data;
+      if (run === 1) return;
+      const experiment = parseTrialId(trial)?.experiment ?? "";
+      // Before the commit that ends this reaction: one that is cut short finds the entry there.
+      await addSupersession(pool, { experiment, trial, run, afterStep: keepsUpTo(data) });
       await work.decide(measurements, trial, { kind: "supersede", run, afterStep: fromStep });
-    }
-  },
-};
+    },
+  };
+}

@@ -1,10 +1,12 @@
 /** Stored reports, whole, page by page in the order (run, step, key), from tails, blocks and rows of earlier versions. */
+import { parseTrialId } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import { inOrder } from "../core/columns/block.ts";
 import { metricsText } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { type Cursor, oldReports } from "./old-rows.ts";
 import { inSnapshot, type Part, type PartReport, partsOf, reportsOf } from "./parts.ts";
+import { streamPosition } from "./stream-table.ts";
 
 export type ReportQuery = {
   readonly trial: string;
@@ -16,14 +18,21 @@ export type ReportQuery = {
   readonly lastStep: (run: number) => number;
 };
 
-export type ReportPage = { readonly reports: readonly PartReport[]; readonly more: boolean };
+export type ReportPage = {
+  readonly reports: readonly PartReport[];
+  readonly more: boolean;
+  /** Of the experiment's stream, at the moment that the reports are of. */
+  readonly streamPosition: number;
+};
 
 export const byPosition = (a: PartReport, b: PartReport): number => a.run - b.run || inOrder(a, b);
 
 /** Cut where its bytes run out, but never before its first report. */
 export async function readReports(pool: Pool, query: ReportQuery): Promise<ReportPage> {
   const { trial, group, after, limit, lastStep } = query;
+  const experiment = parseTrialId(trial)?.experiment ?? "";
   return inSnapshot(pool, async (client) => {
+    const position = await streamPosition(client, experiment);
     const isWanted = ({ run, step, key }: PartReport): boolean =>
       step <= lastStep(run) && (after === null || comparePosition({ run, step, key }, after) > 0);
     const parts = (await partsOf(client, trial, group)).filter(
@@ -37,12 +46,12 @@ export async function readReports(pool: Pool, query: ReportQuery): Promise<Repor
     for await (const report of merged(stored, allOld(client, trial, group, after))) {
       if (!isWanted(report)) continue;
       if (reports.length === limit || bytes >= metricsLimits.pageBytesMax) {
-        return { reports, more: true };
+        return { reports, more: true, streamPosition: position };
       }
       bytes += Buffer.byteLength(metricsText(report.metrics));
       reports.push(report);
     }
-    return { reports, more: false };
+    return { reports, more: false, streamPosition: position };
   });
 }
 

@@ -54,14 +54,27 @@ moved as (
   where runs.trial = given.trial and runs.run = given.run and runs.version = given.version
   returning runs.trial, runs.run
 ),
-added as (
-  insert into metrics.tails (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, body)
-  select trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms,
-    substring($23::bytea from start_at for length)
+placed as (
+  select tail.*, split_part(trial, '.', 1) as experiment,
+    sum(reports) over (partition by split_part(trial, '.', 1) order by ordinal desc) - reports as after_it
   from unnest($14::text[], $15::integer[], $16::text[], $17::integer[], $18::float8[], $19::float8[], $20::float8[],
-    $21::float8[], $22::integer[], $24::integer[])
-    as tail (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, start_at, length)
+    $21::float8[], $22::integer[], $24::integer[]) with ordinality
+    as tail (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, start_at, length, ordinal)
     join moved using (trial, run)
+),
+-- Locks the stream of each experiment until the commit, after all runs and in the order of the names.
+streamed as (
+  insert into metrics.streams as stream (experiment, position)
+  select experiment, sum(reports) from placed where $32::boolean group by experiment order by experiment
+  on conflict (experiment) do update set position = stream.position + excluded.position
+  returning experiment, position
+),
+added as (
+  insert into metrics.tails (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, body,
+    experiment, position)
+  select trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms,
+    substring($23::bytea from start_at for length), experiment, streamed.position - after_it
+  from placed left join streamed using (experiment)
 ),
 loose as (
   insert into metrics.loose_keys (trial, run, key)
@@ -89,18 +102,20 @@ export type Change = {
 
 /**
  * Gives the names of the runs that changed; the others have moved on since they were read. Of the changes' system samples
- * only the keys are written here.
+ * only the keys are written here. `isNew`: subscribers of the experiments have not seen these reports, so they get the next
+ * positions of the streams.
  */
 export async function writeChanges(
   database: Pool | PoolClient,
   changes: readonly Change[],
   names: readonly MetricName[],
+  { isNew }: { readonly isNew: boolean },
 ): Promise<ReadonlySet<string>> {
   if (changes.length === 0) return new Set();
   const { rows } = await database.query<RunName>({
     name: "write-points",
     text: write,
-    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names)],
+    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names), isNew],
   });
   return new Set(rows.map(runName));
 }

@@ -13,6 +13,7 @@ import {
 import { assert } from "@trainyard/kernel";
 import { type ListeningService, runToken, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import pg from "pg";
 import { expect, vi } from "vitest";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
@@ -115,6 +116,19 @@ export class TestMetrics implements AsyncDisposable {
       after = page.next;
     } while (after !== "");
     return found;
+  }
+
+  /** Holds what a statement locks until the returned function is called. */
+  async hold(statement: string): Promise<() => Promise<void>> {
+    const { TRAINYARD_POSTGRES_URL: connectionString } = this.stage.variables;
+    const holder = new pg.Client({ connectionString });
+    await holder.connect();
+    await holder.query("begin");
+    await holder.query(statement);
+    return async () => {
+      await holder.query("commit");
+      await holder.end();
+    };
   }
 
   /** Waits until no tail is left. */

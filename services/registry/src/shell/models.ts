@@ -9,6 +9,8 @@ import {
   ModelChangeSchema,
   type ModelWords,
   MoveAliasSchema,
+  MoveModelSchema,
+  type Place,
   type RegisterVersion,
   RegisterVersionSchema,
   RemoveAliasSchema,
@@ -22,6 +24,7 @@ import {
   command,
   type Executor,
   foldOf,
+  refusalOfWorkspace,
   type Work,
 } from "@trainyard/runtime";
 import type { CheckpointState } from "../core/checkpoint/state.ts";
@@ -49,9 +52,15 @@ export function modelCommands(deps: ModelDeps): Readonly<Record<string, CommandS
   const change = (model: string, asked: Asked, context: CommandContext) =>
     changeModel(deps, model, asked, context);
   return {
-    CreateModel: command(CreateModelSchema, reply, ({ model, words, workspace }, context) =>
-      change(model, { kind: "create", words: changeOf(words), workspace }, context),
-    ),
+    CreateModel: command(CreateModelSchema, reply, ({ model, words, place, ...named }, context) => {
+      const { workspace } = place ?? named;
+      const asked = { kind: "create", words: changeOf(words), workspace } as const;
+      return changeModel(deps, model, asked, context, place);
+    }),
+    MoveModel: command(MoveModelSchema, reply, async ({ model, place }, context) => {
+      if (place === undefined) return reject("invalid_request", "place is missing");
+      return changeModel(deps, model, { kind: "move", workspace: place.workspace }, context, place);
+    }),
     DescribeModel: command(DescribeModelSchema, reply, ({ model, words }, context) =>
       change(model, { kind: "describe", words: changeOf(words) }, context),
     ),
@@ -86,12 +95,16 @@ async function changeModel(
   model: string,
   asked: Asked,
   { identity }: CommandContext,
+  /** The workspace that it comes into. */
+  place?: Plain<Place>,
 ): Promise<Plain<ModelChange> | Rejection> {
   const { authid: by } = identity.meta;
   let number = 0;
   // A name that is none names no stream.
   const id = model === "" ? "?" : model;
   const result = await executor.execute(identity, async (work) => {
+    const closed = place === undefined ? null : await refusalOfWorkspace(work, place);
+    if (closed !== null) return closed;
     number = "version" in asked ? await numberOf(work, id, asked.version) : 0;
     const decided = await work.decide(models, id, { ...asked, model, by });
     if (isRejection(decided)) return decided;

@@ -28,7 +28,9 @@ from ._errors import (
     UploadError,
 )
 from ._experiments import Experiment, ExperimentAction
+from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
+from ._spaces import Project, Workspace
 
 __all__ = [
     "ApiError",
@@ -36,24 +38,36 @@ __all__ = [
     "DownloadError",
     "Experiment",
     "ExperimentAction",
+    "MetricPoint",
+    "MetricUpdate",
     "Model",
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "Project",
+    "SupersededPoints",
     "UploadError",
+    "Workspace",
     "create_model",
+    "follow_metrics",
     "get_experiment",
     "get_model",
     "list_experiments",
     "list_models",
     "register_folder",
     "register_version",
+    "undelete_experiment",
 ]
 
 
 def get_experiment(experiment: int | str) -> Experiment:
     """``Client().get_experiment``: the experiment of this number."""
     return Client().get_experiment(experiment)
+
+
+def undelete_experiment(experiment: int | str) -> Experiment:
+    """``Client().undelete_experiment``: brings a deleted experiment back, within its grace."""
+    return Client().undelete_experiment(experiment)
 
 
 def list_experiments(
@@ -66,6 +80,11 @@ def list_experiments(
 ) -> Iterator[Experiment]:
     """``Client().list_experiments``: experiments, the newest first."""
     return Client().list_experiments(labels, states, archived, filter, order_by, values)
+
+
+def follow_metrics(task: int | str, after: str = "", group: str = "") -> Iterator[MetricUpdate]:
+    """``Client().follow_metrics``: the points of an experiment or a trial as they are stored."""
+    return Client().follow_metrics(task, after, group)
 
 
 def get_model(name: str) -> Model:

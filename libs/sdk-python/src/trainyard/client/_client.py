@@ -13,7 +13,9 @@ from .._info import in_task
 from ._api import PATIENCE_S, Api, segment
 from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
+from ._metric_stream import MetricUpdate, follow_metrics
 from ._models import Model, ModelVersion
+from ._spaces import Workspace
 
 # A checkpoint whose call has just returned may be complete a moment later.
 _COMPLETE_POLL_S = 0.5
@@ -35,6 +37,7 @@ class Client:
         if not url or not token:
             raise ValueError("give url and token, or set TRAINYARD_URL and TRAINYARD_TOKEN")
         self._api = Api(url, token, patience_s)
+        self._patience_s = patience_s
 
     def close(self) -> None:
         """Closes the connection; a later call opens another."""
@@ -45,6 +48,11 @@ class Client:
         path = f"/api/v1/experiments/{segment(str(experiment))}"
         return Experiment(self._api, self._api.get(path))
 
+    def undelete_experiment(self, experiment: int | str) -> Experiment:
+        """Brings a deleted experiment back, within the grace of its deletion."""
+        path = f"/api/v1/experiments/{segment(str(experiment))}/undelete"
+        return Experiment(self._api, self._api.call("POST", path, {})["experiment"])
+
     def list_experiments(
         self,
         labels: Sequence[str] = (),
@@ -53,14 +61,18 @@ class Client:
         filter: str = "",
         order_by: str = "",
         values: Sequence[str] = (),
+        workspace: str = "",
+        project: str = "",
     ) -> Iterator[Experiment]:
         """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
-        ``"ACTIVE"`` (empty for all), and for which ``filter`` holds: ``"hparams.lr < 1e-3 and best_value:*"``;
-        archived ones only if asked for. ``order_by`` is a field and asc or desc: ``"best_value desc"``.
-        ``values`` names hyperparameters and metrics, ``"hparams.lr"`` for example, that each experiment has in its
-        ``values``. Raises ApiError ``invalid_filter`` with a sentence that names the column.
+        ``"ACTIVE"`` (empty for all), of a workspace and of a project (empty for any), and for which ``filter``
+        holds: ``"hparams.lr < 1e-3 and best_value:*"``; archived ones only if asked for. ``order_by`` is a field
+        and asc or desc: ``"best_value desc"``. ``values`` names hyperparameters and metrics, ``"hparams.lr"`` for
+        example, that each experiment has in its ``values``. Raises ApiError ``invalid_filter`` with a sentence
+        that names the column.
         """
         query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
+        query += [("workspace", workspace), ("project", project)]
         query += [("filter", filter), ("order_by", order_by), *(("fields", one) for one in values)]
         if archived:
             query.append(("archived", "true"))
@@ -86,6 +98,53 @@ class Client:
         }
         answer = self._api.call("POST", "/api/v1/experiments:act", body)
         return [ExperimentAction.of(item) for item in answer.get("items") or []]
+
+    def follow_metrics(
+        self, task: int | str, after: str = "", group: str = ""
+    ) -> Iterator[MetricUpdate]:
+        """The points of an experiment (``"12"``) or of one trial (``"12.3"``) as they are stored, those of one
+        ``group`` or of all, until it ends: each once, in the order in which they were stored.
+
+        ``after`` is the ``position`` of an update that this client had before; without it only points
+        that are stored from now on. Raises ApiError ``position_gone`` (status 410) for a position from which
+        points are no longer kept in their order, after about an hour. A connection that breaks is opened
+        again; PlatformAwayError is raised when nothing comes back for ``patience_s`` seconds.
+        """
+        return follow_metrics(self._api, str(task), after, group, self._patience_s)
+
+    def move_experiments(
+        self,
+        experiments: Sequence[int | str],
+        workspace: str = "",
+        project: str = "",
+        dry_run: bool = False,
+    ) -> list[ExperimentAction]:
+        """Moves each of the experiments that are named (at most 10,000, each once) into a project, by default
+        the project ``default`` of the workspace ``default``, and says what happened to each.
+        """
+        body = {
+            "experiments": [str(one) for one in experiments],
+            "workspace": workspace,
+            "project": project,
+            "dryRun": dry_run,
+        }
+        answer = self._api.call("POST", "/api/v1/experiments:move", body)
+        return [ExperimentAction.of(item) for item in answer.get("items") or []]
+
+    def get_workspace(self, name: str) -> Workspace:
+        """The workspace of this name, in any case."""
+        return Workspace(self._api, self._api.get(f"/api/v1/workspaces/{segment(name)}"))
+
+    def list_workspaces(self, archived: bool = False) -> Iterator[Workspace]:
+        """Workspaces, ``default`` first; archived ones only if asked for."""
+        query = [("archived", "true")] if archived else []
+        for item in self._api.pages("/api/v1/workspaces", query):
+            yield Workspace(self._api, item)
+
+    def create_workspace(self, name: str, description: str = "", notes: str = "") -> Workspace:
+        """A new workspace. Raises ApiError ``workspace_exists`` if there is one of this name, in any case."""
+        body = {"name": name, "description": description, "notes": notes}
+        return Workspace(self._api, self._api.call("POST", "/api/v1/workspaces", body)["workspace"])
 
     def get_model(self, name: str) -> Model:
         """The model of this name."""

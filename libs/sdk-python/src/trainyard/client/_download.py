@@ -10,7 +10,8 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
@@ -22,30 +23,37 @@ _CHUNK_BYTES = 1024 * 1024
 
 def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path:
     """See ``ModelVersion.download``."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileExistsError(f"{folder} exists: name a new or an empty folder")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with new_folder(folder) as partial:
         path = f"/api/v1/checkpoints/{segment(str(version['checkpoint']))}"
         checkpoint = api.get(path)
         manifest = {
             str(one["path"]): str(one["sha256"]) for one in checkpoint.get("manifest") or []
         }
-        found = _unpack(api, f"{path}/archive", partial / "checkpoint")
+        found = unpack(api, f"{path}/archive", partial / "checkpoint")
         _compare(manifest, found)
         if version.get("codeDigest"):
             of = f"/api/v1/models/{segment(str(version['model']))}"
             code = f"{of}/versions/{version['number']}/code"
-            _unpack(api, code, partial / "code", str(version["codeDigest"]))
+            unpack(api, code, partial / "code", str(version["codeDigest"]))
         for name, known in (("version.json", version), ("checkpoint.json", checkpoint)):
             (partial / name).write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
         shutil.copyfile(Path(__file__).with_name("export.md"), partial / "README.md")
+    return folder
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A folder to fill, which gets its name at the end. Raises FileExistsError if that has files."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileExistsError(f"{folder} exists: name a new or an empty folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        yield partial
         partial.replace(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return folder
 
 
 def _compare(manifest: Mapping[str, str], found: Mapping[str, str]) -> None:
@@ -71,7 +79,7 @@ class _Hashing:
         return chunk
 
 
-def _unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str]:
+def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str]:
     """The SHA-256 of each file that was written, by its path. ``packed`` is that of the archive, if it
     is known.
     """

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._api import Api, number_of, segment
+from ._errors import ApiError
+from ._submission import download_experiment
 
 
 class ExperimentAction(NamedTuple):
@@ -163,6 +166,13 @@ class Experiment:
         body: dict[str, Any] = {key: number for key, number in given.items() if number is not None}
         return self._verb("continue", {**body, "lengthUnit": unit})
 
+    def delete(self, reason: str = "") -> float:
+        """Hides it, and deletes it after a grace; it must have ended. Returns until when
+        ``client.undelete_experiment`` brings it back, in milliseconds since 1970.
+        """
+        answer = self._api.call("POST", f"{self._path}/delete", {"reason": reason})
+        return number_of(answer.get("graceEndMs") or 0)
+
     def restart_trial(self, number: int) -> None:
         """Takes up one of its trials that failed or was canceled, whether the experiment has ended or not."""
         self._api.call("POST", f"{self._trial(number)}/restart", {})
@@ -192,6 +202,39 @@ class Experiment:
             "paused": paused,
         }
         return self._verb("fork", body)
+
+    def move(self, workspace: str = "", project: str = "") -> Experiment:
+        """Moves it into a project, by default ``default`` of ``default``. Runs that are requested later count
+        for the quota of that workspace. Raises ApiError for one that is missing or archived.
+        """
+        body = {"experiments": [self.id], "workspace": workspace, "project": project}
+        answer = self._api.call("POST", "/api/v1/experiments:move", body)
+        for action in map(ExperimentAction.of, answer.get("items") or []):
+            if action.outcome == "refused":
+                raise ApiError(409, action.code, action.detail)
+        return self.reload()
+
+    def submission(self) -> dict[str, Any]:
+        """What makes it reproducible: ``config`` (a YAML text that makes the same trials, secrets masked),
+        ``masked`` (their paths), ``seed``, ``codeDigest``, and ``record``: the text as it was submitted
+        (``configText``), what was ``defaulted``, ``platformVersion``, ``client`` and ``repository`` (commit and diff).
+        ``environments`` has the Python and the packages of its runs, each set once.
+        Absent keys were not recorded.
+        """
+        return self._api.get(f"{self._path}/submission")
+
+    def download(self, folder: str | Path = "") -> Path:
+        """Writes it as a folder, by default ``experiment-<id>``, which ``yard experiment create`` submits again:
+        experiment.yaml, submitted.yaml, submission.json, requirements.txt, changes.diff and code. Raises
+        FileExistsError for a folder with files, DownloadError for a download that breaks off; then nothing is written.
+        """
+        return download_experiment(self._api, self._path, Path(folder or f"experiment-{self.id}"))
+
+    def diff(self, other: int | str) -> dict[str, Any]:
+        """How another experiment differs: ``config`` (``path`` and, as JSON, ``before`` and ``after``),
+        ``configText`` (in unified form), ``files`` (``path``, ``change``, ``text``) and ``leftOut``.
+        """
+        return self._api.get(f"{self._path}/diff/{segment(str(other))}")
 
     def _update(self, body: Mapping[str, Any], if_match: str = "") -> Experiment:
         answer = self._api.call("PATCH", self._path, body, if_match)

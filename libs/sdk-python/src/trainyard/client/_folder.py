@@ -138,7 +138,8 @@ def _send(
         uploader = Uploader(order)
         try:
             uploader.upload()
-            return uploader.manifest
+            # It has read the files once it has sent them.
+            return uploader.manifest or files
         except TransferError as error:
             if attempt == _ATTEMPTS:
                 raise UploadError(

@@ -67,6 +67,11 @@ class Model:
         body = {"version": str(version), "reason": reason}
         return ModelVersion(self._api, self._api.call("PUT", path, body)["version"])
 
+    def move(self, workspace: str) -> Model:
+        """Moves it into a workspace. Raises ApiError for one that is missing or archived."""
+        answer = self._api.call("POST", f"{self._path}/move", {"workspace": workspace})
+        return Model(self._api, answer["model"])
+
     @property
     def _path(self) -> str:
         return f"/api/v1/models/{segment(self.name)}"

@@ -5,6 +5,8 @@ import type { Policy } from "../policy/condemned.ts";
 export type ExperimentFacts = {
   readonly exists: boolean;
   readonly ended: boolean;
+  /** asked: it may be brought back, and nothing of it is touched. done: nothing of it is kept but what others need. */
+  readonly deletion: "none" | "asked" | "done";
   /** Whether its search may start trials from checkpoints that it remembers. */
   readonly startsFromCheckpoints: boolean;
   /** The checkpoint that its trials start from; empty for none. */
@@ -18,6 +20,7 @@ export type ExperimentFacts = {
 export const unknownExperiment: ExperimentFacts = {
   exists: false,
   ended: false,
+  deletion: "none",
   startsFromCheckpoints: false,
   source: "",
   policy: {
@@ -52,6 +55,12 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
     }
     case "ExperimentEnded":
       return { ...state, ended: true };
+    case "ExperimentDeletionRequested":
+      return { ...state, deletion: "asked" };
+    case "ExperimentDeletionUndone":
+      return { ...state, deletion: "none" };
+    case "ExperimentDeleted":
+      return { ...state, deletion: "done" };
     case "ExperimentContinued":
       return { ...state, ended: false };
     default:

@@ -5,6 +5,8 @@ import type { WordsChange } from "./words.ts";
 
 export type ContinueCommand = {
   readonly kind: "continue";
+  /** An id of the request, which comes again where its answer was lost. */
+  readonly request: string;
   readonly change: Continuation;
   /** Whether its search has trials to take up, or was canceled before it had proposed all. */
   readonly isUnfinished: boolean;
@@ -12,6 +14,7 @@ export type ContinueCommand = {
 
 export type RestartTrialCommand = {
   readonly kind: "restart_trial";
+  readonly request: string;
   readonly number: number;
   /** How the trial ended; null where it has not. */
   readonly outcome: TrialOutcome | null;
@@ -27,6 +30,10 @@ export type ExperimentCommand =
   | { readonly kind: "pause" }
   | { readonly kind: "archive"; readonly reason: string }
   | { readonly kind: "unarchive" }
+  | { readonly kind: "delete"; readonly graceEndMs: number; readonly reason: string }
+  | { readonly kind: "undelete"; readonly atMs: number }
+  /** The grace is over. */
+  | { readonly kind: "delete_for_good"; readonly atMs: number }
   | ContinueCommand
   | RestartTrialCommand
   | {
@@ -35,5 +42,6 @@ export type ExperimentCommand =
       /** The revision that the caller has read; absent where any is right. */
       readonly ifRevision?: number | undefined;
     }
+  | { readonly kind: "move"; readonly workspace: string; readonly project: string }
   | { readonly kind: "stop"; readonly stop: StopKind; readonly reason: string }
   | { readonly kind: "end"; readonly outcome: ExperimentOutcome; readonly reason: string };

@@ -13,6 +13,12 @@ const ended: ExperimentEvent = {
   data: { outcome: ExperimentOutcome.CANCELED, reason: "" },
 };
 
+function withoutRequest(event: ExperimentEvent | undefined): unknown {
+  if (event?.type !== "ExperimentContinued") return event;
+  const { request: _request, ...data } = event.data;
+  return data;
+}
+
 function endedWith(searcher: object): ExperimentState {
   const config = {
     ...exampleConfig,
@@ -23,8 +29,9 @@ function endedWith(searcher: object): ExperimentState {
 }
 
 function answer(state: ExperimentState, change: Continuation, isUnfinished = true): unknown {
-  const decided = decideExperiment(state, { kind: "continue", change, isUnfinished });
-  return isRejection(decided) ? decided.rejected : decided[0]?.data;
+  const decided = decideExperiment(state, { kind: "continue", request: "r", change, isUnfinished });
+  if (isRejection(decided)) return decided.rejected;
+  return withoutRequest(decided[0]);
 }
 
 const random = { name: "random", max_trials: 8 };
@@ -74,7 +81,7 @@ describe("an experiment continues", () => {
 
   test("as active, without the stop that ended it, and may be stopped again", () => {
     const state = fold(evolveExperiment, endedWith(random), [
-      { type: "ExperimentContinued", data: { continuation: 1, maxTrials: 9 } },
+      { type: "ExperimentContinued", data: { continuation: 1, maxTrials: 9, request: "before" } },
     ]);
     expect(state).toMatchObject({ status: "active", stop: null, size: { maxTrials: 9 } });
     expect(
@@ -88,9 +95,10 @@ describe("an experiment continues", () => {
 
 describe("a trial is taken up", () => {
   const restart = (outcome: TrialOutcome | null, searcher: object = random): unknown => {
-    const command = { kind: "restart_trial", number: 3, outcome } as const;
+    const command = { kind: "restart_trial", request: "r", number: 3, outcome } as const;
     const decided = decideExperiment(endedWith(searcher), command);
-    return isRejection(decided) ? decided.rejected : decided[0]?.data;
+    if (isRejection(decided)) return decided.rejected;
+    return withoutRequest(decided[0]);
   };
 
   test.each([

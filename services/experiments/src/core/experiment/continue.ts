@@ -9,14 +9,16 @@ import type { ExperimentEvent, ExperimentState, SearchSize } from "./state.ts";
 
 type Decision = readonly ExperimentEvent[] | Rejection;
 
+const alreadySo: Decision = [];
 const isArchived = reject("experiment_archived", "the experiment is archived: unarchive it first");
 const units: readonly string[] = ["", "batches", "records", "epochs"];
 
 export function continueExperiment(
   state: ExperimentState,
-  { change, isUnfinished }: ContinueCommand,
+  { request, change, isUnfinished }: ContinueCommand,
 ): Decision {
   const { status, archived, size } = state;
+  if (request === state.continuedBy) return alreadySo;
   if (status !== "ended") {
     return reject("experiment_not_ended", "the experiment has not ended: nothing has to continue");
   }
@@ -30,33 +32,36 @@ export function continueExperiment(
         : "no trial failed or was canceled: give more max_trials";
     return reject("nothing_to_continue", `the experiment is complete, and ${what}`);
   }
-  return [continued(state, change)];
+  return [continued(state, change, request)];
 }
 
 export function restartTrial(
   state: ExperimentState,
-  { number, outcome }: RestartTrialCommand,
+  { request, number, outcome }: RestartTrialCommand,
 ): Decision {
   const { stop, status, archived, size } = state;
+  if (request === state.continuedBy) return alreadySo;
   if (stop !== null && status !== "ended") {
     return reject("experiment_stopping", "the experiment is being stopped for good");
   }
   if (archived) return isArchived;
   const problem = unsupported(size.algorithm) ?? refusedOutcome(outcome);
   if (problem !== null) return problem;
-  const event = continued(state, {});
+  const event = continued(state, {}, request);
   return [{ ...event, data: { ...event.data, trial: number } }];
 }
 
 function continued(
   { continuation, size }: ExperimentState,
   { maxTrials, maxLength, lengthUnit = "" }: Continuation,
+  request: string,
 ): Extract<ExperimentEvent, { type: "ExperimentContinued" }> {
   const unit = lengthUnit || size.length?.unit || "";
   return {
     type: "ExperimentContinued",
     data: {
       continuation: continuation + 1,
+      request,
       ...(maxTrials === undefined ? {} : { maxTrials }),
       ...(maxLength === undefined ? {} : { maxLength, lengthUnit: unit }),
     },

@@ -3,6 +3,7 @@ import { assertNever, type Decider, isRejection, type Rejection, reject } from "
 import { limits } from "../../limits.ts";
 import type { ExperimentCommand } from "./commands.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";
+import { decideDeletion, isOfDeletion, refusedAsDeleted } from "./delete.ts";
 import { continueExperiment, restartTrial } from "./continue.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
 import { changedWords, sameWords } from "./words.ts";
@@ -18,6 +19,9 @@ const stopping = reject("experiment_stopping", "the experiment is being stopped 
 export function decideExperiment(state: ExperimentState, command: ExperimentCommand): Decision {
   if (command.kind === "create") return create(state, command);
   if (state.status === "none") return notFound;
+  if (isOfDeletion(command)) return decideDeletion(state, command);
+  // Nothing of it changes any more; an end was told before the deletion.
+  if (state.deletion !== null && command.kind !== "end") return refusedAsDeleted(state.deletion);
   switch (command.kind) {
     case "activate":
       if (state.status === "ended") return ended;
@@ -35,6 +39,8 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
       return archive(state, command);
     case "unarchive":
       return state.archived ? [{ type: "ExperimentUnarchived", data: {} }] : alreadySo;
+    case "move":
+      return move(state, command);
     case "describe":
       return describe(state, command);
     case "stop":
@@ -68,6 +74,14 @@ function archive(
   if (archived) return alreadySo;
   const kept = reason.slice(0, limits.messageCharsMax);
   return [{ type: "ExperimentArchived", data: { reason: kept } }];
+}
+
+function move(
+  state: ExperimentState,
+  { workspace, project }: ExperimentCommand & { kind: "move" },
+): Decision {
+  if (state.workspace === workspace && state.project === project) return alreadySo;
+  return [{ type: "ExperimentMoved", data: { workspace, project } }];
 }
 
 /**

@@ -9,9 +9,12 @@ export const initialExperiment: ExperimentState = {
   stop: null,
   plan: emptyPlan,
   workspace: "",
+  project: "",
   owner: "",
   size: { algorithm: "", maxTrials: 0, length: null },
   continuation: 0,
+  continuedBy: "",
+  deletion: null,
   archived: false,
   words: noWords,
   revision: 0,
@@ -27,6 +30,7 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
         plan: runPlan(event.data.config),
         size: searchSize(event.data.config),
         workspace: event.data.workspace,
+        project: event.data.project,
         owner: event.data.owner,
         words: { ...wordsOf(event.data), notes: "" },
         ...(source === null ? {} : { source }),
@@ -41,12 +45,20 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
     case "ExperimentEnded":
       return { ...state, status: "ended" };
     case "ExperimentContinued": {
-      const { continuation } = event.data;
+      const { continuation, request: continuedBy } = event.data;
       const size = continuedSize(state.size, event.data);
       // Of one that has not ended, one trial is taken up.
-      if (state.status !== "ended") return { ...state, size, continuation };
-      return { ...state, size, continuation, status: "active", stop: null };
+      if (state.status !== "ended") return { ...state, size, continuation, continuedBy };
+      return { ...state, size, continuation, continuedBy, status: "active", stop: null };
     }
+    case "ExperimentDeletionRequested":
+      return { ...state, deletion: { graceEndMs: event.data.graceEndMs, gone: false } };
+    case "ExperimentDeletionUndone":
+      return { ...state, deletion: null };
+    case "ExperimentDeleted":
+      return { ...state, deletion: { graceEndMs: 0, gone: true } };
+    case "ExperimentMoved":
+      return { ...state, workspace: event.data.workspace, project: event.data.project };
     case "ExperimentArchived":
       return { ...state, archived: true };
     case "ExperimentUnarchived":

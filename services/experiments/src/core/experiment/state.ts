@@ -18,6 +18,10 @@ export type ExperimentEvent = EventOf<
   | "ExperimentArchived"
   | "ExperimentUnarchived"
   | "ExperimentContinued"
+  | "ExperimentDeletionRequested"
+  | "ExperimentDeletionUndone"
+  | "ExperimentDeleted"
+  | "ExperimentMoved"
 >;
 
 /** What every run of the experiment asks for, and how often a trial may fail. */
@@ -39,8 +43,13 @@ export type ExperimentState = {
   readonly size: SearchSize;
   /** The number of the latest continuation: its search has to answer it before the experiment can end as completed. */
   readonly continuation: number;
+  /** The request that the latest continuation follows. */
+  readonly continuedBy: string;
   readonly workspace: string;
+  readonly project: string;
   readonly owner: string;
+  /** Until when its deletion may be taken back; null for none. `gone`: it is deleted for good. */
+  readonly deletion: { readonly graceEndMs: number; readonly gone: boolean } | null;
   /** Put aside; only after its end. */
   readonly archived: boolean;
   readonly words: Words;

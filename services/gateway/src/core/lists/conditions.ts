@@ -92,14 +92,15 @@ function fieldCondition(
 
 function textCondition(
   term: Comparison,
-  { values: known }: ListField<never>,
+  { values: known, anyCase = false }: ListField<never>,
   column: string,
   values: SqlValues,
 ): string {
   const { operator } = term;
-  if (operator === ":") return beginsWith(column, term.value, values);
+  const text = anyCase ? term.value.toLowerCase() : term.value;
+  if (operator === ":") return beginsWith(column, text, values);
   if (operator !== "=" && operator !== "!=") throw cannot(term, "=, != and : (begins with)");
-  const value = known === undefined ? term.value : term.value.toUpperCase();
+  const value = known === undefined ? text : term.value.toUpperCase();
   if (known !== undefined && !known.includes(value))
     throw wrong(term, `one of ${known.join(", ")}`);
   return `${column} ${signs[operator]} ${values.add(indexedText(value), "text")}`;

@@ -15,6 +15,8 @@ export type ListField<Doc> = {
   readonly type: FieldType;
   /** Null or absent for none. Times are milliseconds since 1970. */
   readonly value: (doc: Doc) => FieldValue;
+  /** Found in any case: the rows have it in lower case. */
+  readonly anyCase?: boolean;
   /** All that a text may be, where that is known. */
   readonly values?: readonly string[];
 };

@@ -1,5 +1,6 @@
 /** The lists of the API whose rows have a table of their own. */
 import type { DocumentKind } from "../views/documents.ts";
+import { defaultSpace } from "../spaces/name.ts";
 import { experimentStates } from "../views/project-experiment.ts";
 import { trialStates } from "../views/project-trial.ts";
 import { hyperparameterAttributes, metricAttributes } from "./attributes.ts";
@@ -22,8 +23,20 @@ export const experimentList: ListSpec<"experiment"> = {
       values: experimentStates,
     },
     { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
-    { name: "workspace", column: "workspace", type: "text", value: (doc) => doc.workspace },
-    { name: "project", column: "project", type: "text", value: ({ project }) => project },
+    {
+      name: "workspace",
+      column: "workspace",
+      type: "text",
+      anyCase: true,
+      value: ({ workspace }) => workspace || defaultSpace,
+    },
+    {
+      name: "project",
+      column: "project",
+      type: "text",
+      anyCase: true,
+      value: ({ project }) => project || defaultSpace,
+    },
     { name: "searcher", column: "searcher", type: "text", value: ({ searcher }) => searcher },
     { name: "metric", column: "metric", type: "text", value: ({ metric }) => metric },
     { name: "parent", column: "forked_from", type: "text", value: ({ parent = "" }) => parent },
@@ -32,6 +45,12 @@ export const experimentList: ListSpec<"experiment"> = {
       column: "archived",
       type: "boolean",
       value: (doc) => doc.archived ?? false,
+    },
+    {
+      name: "deleted",
+      column: "deleted",
+      type: "boolean",
+      value: ({ deletion }) => deletion !== undefined,
     },
     { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
     { name: "ended_at", column: "ended_at_ms", type: "time", value: (doc) => doc.endedAtMs },
@@ -138,7 +157,13 @@ export const modelList: ListSpec<"model"> = {
   scope: () => "",
   fields: [
     { name: "name", column: "name", type: "text", value: ({ name }) => name },
-    { name: "workspace", column: "workspace", type: "text", value: (doc) => doc.workspace },
+    {
+      name: "workspace",
+      column: "workspace",
+      type: "text",
+      anyCase: true,
+      value: ({ workspace }) => workspace || defaultSpace,
+    },
     { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
     { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
     { name: "versions", column: "versions", type: "number", value: ({ versions }) => versions },

@@ -11,6 +11,7 @@ import type {
   ModelVersion,
   Token,
   Trial,
+  Workspace,
 } from "@trainyard/contracts/api";
 
 /** What an entity's row holds: the API's message, and what the fold needs besides. */
@@ -26,6 +27,8 @@ export type ExperimentDocument = Omit<
   readonly archived?: boolean;
   /** The experiment that it was forked from; empty for none. */
   readonly parent?: string;
+  /** Its deletion may be taken back until then; absent for none. Reads hide it. */
+  readonly deletion?: { readonly graceEndMs: number; readonly reason: string };
   /** The number of changes of its words. */
   readonly revision?: number;
   /** Its constants among the hyperparameters. */
@@ -65,6 +68,11 @@ export type ModelDocument = Plain<Model> & {
   readonly moves: number;
 };
 
+export type WorkspaceDocument = Omit<Plain<Workspace>, "etag"> & { readonly revision: number };
+
+/** Its parent is the id of its workspace. */
+export type ProjectDocument = WorkspaceDocument;
+
 export type VersionDocument = Plain<ModelVersion>;
 
 /** Absent fields are those of documents that an earlier version of the view wrote. */
@@ -97,6 +105,8 @@ export type Documents = {
   readonly model: ModelDocument;
   readonly version: VersionDocument;
   readonly aliasMove: Plain<ModelAliasMove>;
+  readonly workspace: WorkspaceDocument;
+  readonly project: ProjectDocument;
 };
 
 export type DocumentKind = keyof Documents;
@@ -125,6 +135,7 @@ export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
   readonly #fetched = new Map<string, DocumentRow>();
   readonly #changed = new Set<string>();
+  readonly #removed = new Set<string>();
 
   constructor(rows: Iterable<DocumentRow> = []) {
     for (const row of rows) this.add(row);
@@ -169,6 +180,24 @@ export class DocumentSet {
     change: (doc: Documents[Kind]) => Partial<Documents[Kind]>,
   ): void {
     this.replace(kind, id, (doc) => ({ ...doc, ...change(doc) }));
+  }
+
+  /** An experiment and its trials. What follows in their streams changes nothing. */
+  removeExperiment(id: string): void {
+    this.#removed.add(id);
+    for (const [key, row] of this.#rows) {
+      const isOfIt =
+        ((row.kind === "experiment" || row.kind === "config") && row.id === id) ||
+        (row.kind === "trial" && row.parent === id);
+      if (!isOfIt) continue;
+      this.#rows.delete(key);
+      this.#changed.delete(key);
+    }
+  }
+
+  /** The experiments that were removed. */
+  removed(): readonly string[] {
+    return [...this.#removed];
   }
 
   rows(): readonly DocumentRow[] {

@@ -135,6 +135,18 @@ export const experimentProjections: Projections = {
   ExperimentUnarchived({ id }, documents) {
     documents.update("experiment", id, () => ({ archived: false }));
   },
+  ExperimentMoved({ id, data }, documents) {
+    documents.update("experiment", id, () => data);
+  },
+  ExperimentDeletionRequested({ id, data }, documents) {
+    documents.update("experiment", id, () => ({ deletion: data }));
+  },
+  ExperimentDeletionUndone({ id }, documents) {
+    documents.replace("experiment", id, ({ deletion: _undone, ...doc }) => doc);
+  },
+  ExperimentDeleted({ id }, documents) {
+    documents.removeExperiment(id);
+  },
   ExperimentDescribed({ id, data }, documents) {
     documents.update("experiment", id, () => data);
   },

@@ -42,6 +42,10 @@ export const modelProjections: Projections = {
   ModelUnarchived({ id, timeMs }, documents) {
     documents.update("model", id, () => ({ archived: false, changedAtMs: timeMs }));
   },
+  ModelMoved({ id, data, timeMs }, documents) {
+    const { workspace } = data;
+    documents.update("model", id, () => ({ workspace, changedAtMs: timeMs }));
+  },
   VersionRegistered({ id, data, timeMs }, documents) {
     const { number, trial, run, step } = data;
     const uploadedBy = documents.get("checkpoint", data.checkpoint)?.uploadedBy;

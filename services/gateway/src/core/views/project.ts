@@ -9,6 +9,7 @@ import { agentProjections } from "./project-agent.ts";
 import { checkpointProjections } from "./project-checkpoint.ts";
 import { experimentProjections } from "./project-experiment.ts";
 import { modelProjections } from "./project-model.ts";
+import { spaceProjections } from "./project-space.ts";
 import { tokenProjections } from "./project-token.ts";
 import { trialProjections } from "./project-trial.ts";
 import type { Projected, Projections } from "./projections.ts";
@@ -22,6 +23,7 @@ const parts: readonly Projections[] = [
   agentProjections,
   tokenProjections,
   modelProjections,
+  spaceProjections,
 ];
 
 /** Several parts may look at one event: a grant concerns the trial's run and the agent's slots. */

@@ -31,6 +31,10 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
       return [{ kind: "agent", id }];
     case "token":
       return [{ kind: "token", id }];
+    case "workspace":
+      return [{ kind: "workspace", id }];
+    case "project":
+      return [{ kind: "project", id }];
     case "model":
       return modelKeys(id, event);
     default:

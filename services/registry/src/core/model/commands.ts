@@ -23,6 +23,7 @@ export type Registered = {
 /** Each has the model's name, for its sentences, and the person or run that gives it. */
 export type ModelCommand = { readonly model: string; readonly by: string } & (
   | { readonly kind: "create"; readonly words: WordsChange; readonly workspace: string }
+  | { readonly kind: "move"; readonly workspace: string }
   | { readonly kind: "describe"; readonly words: WordsChange }
   | { readonly kind: "archive"; readonly reason: string }
   | { readonly kind: "unarchive" }

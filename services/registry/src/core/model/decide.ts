@@ -23,6 +23,8 @@ export const modelDecider: Decider<ModelState, ModelCommand, ModelEvent> = {
         return create(command);
       case "describe":
         return describe(state, command);
+      case "move":
+        return move(state, command);
       case "archive":
         if (state.archived) return alreadySo;
         return reasoned(command, [
@@ -66,6 +68,12 @@ function describe(state: ModelState, { words, by }: Command<"describe">): Decisi
   if (isRejection(written)) return written;
   if (sameWords(written, state.words)) return alreadySo;
   return [{ type: "ModelDescribed", data: { ...written, by } }];
+}
+
+function move(state: ModelState, { workspace, by }: Command<"move">): Decision {
+  return state.workspace === workspace
+    ? alreadySo
+    : [{ type: "ModelMoved", data: { workspace, by } }];
 }
 
 function register(state: ModelState, command: Command<"register">): Decision {

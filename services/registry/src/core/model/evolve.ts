@@ -5,6 +5,7 @@ import { noWords } from "./words.ts";
 export const initialModel: ModelState = {
   exists: false,
   archived: false,
+  workspace: "",
   words: noWords,
   versions: noVersions,
   aliases: {},
@@ -13,7 +14,14 @@ export const initialModel: ModelState = {
 export function evolveModel(state: ModelState, event: ModelEvent): ModelState {
   switch (event.type) {
     case "ModelCreated":
-      return { ...state, exists: true, words: wordsOf(event.data) };
+      return {
+        ...state,
+        exists: true,
+        workspace: event.data.workspace,
+        words: wordsOf(event.data),
+      };
+    case "ModelMoved":
+      return { ...state, workspace: event.data.workspace };
     case "ModelDescribed":
       return { ...state, words: wordsOf(event.data) };
     case "ModelArchived":

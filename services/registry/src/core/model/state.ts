@@ -12,6 +12,7 @@ export type ModelEvent = EventOf<
   | "ModelDescribed"
   | "ModelArchived"
   | "ModelUnarchived"
+  | "ModelMoved"
   | "VersionRegistered"
   | "VersionDescribed"
   | "VersionRemoved"
@@ -39,6 +40,7 @@ export type Version = {
 export type ModelState = {
   readonly exists: boolean;
   readonly archived: boolean;
+  readonly workspace: string;
   readonly words: Words;
   readonly versions: Versions;
   /** The number of the version that each alias names. */

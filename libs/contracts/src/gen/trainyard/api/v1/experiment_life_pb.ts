@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/experiment_life.proto.
  */
 export const file_trainyard_api_v1_experiment_life: GenFile = /*@__PURE__*/
-  fileDesc("CiZ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRfbGlmZS5wcm90bxIQdHJhaW55YXJkLmFwaS52MSKUAQoZQ29udGludWVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhcKCm1heF90cmlhbHMYAiABKA1IAIgBARIXCgptYXhfbGVuZ3RoGAMgASgNSAGIAQESEwoLbGVuZ3RoX3VuaXQYBCABKAlCDQoLX21heF90cmlhbHNCDQoLX21heF9sZW5ndGgiJAoTUmVzdGFydFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCSIxChBLaWxsVHJpYWxSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJQChRUcmlhbENvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRImCgV0cmlhbBgCIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwywAMKFUV4cGVyaW1lbnRMaWZlU2VydmljZRKaAQoSQ29udGludWVFeHBlcmltZW50EisudHJhaW55YXJkLmFwaS52MS5Db250aW51ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNILT5JMCLjoBKiIpL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vY29udGludWUSiAEKDFJlc3RhcnRUcmlhbBIlLnRyYWlueWFyZC5hcGkudjEuUmVzdGFydFRyaWFsUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuVHJpYWxDb21tYW5kUmVzcG9uc2UiKYLT5JMCIzoBKiIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9yZXN0YXJ0En8KCUtpbGxUcmlhbBIiLnRyYWlueWFyZC5hcGkudjEuS2lsbFRyaWFsUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuVHJpYWxDb21tYW5kUmVzcG9uc2UiJoLT5JMCIDoBKiIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9raWxsYgZwcm90bzM", [file_google_api_annotations, file_trainyard_api_v1_experiments]);
+  fileDesc("CiZ0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRfbGlmZS5wcm90bxIQdHJhaW55YXJkLmFwaS52MSKUAQoZQ29udGludWVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEhcKCm1heF90cmlhbHMYAiABKA1IAIgBARIXCgptYXhfbGVuZ3RoGAMgASgNSAGIAQESEwoLbGVuZ3RoX3VuaXQYBCABKAlCDQoLX21heF90cmlhbHNCDQoLX21heF9sZW5ndGgiJAoTUmVzdGFydFRyaWFsUmVxdWVzdBINCgV0cmlhbBgBIAEoCSIxChBLaWxsVHJpYWxSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJQChRUcmlhbENvbW1hbmRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRImCgV0cmlhbBgCIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWwiTgoXRGVsZXRlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDwoHZHJ5X3J1bhgDIAEoCCKdAQoYRGVsZXRlRXhwZXJpbWVudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEhkKDGdyYWNlX2VuZF9tcxgCIAEoAUgAiAEBEhMKC2NoZWNrcG9pbnRzGAMgASgNEi4KBGtlcHQYBCADKAsyIC50cmFpbnlhcmQuYXBpLnYxLktlcHRDaGVja3BvaW50Qg8KDV9ncmFjZV9lbmRfbXMiQAoOS2VwdENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgN3aHkYAyABKAkiLwoZVW5kZWxldGVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJIlwKHUxpc3REZWxldGVkRXhwZXJpbWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJ/Ch5MaXN0RGVsZXRlZEV4cGVyaW1lbnRzUmVzcG9uc2USMgoFaXRlbXMYASADKAsyIy50cmFpbnlhcmQuYXBpLnYxLkRlbGV0ZWRFeHBlcmltZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSJiChFEZWxldGVkRXhwZXJpbWVudBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBW93bmVyGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIUCgxncmFjZV9lbmRfbXMYBSABKAEyoAcKFUV4cGVyaW1lbnRMaWZlU2VydmljZRKaAQoSQ29udGludWVFeHBlcmltZW50EisudHJhaW55YXJkLmFwaS52MS5Db250aW51ZUV4cGVyaW1lbnRSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Db21tYW5kUmVzcG9uc2UiNILT5JMCLjoBKiIpL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vY29udGludWUSnQEKEERlbGV0ZUV4cGVyaW1lbnQSKS50cmFpbnlhcmQuYXBpLnYxLkRlbGV0ZUV4cGVyaW1lbnRSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5EZWxldGVFeHBlcmltZW50UmVzcG9uc2UiMoLT5JMCLDoBKiInL2FwaS92MS9leHBlcmltZW50cy97ZXhwZXJpbWVudH0vZGVsZXRlEpoBChJVbmRlbGV0ZUV4cGVyaW1lbnQSKy50cmFpbnlhcmQuYXBpLnYxLlVuZGVsZXRlRXhwZXJpbWVudFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLkNvbW1hbmRSZXNwb25zZSI0gtPkkwIuOgEqIikvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS91bmRlbGV0ZRKgAQoWTGlzdERlbGV0ZWRFeHBlcmltZW50cxIvLnRyYWlueWFyZC5hcGkudjEuTGlzdERlbGV0ZWRFeHBlcmltZW50c1JlcXVlc3QaMC50cmFpbnlhcmQuYXBpLnYxLkxpc3REZWxldGVkRXhwZXJpbWVudHNSZXNwb25zZSIjgtPkkwIdEhsvYXBpL3YxL2V4cGVyaW1lbnRzOmRlbGV0ZWQSiAEKDFJlc3RhcnRUcmlhbBIlLnRyYWlueWFyZC5hcGkudjEuUmVzdGFydFRyaWFsUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuVHJpYWxDb21tYW5kUmVzcG9uc2UiKYLT5JMCIzoBKiIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9yZXN0YXJ0En8KCUtpbGxUcmlhbBIiLnRyYWlueWFyZC5hcGkudjEuS2lsbFRyaWFsUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuVHJpYWxDb21tYW5kUmVzcG9uc2UiJoLT5JMCIDoBKiIbL2FwaS92MS90cmlhbHMve3RyaWFsfS9raWxsYgZwcm90bzM", [file_google_api_annotations, file_trainyard_api_v1_experiments]);
 
 /**
  * @generated from message trainyard.api.v1.ContinueExperimentRequest
@@ -115,6 +115,204 @@ export const TrialCommandResponseSchema: GenMessage<TrialCommandResponse> = /*@_
   messageDesc(file_trainyard_api_v1_experiment_life, 3);
 
 /**
+ * @generated from message trainyard.api.v1.DeleteExperimentRequest
+ */
+export type DeleteExperimentRequest = Message<"trainyard.api.v1.DeleteExperimentRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: bool dry_run = 3;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.DeleteExperimentRequest.
+ * Use `create(DeleteExperimentRequestSchema)` to create a new message.
+ */
+export const DeleteExperimentRequestSchema: GenMessage<DeleteExperimentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_life, 4);
+
+/**
+ * @generated from message trainyard.api.v1.DeleteExperimentResponse
+ */
+export type DeleteExperimentResponse = Message<"trainyard.api.v1.DeleteExperimentResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * Until then it can be brought back, in milliseconds since 1970; absent with dry_run.
+   *
+   * @generated from field: optional double grace_end_ms = 2;
+   */
+  graceEndMs?: number | undefined;
+
+  /**
+   * @generated from field: uint32 checkpoints = 3;
+   */
+  checkpoints: number;
+
+  /**
+   * Checkpoints that stay for as long as something needs them: the first 1,000.
+   *
+   * @generated from field: repeated trainyard.api.v1.KeptCheckpoint kept = 4;
+   */
+  kept: KeptCheckpoint[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.DeleteExperimentResponse.
+ * Use `create(DeleteExperimentResponseSchema)` to create a new message.
+ */
+export const DeleteExperimentResponseSchema: GenMessage<DeleteExperimentResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_life, 5);
+
+/**
+ * @generated from message trainyard.api.v1.KeptCheckpoint
+ */
+export type KeptCheckpoint = Message<"trainyard.api.v1.KeptCheckpoint"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: string why = 3;
+   */
+  why: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.KeptCheckpoint.
+ * Use `create(KeptCheckpointSchema)` to create a new message.
+ */
+export const KeptCheckpointSchema: GenMessage<KeptCheckpoint> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_life, 6);
+
+/**
+ * @generated from message trainyard.api.v1.UndeleteExperimentRequest
+ */
+export type UndeleteExperimentRequest = Message<"trainyard.api.v1.UndeleteExperimentRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.UndeleteExperimentRequest.
+ * Use `create(UndeleteExperimentRequestSchema)` to create a new message.
+ */
+export const UndeleteExperimentRequestSchema: GenMessage<UndeleteExperimentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_life, 7);
+
+/**
+ * @generated from message trainyard.api.v1.ListDeletedExperimentsRequest
+ */
+export type ListDeletedExperimentsRequest = Message<"trainyard.api.v1.ListDeletedExperimentsRequest"> & {
+  /**
+   * @generated from field: uint32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * @generated from field: string min_position = 3;
+   */
+  minPosition: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListDeletedExperimentsRequest.
+ * Use `create(ListDeletedExperimentsRequestSchema)` to create a new message.
+ */
+export const ListDeletedExperimentsRequestSchema: GenMessage<ListDeletedExperimentsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_life, 8);
+
+/**
+ * @generated from message trainyard.api.v1.ListDeletedExperimentsResponse
+ */
+export type ListDeletedExperimentsResponse = Message<"trainyard.api.v1.ListDeletedExperimentsResponse"> & {
+  /**
+   * @generated from field: repeated trainyard.api.v1.DeletedExperiment items = 1;
+   */
+  items: DeletedExperiment[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * @generated from field: string position = 3;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListDeletedExperimentsResponse.
+ * Use `create(ListDeletedExperimentsResponseSchema)` to create a new message.
+ */
+export const ListDeletedExperimentsResponseSchema: GenMessage<ListDeletedExperimentsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_life, 9);
+
+/**
+ * @generated from message trainyard.api.v1.DeletedExperiment
+ */
+export type DeletedExperiment = Message<"trainyard.api.v1.DeletedExperiment"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string owner = 3;
+   */
+  owner: string;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: double grace_end_ms = 5;
+   */
+  graceEndMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.DeletedExperiment.
+ * Use `create(DeletedExperimentSchema)` to create a new message.
+ */
+export const DeletedExperimentSchema: GenMessage<DeletedExperiment> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_life, 10);
+
+/**
  * Verbs of experiments and trials after their end.
  *
  * @generated from service trainyard.api.v1.ExperimentLifeService
@@ -130,6 +328,35 @@ export const ExperimentLifeService: GenService<{
     methodKind: "unary";
     input: typeof ContinueExperimentRequestSchema;
     output: typeof CommandResponseSchema;
+  },
+  /**
+   * Hides an experiment that has ended, and deletes it after a grace; until then it can be brought back. With dry_run it says
+   * what would be deleted, and what stays because something needs it.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentLifeService.DeleteExperiment
+   */
+  deleteExperiment: {
+    methodKind: "unary";
+    input: typeof DeleteExperimentRequestSchema;
+    output: typeof DeleteExperimentResponseSchema;
+  },
+  /**
+   * @generated from rpc trainyard.api.v1.ExperimentLifeService.UndeleteExperiment
+   */
+  undeleteExperiment: {
+    methodKind: "unary";
+    input: typeof UndeleteExperimentRequestSchema;
+    output: typeof CommandResponseSchema;
+  },
+  /**
+   * Those that can be brought back, the newest first.
+   *
+   * @generated from rpc trainyard.api.v1.ExperimentLifeService.ListDeletedExperiments
+   */
+  listDeletedExperiments: {
+    methodKind: "unary";
+    input: typeof ListDeletedExperimentsRequestSchema;
+    output: typeof ListDeletedExperimentsResponseSchema;
   },
   /**
    * Takes up one trial that failed or was canceled, from its latest checkpoint.

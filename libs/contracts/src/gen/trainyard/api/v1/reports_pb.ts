@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/reports.proto.
  */
 export const file_trainyard_api_v1_reports: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiZgoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0EhQKDHJlZnVzZV9hbG9uZRgDIAEoCCLfAQoJUnVuUmVwb3J0EgsKA2tleRgBIAEoCRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESKAoHbWV0cmljcxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNgoGc3lzdGVtGAYgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGVIAIgBARIMCgRyYW5rGAcgASgNEhMKC2FnZ3JlZ2F0aW9uGAggASgJQgkKB19zeXN0ZW0iWgoUV3JpdGVSZXBvcnRzUmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKA0SMAoHcmVmdXNlZBgCIAMoCzIfLnRyYWlueWFyZC5hcGkudjEuUmVmdXNlZFJlcG9ydCIsCg1SZWZ1c2VkUmVwb3J0EgsKA2tleRgBIAEoCRIOCgZyZWFzb24YAiABKAkylgEKDVJlcG9ydFNlcnZpY2UShAEKDFdyaXRlUmVwb3J0cxIlLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVzcG9uc2UiJYLT5JMCHzoBKiIaL2FwaS92MS9ydW5zL3tydW59L3JlcG9ydHNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_system]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiZgoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0EhQKDHJlZnVzZV9hbG9uZRgDIAEoCCJTChRTdHJlYW1SZXBvcnRzUmVxdWVzdBINCgViYXRjaBgBIAEoDRIsCgdyZXBvcnRzGAIgAygLMhsudHJhaW55YXJkLmFwaS52MS5SdW5SZXBvcnQifgoVU3RyZWFtUmVwb3J0c1Jlc3BvbnNlEg0KBWJhdGNoGAEgASgNEhAKCGFjY2VwdGVkGAIgASgNEjAKB3JlZnVzZWQYAyADKAsyHy50cmFpbnlhcmQuYXBpLnYxLlJlZnVzZWRSZXBvcnQSEgoKc3VwZXJzZWRlZBgEIAEoDSLfAQoJUnVuUmVwb3J0EgsKA2tleRgBIAEoCRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESKAoHbWV0cmljcxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNgoGc3lzdGVtGAYgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGVIAIgBARIMCgRyYW5rGAcgASgNEhMKC2FnZ3JlZ2F0aW9uGAggASgJQgkKB19zeXN0ZW0iWgoUV3JpdGVSZXBvcnRzUmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKA0SMAoHcmVmdXNlZBgCIAMoCzIfLnRyYWlueWFyZC5hcGkudjEuUmVmdXNlZFJlcG9ydCIsCg1SZWZ1c2VkUmVwb3J0EgsKA2tleRgBIAEoCRIOCgZyZWFzb24YAiABKAky/AEKDVJlcG9ydFNlcnZpY2UShAEKDFdyaXRlUmVwb3J0cxIlLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVzcG9uc2UiJYLT5JMCHzoBKiIaL2FwaS92MS9ydW5zL3tydW59L3JlcG9ydHMSZAoNU3RyZWFtUmVwb3J0cxImLnRyYWlueWFyZC5hcGkudjEuU3RyZWFtUmVwb3J0c1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLlN0cmVhbVJlcG9ydHNSZXNwb25zZSgBMAFiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_system]);
 
 /**
  * @generated from message trainyard.api.v1.WriteReportsRequest
@@ -47,6 +47,70 @@ export type WriteReportsRequest = Message<"trainyard.api.v1.WriteReportsRequest"
  */
 export const WriteReportsRequestSchema: GenMessage<WriteReportsRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_reports, 0);
+
+/**
+ * @generated from message trainyard.api.v1.StreamReportsRequest
+ */
+export type StreamReportsRequest = Message<"trainyard.api.v1.StreamReportsRequest"> & {
+  /**
+   * The sender's number of the batch; its acknowledgement has it.
+   *
+   * @generated from field: uint32 batch = 1;
+   */
+  batch: number;
+
+  /**
+   * At most 1,000 and 4 MiB.
+   *
+   * @generated from field: repeated trainyard.api.v1.RunReport reports = 2;
+   */
+  reports: RunReport[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.StreamReportsRequest.
+ * Use `create(StreamReportsRequestSchema)` to create a new message.
+ */
+export const StreamReportsRequestSchema: GenMessage<StreamReportsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_reports, 1);
+
+/**
+ * The reports of the batch are stored, but for those that are named here, which will not be accepted when they are sent again.
+ *
+ * @generated from message trainyard.api.v1.StreamReportsResponse
+ */
+export type StreamReportsResponse = Message<"trainyard.api.v1.StreamReportsResponse"> & {
+  /**
+   * @generated from field: uint32 batch = 1;
+   */
+  batch: number;
+
+  /**
+   * @generated from field: uint32 accepted = 2;
+   */
+  accepted: number;
+
+  /**
+   * Invalid, or past a limit.
+   *
+   * @generated from field: repeated trainyard.api.v1.RefusedReport refused = 3;
+   */
+  refused: RefusedReport[];
+
+  /**
+   * Dropped, because a later run repeats their steps.
+   *
+   * @generated from field: uint32 superseded = 4;
+   */
+  superseded: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.StreamReportsResponse.
+ * Use `create(StreamReportsResponseSchema)` to create a new message.
+ */
+export const StreamReportsResponseSchema: GenMessage<StreamReportsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_reports, 2);
 
 /**
  * @generated from message trainyard.api.v1.RunReport
@@ -111,7 +175,7 @@ export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
  * Use `create(RunReportSchema)` to create a new message.
  */
 export const RunReportSchema: GenMessage<RunReport> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_reports, 1);
+  messageDesc(file_trainyard_api_v1_reports, 3);
 
 /**
  * @generated from message trainyard.api.v1.WriteReportsResponse
@@ -135,7 +199,7 @@ export type WriteReportsResponse = Message<"trainyard.api.v1.WriteReportsRespons
  * Use `create(WriteReportsResponseSchema)` to create a new message.
  */
 export const WriteReportsResponseSchema: GenMessage<WriteReportsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_reports, 2);
+  messageDesc(file_trainyard_api_v1_reports, 4);
 
 /**
  * @generated from message trainyard.api.v1.RefusedReport
@@ -157,7 +221,7 @@ export type RefusedReport = Message<"trainyard.api.v1.RefusedReport"> & {
  * Use `create(RefusedReportSchema)` to create a new message.
  */
 export const RefusedReportSchema: GenMessage<RefusedReport> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_reports, 3);
+  messageDesc(file_trainyard_api_v1_reports, 5);
 
 /**
  * The metrics service serves it at its own address.
@@ -174,6 +238,17 @@ export const ReportService: GenService<{
     methodKind: "unary";
     input: typeof WriteReportsRequestSchema;
     output: typeof WriteReportsResponseSchema;
+  },
+  /**
+   * Over gRPC only: batches of the run whose token the call has, each acknowledged after its commit, in their order. A server
+   * that cannot take more stops reading. What was not acknowledged when a stream ends is sent again: a repeat changes nothing.
+   *
+   * @generated from rpc trainyard.api.v1.ReportService.StreamReports
+   */
+  streamReports: {
+    methodKind: "bidi_streaming";
+    input: typeof StreamReportsRequestSchema;
+    output: typeof StreamReportsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_reports, 0);

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/runs.proto.
  */
 export const file_trainyard_api_v1_runs: GenFile = /*@__PURE__*/
-  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL3J1bnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiMQoRR2V0U2lnbmFsc1JlcXVlc3QSCwoDcnVuGAEgASgJEg8KB3dhaXRfbXMYAiABKA0iLwoSR2V0U2lnbmFsc1Jlc3BvbnNlEgwKBHN0b3AYASABKAgSCwoDd2h5GAIgASgJIiMKDlByb3h5QWRkcmVzc2VzEhEKCWFkZHJlc3NlcxgBIAMoCTKJAQoKUnVuU2VydmljZRJ7CgpHZXRTaWduYWxzEiMudHJhaW55YXJkLmFwaS52MS5HZXRTaWduYWxzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0U2lnbmFsc1Jlc3BvbnNlIiKC0+STAhwSGi9hcGkvdjEvcnVucy97cnVufS9zaWduYWxzYgZwcm90bzM", [file_google_api_annotations]);
+  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL3J1bnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiMQoRR2V0U2lnbmFsc1JlcXVlc3QSCwoDcnVuGAEgASgJEg8KB3dhaXRfbXMYAiABKA0iLwoSR2V0U2lnbmFsc1Jlc3BvbnNlEgwKBHN0b3AYASABKAgSCwoDd2h5GAIgASgJIrQBChhSZWNvcmRFbnZpcm9ubWVudFJlcXVlc3QSCwoDcnVuGAEgASgJEg4KBnB5dGhvbhgCIAEoCRJKCghwYWNrYWdlcxgDIAMoCzI4LnRyYWlueWFyZC5hcGkudjEuUmVjb3JkRW52aXJvbm1lbnRSZXF1ZXN0LlBhY2thZ2VzRW50cnkaLwoNUGFja2FnZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIi0KGVJlY29yZEVudmlyb25tZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkiIwoOUHJveHlBZGRyZXNzZXMSEQoJYWRkcmVzc2VzGAEgAygJMqMCCgpSdW5TZXJ2aWNlEnsKCkdldFNpZ25hbHMSIy50cmFpbnlhcmQuYXBpLnYxLkdldFNpZ25hbHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5HZXRTaWduYWxzUmVzcG9uc2UiIoLT5JMCHBIaL2FwaS92MS9ydW5zL3tydW59L3NpZ25hbHMSlwEKEVJlY29yZEVudmlyb25tZW50EioudHJhaW55YXJkLmFwaS52MS5SZWNvcmRFbnZpcm9ubWVudFJlcXVlc3QaKy50cmFpbnlhcmQuYXBpLnYxLlJlY29yZEVudmlyb25tZW50UmVzcG9uc2UiKYLT5JMCIzoBKiIeL2FwaS92MS9ydW5zL3tydW59L2Vudmlyb25tZW50YgZwcm90bzM", [file_google_api_annotations]);
 
 /**
  * @generated from message trainyard.api.v1.GetSignalsRequest
@@ -62,6 +62,54 @@ export const GetSignalsResponseSchema: GenMessage<GetSignalsResponse> = /*@__PUR
   messageDesc(file_trainyard_api_v1_runs, 1);
 
 /**
+ * @generated from message trainyard.api.v1.RecordEnvironmentRequest
+ */
+export type RecordEnvironmentRequest = Message<"trainyard.api.v1.RecordEnvironmentRequest"> & {
+  /**
+   * @generated from field: string run = 1;
+   */
+  run: string;
+
+  /**
+   * 3.12.4
+   *
+   * @generated from field: string python = 2;
+   */
+  python: string;
+
+  /**
+   * Versions by name: at most 2,000.
+   *
+   * @generated from field: map<string, string> packages = 3;
+   */
+  packages: { [key: string]: string };
+};
+
+/**
+ * Describes the message trainyard.api.v1.RecordEnvironmentRequest.
+ * Use `create(RecordEnvironmentRequestSchema)` to create a new message.
+ */
+export const RecordEnvironmentRequestSchema: GenMessage<RecordEnvironmentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_runs, 2);
+
+/**
+ * @generated from message trainyard.api.v1.RecordEnvironmentResponse
+ */
+export type RecordEnvironmentResponse = Message<"trainyard.api.v1.RecordEnvironmentResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.RecordEnvironmentResponse.
+ * Use `create(RecordEnvironmentResponseSchema)` to create a new message.
+ */
+export const RecordEnvironmentResponseSchema: GenMessage<RecordEnvironmentResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_runs, 3);
+
+/**
  * @generated from message trainyard.api.v1.ProxyAddresses
  */
 export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
@@ -78,7 +126,7 @@ export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
  * Use `create(ProxyAddressesSchema)` to create a new message.
  */
 export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_runs, 2);
+  messageDesc(file_trainyard_api_v1_runs, 4);
 
 /**
  * The calls of a training process, with its run's token. It sends metric reports to the metrics
@@ -96,6 +144,16 @@ export const RunService: GenService<{
     methodKind: "unary";
     input: typeof GetSignalsRequestSchema;
     output: typeof GetSignalsResponseSchema;
+  },
+  /**
+   * The Python and the packages that the run has, for those who reproduce the experiment.
+   *
+   * @generated from rpc trainyard.api.v1.RunService.RecordEnvironment
+   */
+  recordEnvironment: {
+    methodKind: "unary";
+    input: typeof RecordEnvironmentRequestSchema;
+    output: typeof RecordEnvironmentResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_runs, 0);

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/experiment_life.proto.
  */
 export const file_trainyard_command_v1_experiment_life: GenFile = /*@__PURE__*/
-  fileDesc("Cip0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50X2xpZmUucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIo0BChJDb250aW51ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIXCgptYXhfdHJpYWxzGAIgASgNSACIAQESFwoKbWF4X2xlbmd0aBgDIAEoDUgBiAEBEhMKC2xlbmd0aF91bml0GAQgASgJQg0KC19tYXhfdHJpYWxzQg0KC19tYXhfbGVuZ3RoIh0KDFJlc3RhcnRUcmlhbBINCgV0cmlhbBgBIAEoCSIqCglLaWxsVHJpYWwSDQoFdHJpYWwYASABKAkSDgoGcmVhc29uGAIgASgJYgZwcm90bzM");
+  fileDesc("Cip0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50X2xpZmUucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIo0BChJDb250aW51ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIXCgptYXhfdHJpYWxzGAIgASgNSACIAQESFwoKbWF4X2xlbmd0aBgDIAEoDUgBiAEBEhMKC2xlbmd0aF91bml0GAQgASgJQg0KC19tYXhfdHJpYWxzQg0KC19tYXhfbGVuZ3RoIjYKEERlbGV0ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiKAoSVW5kZWxldGVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkiHQoMUmVzdGFydFRyaWFsEg0KBXRyaWFsGAEgASgJIioKCUtpbGxUcmlhbBINCgV0cmlhbBgBIAEoCRIOCgZyZWFzb24YAiABKAliBnByb3RvMw");
 
 /**
  * Takes up an experiment that has ended: a single search with a new length, another one with its failed and canceled trials
@@ -50,6 +50,49 @@ export const ContinueExperimentSchema: GenMessage<ContinueExperiment> = /*@__PUR
   messageDesc(file_trainyard_command_v1_experiment_life, 0);
 
 /**
+ * Hides an experiment that has ended, and deletes it after the grace of the cluster.
+ *
+ * @generated from message trainyard.command.v1.DeleteExperiment
+ */
+export type DeleteExperiment = Message<"trainyard.command.v1.DeleteExperiment"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.DeleteExperiment.
+ * Use `create(DeleteExperimentSchema)` to create a new message.
+ */
+export const DeleteExperimentSchema: GenMessage<DeleteExperiment> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiment_life, 1);
+
+/**
+ * Takes a deletion back within its grace.
+ *
+ * @generated from message trainyard.command.v1.UndeleteExperiment
+ */
+export type UndeleteExperiment = Message<"trainyard.command.v1.UndeleteExperiment"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.UndeleteExperiment.
+ * Use `create(UndeleteExperimentSchema)` to create a new message.
+ */
+export const UndeleteExperimentSchema: GenMessage<UndeleteExperiment> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiment_life, 2);
+
+/**
  * Takes up one trial that failed or was canceled, whether its experiment has ended or not.
  *
  * @generated from message trainyard.command.v1.RestartTrial
@@ -66,7 +109,7 @@ export type RestartTrial = Message<"trainyard.command.v1.RestartTrial"> & {
  * Use `create(RestartTrialSchema)` to create a new message.
  */
 export const RestartTrialSchema: GenMessage<RestartTrial> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_experiment_life, 1);
+  messageDesc(file_trainyard_command_v1_experiment_life, 3);
 
 /**
  * Ends one trial at once.
@@ -90,5 +133,5 @@ export type KillTrial = Message<"trainyard.command.v1.KillTrial"> & {
  * Use `create(KillTrialSchema)` to create a new message.
  */
 export const KillTrialSchema: GenMessage<KillTrial> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_experiment_life, 2);
+  messageDesc(file_trainyard_command_v1_experiment_life, 4);
 

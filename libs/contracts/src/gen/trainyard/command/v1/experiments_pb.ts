@@ -5,6 +5,8 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Place } from "../../common/v1/spaces_pb.ts";
+import { file_trainyard_common_v1_spaces } from "../../common/v1/spaces_pb.ts";
 import type { ExperimentParent, StopKind } from "../../event/v1/experiment_pb.ts";
 import { file_trainyard_event_v1_experiment } from "../../event/v1/experiment_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
@@ -13,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/experiments.proto.
  */
 export const file_trainyard_command_v1_experiments: GenFile = /*@__PURE__*/
-  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi+wEKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIEjkKBnBhcmVudBgIIAEoCzIkLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50UGFyZW50SACIAQFCCQoHX3BhcmVudCIoChJBY3RpdmF0ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCSIlCg9QYXVzZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCSLhAQoSRGVzY3JpYmVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQESEgoFbm90ZXMYBCABKAlIAogBARISCgphZGRfbGFiZWxzGAUgAygJEhUKDXJlbW92ZV9sYWJlbHMYBiADKAkSGAoLaWZfcmV2aXNpb24YByABKA1IA4gBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzQg4KDF9pZl9yZXZpc2lvbiJJChFBcmNoaXZlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJEhAKCGFyY2hpdmVkGAIgASgIEg4KBnJlYXNvbhgDIAEoCSJWChBBY3RPbkV4cGVyaW1lbnRzEhMKC2V4cGVyaW1lbnRzGAEgAygJEgwKBHZlcmIYAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB2RyeV9ydW4YBCABKAgiXgoSRXhwZXJpbWVudHNBY3RlZE9uEhAKCHBvc2l0aW9uGAEgASgBEjYKBWl0ZW1zGAIgAygLMicudHJhaW55YXJkLmNvbW1hbmQudjEuRXhwZXJpbWVudEFjdGVkT24iVgoRRXhwZXJpbWVudEFjdGVkT24SEgoKZXhwZXJpbWVudBgBIAEoCRIPCgdjaGFuZ2VkGAIgASgIEgwKBGNvZGUYAyABKAkSDgoGZGV0YWlsGAQgASgJImAKDlN0b3BFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkSKgoEa2luZBgCIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5TdG9wS2luZBIOCgZyZWFzb24YAyABKAliBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
+  fileDesc("CiZ0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi6wIKEENyZWF0ZUV4cGVyaW1lbnQSJwoGY29uZmlnGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRjb25maWdfc291cmNlX2RpZ2VzdBgCIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgDIAEoCRIVCg1jb250ZXh0X2J5dGVzGAQgASgBEgwKBHNlZWQYBSABKA0SDQoFb3duZXIYBiABKAkSDgoGcGF1c2VkGAcgASgIEjkKBnBhcmVudBgIIAEoCzIkLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50UGFyZW50SACIAQESHgoRc3VibWlzc2lvbl9kaWdlc3QYCSABKAlIAYgBARIuCgVwbGFjZRgKIAEoCzIaLnRyYWlueWFyZC5jb21tb24udjEuUGxhY2VIAogBAUIJCgdfcGFyZW50QhQKEl9zdWJtaXNzaW9uX2RpZ2VzdEIICgZfcGxhY2UiKAoSQWN0aXZhdGVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkiJQoPUGF1c2VFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAki4QEKEkRlc2NyaWJlRXhwZXJpbWVudBISCgpleHBlcmltZW50GAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBEhIKBW5vdGVzGAQgASgJSAKIAQESEgoKYWRkX2xhYmVscxgFIAMoCRIVCg1yZW1vdmVfbGFiZWxzGAYgAygJEhgKC2lmX3JldmlzaW9uGAcgASgNSAOIAQFCBwoFX25hbWVCDgoMX2Rlc2NyaXB0aW9uQggKBl9ub3Rlc0IOCgxfaWZfcmV2aXNpb24iSQoRQXJjaGl2ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIQCghhcmNoaXZlZBgCIAEoCBIOCgZyZWFzb24YAyABKAkiVgoQQWN0T25FeHBlcmltZW50cxITCgtleHBlcmltZW50cxgBIAMoCRIMCgR2ZXJiGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdkcnlfcnVuGAQgASgIIl4KEkV4cGVyaW1lbnRzQWN0ZWRPbhIQCghwb3NpdGlvbhgBIAEoARI2CgVpdGVtcxgCIAMoCzInLnRyYWlueWFyZC5jb21tYW5kLnYxLkV4cGVyaW1lbnRBY3RlZE9uIlYKEUV4cGVyaW1lbnRBY3RlZE9uEhIKCmV4cGVyaW1lbnQYASABKAkSDwoHY2hhbmdlZBgCIAEoCBIMCgRjb2RlGAMgASgJEg4KBmRldGFpbBgEIAEoCSJiCg9Nb3ZlRXhwZXJpbWVudHMSEwoLZXhwZXJpbWVudHMYASADKAkSKQoFcGxhY2UYAiABKAsyGi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlEg8KB2RyeV9ydW4YAyABKAgiYAoOU3RvcEV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIqCgRraW5kGAIgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgDIAEoCWIGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_spaces, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.command.v1.CreateExperiment
@@ -62,6 +64,20 @@ export type CreateExperiment = Message<"trainyard.command.v1.CreateExperiment"> 
    * @generated from field: optional trainyard.event.v1.ExperimentParent parent = 8;
    */
   parent?: ExperimentParent | undefined;
+
+  /**
+   * Of the SubmissionRecord, which is stored.
+   *
+   * @generated from field: optional string submission_digest = 9;
+   */
+  submissionDigest?: string | undefined;
+
+  /**
+   * Where it is created; absent for the names in the configuration, unchecked.
+   *
+   * @generated from field: optional trainyard.common.v1.Place place = 10;
+   */
+  place?: Place | undefined;
 };
 
 /**
@@ -199,7 +215,7 @@ export type ActOnExperiments = Message<"trainyard.command.v1.ActOnExperiments"> 
   experiments: string[];
 
   /**
-   * activate, pause, cancel, kill, archive, unarchive.
+   * activate, pause, cancel, kill, archive, unarchive, delete, undelete.
    *
    * @generated from field: string verb = 2;
    */
@@ -286,6 +302,37 @@ export const ExperimentActedOnSchema: GenMessage<ExperimentActedOn> = /*@__PURE_
   messageDesc(file_trainyard_command_v1_experiments, 7);
 
 /**
+ * Moves each of at most 256 experiments into a project, in one commit. Answers ExperimentsActedOn.
+ *
+ * @generated from message trainyard.command.v1.MoveExperiments
+ */
+export type MoveExperiments = Message<"trainyard.command.v1.MoveExperiments"> & {
+  /**
+   * @generated from field: repeated string experiments = 1;
+   */
+  experiments: string[];
+
+  /**
+   * @generated from field: trainyard.common.v1.Place place = 2;
+   */
+  place?: Place | undefined;
+
+  /**
+   * Decides and writes nothing.
+   *
+   * @generated from field: bool dry_run = 3;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.MoveExperiments.
+ * Use `create(MoveExperimentsSchema)` to create a new message.
+ */
+export const MoveExperimentsSchema: GenMessage<MoveExperiments> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_experiments, 8);
+
+/**
  * @generated from message trainyard.command.v1.StopExperiment
  */
 export type StopExperiment = Message<"trainyard.command.v1.StopExperiment"> & {
@@ -310,5 +357,5 @@ export type StopExperiment = Message<"trainyard.command.v1.StopExperiment"> & {
  * Use `create(StopExperimentSchema)` to create a new message.
  */
 export const StopExperimentSchema: GenMessage<StopExperiment> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_experiments, 8);
+  messageDesc(file_trainyard_command_v1_experiments, 9);
 

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/metrics.proto.
  */
 export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24iWAoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAEi8wEKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEisQEKC1F1ZXJ5U2VyaWVzEg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8iSgoJU2VyaWVzU2V0EisKBnNlcmllcxgBIAMoCzIbLnRyYWlueWFyZC5jb21tb24udjEuU2VyaWVzEhAKCHBvc2l0aW9uGAIgASgBIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiTwoRUXVlcnlTeXN0ZW1Qb2ludHMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0iUgoPU3lzdGVtUG9pbnRQYWdlEjEKBnBvaW50cxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVBvaW50EgwKBG5leHQYAiABKAkihAEKC1N5c3RlbVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRINCgVhdF9tcxgDIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESMQoGc2FtcGxlGAUgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiHQoMUXVlcnlQcm9maWxlEg0KBXRyaWFsGAEgASgJIm4KDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEikKBXBhY2VzGAIgAygLMhoudHJhaW55YXJkLmNvbW1hbmQudjEuUGFjZSKJAQoLU3lzdGVtVG90YWwSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFZ3JvdXAYAyABKAkSDgoGZGV2aWNlGAQgASgJEg8KB3NhbXBsZXMYBSABKAESLwoFdmFsdWUYBiABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjMKBFBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
+  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24icQoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAESFwoPc3RyZWFtX3Bvc2l0aW9uGAQgASgBInQKE1F1ZXJ5U3RyZWFtZWRQb2ludHMSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRINCgVncm91cBgDIAEoCRISCgVhZnRlchgEIAEoAUgAiAEBEg0KBWxpbWl0GAUgASgNQggKBl9hZnRlciJjChFTdHJlYW1lZFBvaW50UGFnZRIyCgVpdGVtcxgBIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0cmVhbWVkUG9pbnQSDAoEbmV4dBgCIAEoARIMCgRtb3JlGAMgASgIIroBCg1TdHJlYW1lZFBvaW50EhAKCHBvc2l0aW9uGAEgASgBEg0KBXRyaWFsGAIgASgJEi8KBXBvaW50GAMgASgLMhsudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnRIAIgBARI+CgpzdXBlcnNlZGVkGAQgASgLMiUudHJhaW55YXJkLmNvbW1hbmQudjEuU3VwZXJzZWRlZFN0ZXBzSAGIAQFCCAoGX3BvaW50Qg0KC19zdXBlcnNlZGVkIjIKD1N1cGVyc2VkZWRTdGVwcxILCgNydW4YASABKA0SEgoKYWZ0ZXJfc3RlcBgCIAEoASKAAgoFUG9pbnQSCwoDcnVuGAEgASgNEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARI5CgdzY2FsYXJzGAUgAygLMigudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnQuU2NhbGFyc0VudHJ5EicKBm90aGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKc3VwZXJzZWRlZBgHIAEoCBILCgNrZXkYCCABKAkaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEisQEKC1F1ZXJ5U2VyaWVzEg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8iSgoJU2VyaWVzU2V0EisKBnNlcmllcxgBIAMoCzIbLnRyYWlueWFyZC5jb21tb24udjEuU2VyaWVzEhAKCHBvc2l0aW9uGAIgASgBIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiTwoRUXVlcnlTeXN0ZW1Qb2ludHMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0iUgoPU3lzdGVtUG9pbnRQYWdlEjEKBnBvaW50cxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVBvaW50EgwKBG5leHQYAiABKAkihAEKC1N5c3RlbVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRINCgVhdF9tcxgDIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESMQoGc2FtcGxlGAUgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiHQoMUXVlcnlQcm9maWxlEg0KBXRyaWFsGAEgASgJIm4KDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEikKBXBhY2VzGAIgAygLMhoudHJhaW55YXJkLmNvbW1hbmQudjEuUGFjZSKJAQoLU3lzdGVtVG90YWwSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFZ3JvdXAYAyABKAkSDgoGZGV2aWNlGAQgASgJEg8KB3NhbXBsZXMYBSABKAESLwoFdmFsdWUYBiABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjMKBFBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
 
 /**
  * Subject ty.cmd.metrics.QueryPoints. Answers PointPage. Points are in the order (run, steps completed, key).
@@ -122,6 +122,13 @@ export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
    * @generated from field: double position = 3;
    */
   position: number;
+
+  /**
+   * Of the experiment's stream of points: all points up to here can be in the pages, none after it are in this one.
+   *
+   * @generated from field: double stream_position = 4;
+   */
+  streamPosition: number;
 };
 
 /**
@@ -130,6 +137,138 @@ export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
  */
 export const PointPageSchema: GenMessage<PointPage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 3);
+
+/**
+ * The points of an experiment in the order in which they were committed. Answers StreamedPointPage.
+ *
+ * @generated from message trainyard.command.v1.QueryStreamedPoints
+ */
+export type QueryStreamedPoints = Message<"trainyard.command.v1.QueryStreamedPoints"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * Empty for those of all trials, of all groups.
+   *
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: string group = 3;
+   */
+  group: string;
+
+  /**
+   * Those after this position; absent for none, with the latest position as next.
+   *
+   * @generated from field: optional double after = 4;
+   */
+  after?: number | undefined;
+
+  /**
+   * @generated from field: uint32 limit = 5;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QueryStreamedPoints.
+ * Use `create(QueryStreamedPointsSchema)` to create a new message.
+ */
+export const QueryStreamedPointsSchema: GenMessage<QueryStreamedPoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 4);
+
+/**
+ * @generated from message trainyard.command.v1.StreamedPointPage
+ */
+export type StreamedPointPage = Message<"trainyard.command.v1.StreamedPointPage"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.StreamedPoint items = 1;
+   */
+  items: StreamedPoint[];
+
+  /**
+   * Where the reader continues: the value of after.
+   *
+   * @generated from field: double next = 2;
+   */
+  next: number;
+
+  /**
+   * There are more now.
+   *
+   * @generated from field: bool more = 3;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.StreamedPointPage.
+ * Use `create(StreamedPointPageSchema)` to create a new message.
+ */
+export const StreamedPointPageSchema: GenMessage<StreamedPointPage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 5);
+
+/**
+ * One of point and superseded.
+ *
+ * @generated from message trainyard.command.v1.StreamedPoint
+ */
+export type StreamedPoint = Message<"trainyard.command.v1.StreamedPoint"> & {
+  /**
+   * @generated from field: double position = 1;
+   */
+  position: number;
+
+  /**
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: optional trainyard.command.v1.Point point = 3;
+   */
+  point?: Point | undefined;
+
+  /**
+   * @generated from field: optional trainyard.command.v1.SupersededSteps superseded = 4;
+   */
+  superseded?: SupersededSteps | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.StreamedPoint.
+ * Use `create(StreamedPointSchema)` to create a new message.
+ */
+export const StreamedPointSchema: GenMessage<StreamedPoint> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 6);
+
+/**
+ * From now on the points of the trial's runs before `run` count up to `after_step` only; below 0: none of them counts.
+ *
+ * @generated from message trainyard.command.v1.SupersededSteps
+ */
+export type SupersededSteps = Message<"trainyard.command.v1.SupersededSteps"> & {
+  /**
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+
+  /**
+   * @generated from field: double after_step = 2;
+   */
+  afterStep: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.SupersededSteps.
+ * Use `create(SupersededStepsSchema)` to create a new message.
+ */
+export const SupersededStepsSchema: GenMessage<SupersededSteps> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 7);
 
 /**
  * @generated from message trainyard.command.v1.Point
@@ -173,6 +312,13 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
    * @generated from field: bool superseded = 7;
    */
   superseded: boolean;
+
+  /**
+   * The report's, unique within its run.
+   *
+   * @generated from field: string key = 8;
+   */
+  key: string;
 };
 
 /**
@@ -180,7 +326,7 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
  * Use `create(PointSchema)` to create a new message.
  */
 export const PointSchema: GenMessage<Point> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 4);
+  messageDesc(file_trainyard_command_v1_metrics, 8);
 
 /**
  * Answers SeriesSet: trial by trial, in it name by name, in the order in which they were given.
@@ -249,7 +395,7 @@ export type QuerySeries = Message<"trainyard.command.v1.QuerySeries"> & {
  * Use `create(QuerySeriesSchema)` to create a new message.
  */
 export const QuerySeriesSchema: GenMessage<QuerySeries> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 5);
+  messageDesc(file_trainyard_command_v1_metrics, 9);
 
 /**
  * @generated from message trainyard.command.v1.SeriesSet
@@ -273,7 +419,7 @@ export type SeriesSet = Message<"trainyard.command.v1.SeriesSet"> & {
  * Use `create(SeriesSetSchema)` to create a new message.
  */
 export const SeriesSetSchema: GenMessage<SeriesSet> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 6);
+  messageDesc(file_trainyard_command_v1_metrics, 10);
 
 /**
  * The metrics that a trial has reported. Answers MetricNamePage, in the order of group, name and kind.
@@ -316,7 +462,7 @@ export type QueryMetricNames = Message<"trainyard.command.v1.QueryMetricNames"> 
  * Use `create(QueryMetricNamesSchema)` to create a new message.
  */
 export const QueryMetricNamesSchema: GenMessage<QueryMetricNames> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 7);
+  messageDesc(file_trainyard_command_v1_metrics, 11);
 
 /**
  * @generated from message trainyard.command.v1.MetricNamePage
@@ -340,7 +486,7 @@ export type MetricNamePage = Message<"trainyard.command.v1.MetricNamePage"> & {
  * Use `create(MetricNamePageSchema)` to create a new message.
  */
 export const MetricNamePageSchema: GenMessage<MetricNamePage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 8);
+  messageDesc(file_trainyard_command_v1_metrics, 12);
 
 /**
  * Answers SystemPointPage, in the order (time, run, key).
@@ -378,7 +524,7 @@ export type QuerySystemPoints = Message<"trainyard.command.v1.QuerySystemPoints"
  * Use `create(QuerySystemPointsSchema)` to create a new message.
  */
 export const QuerySystemPointsSchema: GenMessage<QuerySystemPoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 9);
+  messageDesc(file_trainyard_command_v1_metrics, 13);
 
 /**
  * @generated from message trainyard.command.v1.SystemPointPage
@@ -402,7 +548,7 @@ export type SystemPointPage = Message<"trainyard.command.v1.SystemPointPage"> & 
  * Use `create(SystemPointPageSchema)` to create a new message.
  */
 export const SystemPointPageSchema: GenMessage<SystemPointPage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 10);
+  messageDesc(file_trainyard_command_v1_metrics, 14);
 
 /**
  * @generated from message trainyard.command.v1.SystemPoint
@@ -439,7 +585,7 @@ export type SystemPoint = Message<"trainyard.command.v1.SystemPoint"> & {
  * Use `create(SystemPointSchema)` to create a new message.
  */
 export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 11);
+  messageDesc(file_trainyard_command_v1_metrics, 15);
 
 /**
  * A summary of all system points of a trial, and the speed of its runs. Answers ProfileSummary.
@@ -458,7 +604,7 @@ export type QueryProfile = Message<"trainyard.command.v1.QueryProfile"> & {
  * Use `create(QueryProfileSchema)` to create a new message.
  */
 export const QueryProfileSchema: GenMessage<QueryProfile> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 12);
+  messageDesc(file_trainyard_command_v1_metrics, 16);
 
 /**
  * @generated from message trainyard.command.v1.ProfileSummary
@@ -482,7 +628,7 @@ export type ProfileSummary = Message<"trainyard.command.v1.ProfileSummary"> & {
  * Use `create(ProfileSummarySchema)` to create a new message.
  */
 export const ProfileSummarySchema: GenMessage<ProfileSummary> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 13);
+  messageDesc(file_trainyard_command_v1_metrics, 17);
 
 /**
  * All samples of one quantity.
@@ -526,7 +672,7 @@ export type SystemTotal = Message<"trainyard.command.v1.SystemTotal"> & {
  * Use `create(SystemTotalSchema)` to create a new message.
  */
 export const SystemTotalSchema: GenMessage<SystemTotal> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 14);
+  messageDesc(file_trainyard_command_v1_metrics, 18);
 
 /**
  * From the first training report of a run to its last.
@@ -555,5 +701,5 @@ export type Pace = Message<"trainyard.command.v1.Pace"> & {
  * Use `create(PaceSchema)` to create a new message.
  */
 export const PaceSchema: GenMessage<Pace> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 15);
+  messageDesc(file_trainyard_command_v1_metrics, 19);
 

@@ -5,13 +5,15 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Place } from "../../common/v1/spaces_pb.ts";
+import { file_trainyard_common_v1_spaces } from "../../common/v1/spaces_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/command/v1/models.proto.
  */
 export const file_trainyard_command_v1_models: GenFile = /*@__PURE__*/
-  fileDesc("CiF0cmFpbnlhcmQvY29tbWFuZC92MS9tb2RlbHMucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxImAKC0NyZWF0ZU1vZGVsEg0KBW1vZGVsGAEgASgJEi8KBXdvcmRzGAIgASgLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuTW9kZWxXb3JkcxIRCgl3b3Jrc3BhY2UYAyABKAkiqgEKCk1vZGVsV29yZHMSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARISCgVub3RlcxgCIAEoCUgBiAEBEhIKCmFkZF9sYWJlbHMYAyADKAkSFQoNcmVtb3ZlX2xhYmVscxgEIAMoCRIpCghtZXRhZGF0YRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2Rlc2NyaXB0aW9uQggKBl9ub3RlcyJPCg1EZXNjcmliZU1vZGVsEg0KBW1vZGVsGAEgASgJEi8KBXdvcmRzGAIgASgLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuTW9kZWxXb3JkcyI/CgxBcmNoaXZlTW9kZWwSDQoFbW9kZWwYASABKAkSEAoIYXJjaGl2ZWQYAiABKAgSDgoGcmVhc29uGAMgASgJIqkBCg9SZWdpc3RlclZlcnNpb24SDQoFbW9kZWwYASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRIYChBzZW1hbnRpY192ZXJzaW9uGAMgASgJEi8KBXdvcmRzGAQgASgLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuTW9kZWxXb3JkcxIUCgxjcmVhdGVfbW9kZWwYBSABKAgSEgoKb25seV90cmlhbBgGIAEoCSJiCg9EZXNjcmliZVZlcnNpb24SDQoFbW9kZWwYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIvCgV3b3JkcxgDIAEoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLk1vZGVsV29yZHMiPwoNUmVtb3ZlVmVyc2lvbhINCgVtb2RlbBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCSJKCglNb3ZlQWxpYXMSDQoFbW9kZWwYASABKAkSDQoFYWxpYXMYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIOCgZyZWFzb24YBCABKAkiOwoLUmVtb3ZlQWxpYXMSDQoFbW9kZWwYASABKAkSDQoFYWxpYXMYAiABKAkSDgoGcmVhc29uGAMgASgJIi8KC01vZGVsQ2hhbmdlEhAKCHBvc2l0aW9uGAEgASgBEg4KBm51bWJlchgCIAEoDWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("CiF0cmFpbnlhcmQvY29tbWFuZC92MS9tb2RlbHMucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIpoBCgtDcmVhdGVNb2RlbBINCgVtb2RlbBgBIAEoCRIvCgV3b3JkcxgCIAEoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLk1vZGVsV29yZHMSEQoJd29ya3NwYWNlGAMgASgJEi4KBXBsYWNlGAQgASgLMhoudHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZUgAiAEBQggKBl9wbGFjZSKqAQoKTW9kZWxXb3JkcxIYCgtkZXNjcmlwdGlvbhgBIAEoCUgAiAEBEhIKBW5vdGVzGAIgASgJSAGIAQESEgoKYWRkX2xhYmVscxgDIAMoCRIVCg1yZW1vdmVfbGFiZWxzGAQgAygJEikKCG1ldGFkYXRhGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzIk8KDURlc2NyaWJlTW9kZWwSDQoFbW9kZWwYASABKAkSLwoFd29yZHMYAiABKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5Nb2RlbFdvcmRzIkUKCU1vdmVNb2RlbBINCgVtb2RlbBgBIAEoCRIpCgVwbGFjZRgCIAEoCzIaLnRyYWlueWFyZC5jb21tb24udjEuUGxhY2UiPwoMQXJjaGl2ZU1vZGVsEg0KBW1vZGVsGAEgASgJEhAKCGFyY2hpdmVkGAIgASgIEg4KBnJlYXNvbhgDIAEoCSKpAQoPUmVnaXN0ZXJWZXJzaW9uEg0KBW1vZGVsGAEgASgJEhIKCmNoZWNrcG9pbnQYAiABKAkSGAoQc2VtYW50aWNfdmVyc2lvbhgDIAEoCRIvCgV3b3JkcxgEIAEoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLk1vZGVsV29yZHMSFAoMY3JlYXRlX21vZGVsGAUgASgIEhIKCm9ubHlfdHJpYWwYBiABKAkiYgoPRGVzY3JpYmVWZXJzaW9uEg0KBW1vZGVsGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSLwoFd29yZHMYAyABKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5Nb2RlbFdvcmRzIj8KDVJlbW92ZVZlcnNpb24SDQoFbW9kZWwYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkiSgoJTW92ZUFsaWFzEg0KBW1vZGVsGAEgASgJEg0KBWFsaWFzGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSDgoGcmVhc29uGAQgASgJIjsKC1JlbW92ZUFsaWFzEg0KBW1vZGVsGAEgASgJEg0KBWFsaWFzGAIgASgJEg4KBnJlYXNvbhgDIAEoCSIvCgtNb2RlbENoYW5nZRIQCghwb3NpdGlvbhgBIAEoARIOCgZudW1iZXIYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_spaces]);
 
 /**
  * @generated from message trainyard.command.v1.CreateModel
@@ -31,6 +33,13 @@ export type CreateModel = Message<"trainyard.command.v1.CreateModel"> & {
    * @generated from field: string workspace = 3;
    */
   workspace: string;
+
+  /**
+   * Where it is created; absent for the name alone, unchecked.
+   *
+   * @generated from field: optional trainyard.common.v1.Place place = 4;
+   */
+  place?: Place | undefined;
 };
 
 /**
@@ -104,6 +113,30 @@ export const DescribeModelSchema: GenMessage<DescribeModel> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_models, 2);
 
 /**
+ * @generated from message trainyard.command.v1.MoveModel
+ */
+export type MoveModel = Message<"trainyard.command.v1.MoveModel"> & {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * Its workspace; the project is ignored.
+   *
+   * @generated from field: trainyard.common.v1.Place place = 2;
+   */
+  place?: Place | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.MoveModel.
+ * Use `create(MoveModelSchema)` to create a new message.
+ */
+export const MoveModelSchema: GenMessage<MoveModel> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_models, 3);
+
+/**
  * @generated from message trainyard.command.v1.ArchiveModel
  */
 export type ArchiveModel = Message<"trainyard.command.v1.ArchiveModel"> & {
@@ -130,7 +163,7 @@ export type ArchiveModel = Message<"trainyard.command.v1.ArchiveModel"> & {
  * Use `create(ArchiveModelSchema)` to create a new message.
  */
 export const ArchiveModelSchema: GenMessage<ArchiveModel> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_models, 3);
+  messageDesc(file_trainyard_command_v1_models, 4);
 
 /**
  * @generated from message trainyard.command.v1.RegisterVersion
@@ -178,7 +211,7 @@ export type RegisterVersion = Message<"trainyard.command.v1.RegisterVersion"> & 
  * Use `create(RegisterVersionSchema)` to create a new message.
  */
 export const RegisterVersionSchema: GenMessage<RegisterVersion> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_models, 4);
+  messageDesc(file_trainyard_command_v1_models, 5);
 
 /**
  * @generated from message trainyard.command.v1.DescribeVersion
@@ -205,7 +238,7 @@ export type DescribeVersion = Message<"trainyard.command.v1.DescribeVersion"> & 
  * Use `create(DescribeVersionSchema)` to create a new message.
  */
 export const DescribeVersionSchema: GenMessage<DescribeVersion> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_models, 5);
+  messageDesc(file_trainyard_command_v1_models, 6);
 
 /**
  * The checkpoint of the version is pinned by it no longer.
@@ -234,7 +267,7 @@ export type RemoveVersion = Message<"trainyard.command.v1.RemoveVersion"> & {
  * Use `create(RemoveVersionSchema)` to create a new message.
  */
 export const RemoveVersionSchema: GenMessage<RemoveVersion> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_models, 6);
+  messageDesc(file_trainyard_command_v1_models, 7);
 
 /**
  * @generated from message trainyard.command.v1.MoveAlias
@@ -266,7 +299,7 @@ export type MoveAlias = Message<"trainyard.command.v1.MoveAlias"> & {
  * Use `create(MoveAliasSchema)` to create a new message.
  */
 export const MoveAliasSchema: GenMessage<MoveAlias> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_models, 7);
+  messageDesc(file_trainyard_command_v1_models, 8);
 
 /**
  * @generated from message trainyard.command.v1.RemoveAlias
@@ -293,7 +326,7 @@ export type RemoveAlias = Message<"trainyard.command.v1.RemoveAlias"> & {
  * Use `create(RemoveAliasSchema)` to create a new message.
  */
 export const RemoveAliasSchema: GenMessage<RemoveAlias> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_models, 8);
+  messageDesc(file_trainyard_command_v1_models, 9);
 
 /**
  * @generated from message trainyard.command.v1.ModelChange
@@ -319,5 +352,5 @@ export type ModelChange = Message<"trainyard.command.v1.ModelChange"> & {
  * Use `create(ModelChangeSchema)` to create a new message.
  */
 export const ModelChangeSchema: GenMessage<ModelChange> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_models, 9);
+  messageDesc(file_trainyard_command_v1_models, 10);
 

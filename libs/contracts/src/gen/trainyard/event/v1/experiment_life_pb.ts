@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/experiment_life.proto.
  */
 export const file_trainyard_event_v1_experiment_life: GenFile = /*@__PURE__*/
-  fileDesc("Cih0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudF9saWZlLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEiwwEKE0V4cGVyaW1lbnRDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEhcKCm1heF90cmlhbHMYAiABKA1IAIgBARIXCgptYXhfbGVuZ3RoGAMgASgNSAGIAQESGAoLbGVuZ3RoX3VuaXQYBCABKAlIAogBARISCgV0cmlhbBgFIAEoDUgDiAEBQg0KC19tYXhfdHJpYWxzQg0KC19tYXhfbGVuZ3RoQg4KDF9sZW5ndGhfdW5pdEIICgZfdHJpYWwiWgoOVHJpYWxDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEh0KEGF3YWl0ZWRfdW50aWxfbXMYAiABKAFIAIgBAUITChFfYXdhaXRlZF91bnRpbF9tcyIkChJUcmlhbEtpbGxSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJYgZwcm90bzM");
+  fileDesc("Cih0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudF9saWZlLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEi1AEKE0V4cGVyaW1lbnRDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEhcKCm1heF90cmlhbHMYAiABKA1IAIgBARIXCgptYXhfbGVuZ3RoGAMgASgNSAGIAQESGAoLbGVuZ3RoX3VuaXQYBCABKAlIAogBARISCgV0cmlhbBgFIAEoDUgDiAEBEg8KB3JlcXVlc3QYBiABKAlCDQoLX21heF90cmlhbHNCDQoLX21heF9sZW5ndGhCDgoMX2xlbmd0aF91bml0QggKBl90cmlhbCJDChtFeHBlcmltZW50RGVsZXRpb25SZXF1ZXN0ZWQSFAoMZ3JhY2VfZW5kX21zGAEgASgBEg4KBnJlYXNvbhgCIAEoCSIaChhFeHBlcmltZW50RGVsZXRpb25VbmRvbmUiEwoRRXhwZXJpbWVudERlbGV0ZWQiWgoOVHJpYWxDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEh0KEGF3YWl0ZWRfdW50aWxfbXMYAiABKAFIAIgBAUITChFfYXdhaXRlZF91bnRpbF9tcyIkChJUcmlhbEtpbGxSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJYgZwcm90bzM");
 
 /**
  * A person had the experiment continue: its search takes up trials again. An experiment that had ended is active again.
@@ -50,6 +50,13 @@ export type ExperimentContinued = Message<"trainyard.event.v1.ExperimentContinue
    * @generated from field: optional uint32 trial = 5;
    */
   trial?: number | undefined;
+
+  /**
+   * The id of the commit that was asked for: the same request again is the same continuation.
+   *
+   * @generated from field: string request = 6;
+   */
+  request: string;
 };
 
 /**
@@ -58,6 +65,62 @@ export type ExperimentContinued = Message<"trainyard.event.v1.ExperimentContinue
  */
 export const ExperimentContinuedSchema: GenMessage<ExperimentContinued> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment_life, 0);
+
+/**
+ * A person had the experiment deleted, which has ended. Until the grace is over nothing of it is touched, and reads hide it.
+ *
+ * @generated from message trainyard.event.v1.ExperimentDeletionRequested
+ */
+export type ExperimentDeletionRequested = Message<"trainyard.event.v1.ExperimentDeletionRequested"> & {
+  /**
+   * In milliseconds since 1970.
+   *
+   * @generated from field: double grace_end_ms = 1;
+   */
+  graceEndMs: number;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentDeletionRequested.
+ * Use `create(ExperimentDeletionRequestedSchema)` to create a new message.
+ */
+export const ExperimentDeletionRequestedSchema: GenMessage<ExperimentDeletionRequested> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment_life, 1);
+
+/**
+ * A person took the deletion back within its grace.
+ *
+ * @generated from message trainyard.event.v1.ExperimentDeletionUndone
+ */
+export type ExperimentDeletionUndone = Message<"trainyard.event.v1.ExperimentDeletionUndone"> & {
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentDeletionUndone.
+ * Use `create(ExperimentDeletionUndoneSchema)` to create a new message.
+ */
+export const ExperimentDeletionUndoneSchema: GenMessage<ExperimentDeletionUndone> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment_life, 2);
+
+/**
+ * The grace is over: what services keep of the experiment goes. Its events stay.
+ *
+ * @generated from message trainyard.event.v1.ExperimentDeleted
+ */
+export type ExperimentDeleted = Message<"trainyard.event.v1.ExperimentDeleted"> & {
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentDeleted.
+ * Use `create(ExperimentDeletedSchema)` to create a new message.
+ */
+export const ExperimentDeletedSchema: GenMessage<ExperimentDeleted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment_life, 3);
 
 /**
  * The trial is open again. Its restarts count from 0, and its next run starts from its latest checkpoint.
@@ -85,7 +148,7 @@ export type TrialContinued = Message<"trainyard.event.v1.TrialContinued"> & {
  * Use `create(TrialContinuedSchema)` to create a new message.
  */
 export const TrialContinuedSchema: GenMessage<TrialContinued> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment_life, 1);
+  messageDesc(file_trainyard_event_v1_experiment_life, 4);
 
 /**
  * A person had the trial killed. Others of its experiment are not touched.
@@ -104,5 +167,5 @@ export type TrialKillRequested = Message<"trainyard.event.v1.TrialKillRequested"
  * Use `create(TrialKillRequestedSchema)` to create a new message.
  */
 export const TrialKillRequestedSchema: GenMessage<TrialKillRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment_life, 2);
+  messageDesc(file_trainyard_event_v1_experiment_life, 5);
 

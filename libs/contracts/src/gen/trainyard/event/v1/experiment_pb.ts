@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/experiment.proto.
  */
 export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkiaQoTRXhwZXJpbWVudERlc2NyaWJlZBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBmxhYmVscxgDIAMoCRINCgVub3RlcxgEIAEoCRIQCghyZXZpc2lvbhgFIAEoDSIkChJFeHBlcmltZW50QXJjaGl2ZWQSDgoGcmVhc29uGAEgASgJIhYKFEV4cGVyaW1lbnRVbmFyY2hpdmVkIpQCCgxUcmlhbENyZWF0ZWQSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZudW1iZXIYAiABKA0SMAoPaHlwZXJwYXJhbWV0ZXJzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIMCgRzZWVkGAQgASgNEh0KFXdhcm1fc3RhcnRfY2hlY2twb2ludBgFIAEoCRIUCgxzb3VyY2VfdHJpYWwYBiABKAkSDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcCg93YXJtX3N0YXJ0X3N0ZXAYCSABKAFIAIgBAUISChBfd2FybV9zdGFydF9zdGVwIr8CCgxSdW5SZXF1ZXN0ZWQSCwoDcnVuGAEgASgNEhcKD2Zyb21fY2hlY2twb2ludBgCIAEoCRIRCglmcm9tX3N0ZXAYAyABKAESMQoJcmVzb3VyY2VzGAQgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5SZXNvdXJjZXMSEwoLcHJlZW1wdGlibGUYBSABKAgSEgoKZXhwZXJpbWVudBgGIAEoCRIQCghkZWxheV9tcxgHIAEoARI4Cgdhdm9pZGVkGAogASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESFgoJd29ya3NwYWNlGAsgASgJSAGIAQESEgoFb3duZXIYDCABKAlIAogBAUIKCghfYXZvaWRlZEIMCgpfd29ya3NwYWNlQggKBl9vd25lciItCgpSdW5TdGFydGVkEgsKA3J1bhgBIAEoDRISCgphbGxvY2F0aW9uGAIgASgJIokBChBSdW5TdG9wUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIrCgRtb2RlGAIgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAyABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYBCABKAEi6QIKCFJ1bkVuZGVkEgsKA3J1bhgBIAEoDRIqCgN3aHkYAiABKA4yHS50cmFpbnlhcmQuZXZlbnQudjEuUnVuRW5kV2h5EigKBWV4aXRzGAMgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0Eg8KB21lc3NhZ2UYBCABKAkSGQoRY291bnRzX2FzX3Jlc3RhcnQYBSABKAgSOwoGc2VhbGVkGAYgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gAiAEBEh0KEGF3YWl0ZWRfdW50aWxfbXMYByABKAFIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQgkKB19zZWFsZWRCEwoRX2F3YWl0ZWRfdW50aWxfbXNCEQoPX2xhdW5jaF9mYWlsdXJlIngKE1J1bkNoZWNrcG9pbnRzTmFtZWQSCwoDcnVuGAEgASgNEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhgKEGF3YWl0ZWRfdW50aWxfbXMYAyABKAEiQgoRVHJpYWxDaGVja3BvaW50ZWQSEgoKY2hlY2twb2ludBgBIAEoCRILCgNydW4YAiABKA0SDAoEc3RlcBgDIAEoASJhCgpUcmlhbEVuZGVkEjEKB291dGNvbWUYASABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEg4KBnJlYXNvbhgCIAEoCRIQCghyZXN0YXJ0cxgDIAEoDSpPCghTdG9wS2luZBIZChVTVE9QX0tJTkRfVU5TUEVDSUZJRUQQABIUChBTVE9QX0tJTkRfQ0FOQ0VMEAESEgoOU1RPUF9LSU5EX0tJTEwQAiqZAQoRRXhwZXJpbWVudE91dGNvbWUSIgoeRVhQRVJJTUVOVF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASIAocRVhQRVJJTUVOVF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG0VYUEVSSU1FTlRfT1VUQ09NRV9DQU5DRUxFRBACEh0KGUVYUEVSSU1FTlRfT1VUQ09NRV9GQUlMRUQQAyrvAQoJUnVuRW5kV2h5EhsKF1JVTl9FTkRfV0hZX1VOU1BFQ0lGSUVEEAASGAoUUlVOX0VORF9XSFlfRklOSVNIRUQQARIhCh1SVU5fRU5EX1dIWV9BQ0tOT1dMRURHRURfU1RPUBACEhYKElJVTl9FTkRfV0hZX0ZBSUxFRBADEhQKEFJVTl9FTkRfV0hZX0xPU1QQBBInCiNSVU5fRU5EX1dIWV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFEhYKElJVTl9FTkRfV0hZX0tJTExFRBAGEhkKFVJVTl9FTkRfV0hZX1dJVEhEUkFXThAHKswBCgxUcmlhbE91dGNvbWUSHQoZVFJJQUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhsKF1RSSUFMX09VVENPTUVfQ09NUExFVEVEEAESHwobVFJJQUxfT1VUQ09NRV9TVE9QUEVEX0VBUkxZEAISGgoWVFJJQUxfT1VUQ09NRV9DQU5DRUxFRBADEhgKFFRSSUFMX09VVENPTUVfRkFJTEVEEAQSKQolVFJJQUxfT1VUQ09NRV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvkCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBEh4KEXN1Ym1pc3Npb25fZGlnZXN0GA0gASgJSAGIAQFCCQoHX3BhcmVudEIUChJfc3VibWlzc2lvbl9kaWdlc3QiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkiaQoTRXhwZXJpbWVudERlc2NyaWJlZBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBmxhYmVscxgDIAMoCRINCgVub3RlcxgEIAEoCRIQCghyZXZpc2lvbhgFIAEoDSIkChJFeHBlcmltZW50QXJjaGl2ZWQSDgoGcmVhc29uGAEgASgJIhYKFEV4cGVyaW1lbnRVbmFyY2hpdmVkIjUKD0V4cGVyaW1lbnRNb3ZlZBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHcHJvamVjdBgCIAEoCSKUAgoMVHJpYWxDcmVhdGVkEhIKCmV4cGVyaW1lbnQYASABKAkSDgoGbnVtYmVyGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgEIAEoDRIdChV3YXJtX3N0YXJ0X2NoZWNrcG9pbnQYBSABKAkSFAoMc291cmNlX3RyaWFsGAYgASgJEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPd2FybV9zdGFydF9zdGVwGAkgASgBSACIAQFCEgoQX3dhcm1fc3RhcnRfc3RlcCK/AgoMUnVuUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIXCg9mcm9tX2NoZWNrcG9pbnQYAiABKAkSEQoJZnJvbV9zdGVwGAMgASgBEjEKCXJlc291cmNlcxgEIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhMKC3ByZWVtcHRpYmxlGAUgASgIEhIKCmV4cGVyaW1lbnQYBiABKAkSEAoIZGVsYXlfbXMYByABKAESOAoHYXZvaWRlZBgKIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuQXZvaWRlZEFnZW50c0gAiAEBEhYKCXdvcmtzcGFjZRgLIAEoCUgBiAEBEhIKBW93bmVyGAwgASgJSAKIAQFCCgoIX2F2b2lkZWRCDAoKX3dvcmtzcGFjZUIICgZfb3duZXIiLQoKUnVuU3RhcnRlZBILCgNydW4YASABKA0SEgoKYWxsb2NhdGlvbhgCIAEoCSKJAQoQUnVuU3RvcFJlcXVlc3RlZBILCgNydW4YASABKA0SKwoEbW9kZRgCIAEoDjIdLnRyYWlueWFyZC5jb21tb24udjEuU3RvcE1vZGUSKQoDd2h5GAMgASgOMhwudHJhaW55YXJkLmNvbW1vbi52MS5TdG9wV2h5EhAKCGdyYWNlX21zGAQgASgBIukCCghSdW5FbmRlZBILCgNydW4YASABKA0SKgoDd2h5GAIgASgOMh0udHJhaW55YXJkLmV2ZW50LnYxLlJ1bkVuZFdoeRIoCgVleGl0cxgDIAMoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdBIPCgdtZXNzYWdlGAQgASgJEhkKEWNvdW50c19hc19yZXN0YXJ0GAUgASgIEjsKBnNlYWxlZBgGIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAIgBARIdChBhd2FpdGVkX3VudGlsX21zGAcgASgBSAGIAQESPwoObGF1bmNoX2ZhaWx1cmUYCCABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkxhdW5jaEZhaWx1cmVIAogBAUIJCgdfc2VhbGVkQhMKEV9hd2FpdGVkX3VudGlsX21zQhEKD19sYXVuY2hfZmFpbHVyZSJ4ChNSdW5DaGVja3BvaW50c05hbWVkEgsKA3J1bhgBIAEoDRI6CgtjaGVja3BvaW50cxgCIAMoCzIlLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludBIYChBhd2FpdGVkX3VudGlsX21zGAMgASgBIkIKEVRyaWFsQ2hlY2twb2ludGVkEhIKCmNoZWNrcG9pbnQYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAEiYQoKVHJpYWxFbmRlZBIxCgdvdXRjb21lGAEgASgOMiAudHJhaW55YXJkLmV2ZW50LnYxLlRyaWFsT3V0Y29tZRIOCgZyZWFzb24YAiABKAkSEAoIcmVzdGFydHMYAyABKA0qTwoIU3RvcEtpbmQSGQoVU1RPUF9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQU1RPUF9LSU5EX0NBTkNFTBABEhIKDlNUT1BfS0lORF9LSUxMEAIqmQEKEUV4cGVyaW1lbnRPdXRjb21lEiIKHkVYUEVSSU1FTlRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEiAKHEVYUEVSSU1FTlRfT1VUQ09NRV9DT01QTEVURUQQARIfChtFWFBFUklNRU5UX09VVENPTUVfQ0FOQ0VMRUQQAhIdChlFWFBFUklNRU5UX09VVENPTUVfRkFJTEVEEAMq7wEKCVJ1bkVuZFdoeRIbChdSVU5fRU5EX1dIWV9VTlNQRUNJRklFRBAAEhgKFFJVTl9FTkRfV0hZX0ZJTklTSEVEEAESIQodUlVOX0VORF9XSFlfQUNLTk9XTEVER0VEX1NUT1AQAhIWChJSVU5fRU5EX1dIWV9GQUlMRUQQAxIUChBSVU5fRU5EX1dIWV9MT1NUEAQSJwojUlVOX0VORF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQBRIWChJSVU5fRU5EX1dIWV9LSUxMRUQQBhIZChVSVU5fRU5EX1dIWV9XSVRIRFJBV04QByrMAQoMVHJpYWxPdXRjb21lEh0KGVRSSUFMX09VVENPTUVfVU5TUEVDSUZJRUQQABIbChdUUklBTF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG1RSSUFMX09VVENPTUVfU1RPUFBFRF9FQVJMWRACEhoKFlRSSUFMX09VVENPTUVfQ0FOQ0VMRUQQAxIYChRUUklBTF9PVVRDT01FX0ZBSUxFRBAEEikKJVRSSUFMX09VVENPTUVfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQBWIGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
  * The experiment is accepted. Its model code was stored under its digest before this event.
@@ -88,6 +88,13 @@ export type ExperimentCreated = Message<"trainyard.event.v1.ExperimentCreated"> 
    * @generated from field: optional trainyard.event.v1.ExperimentParent parent = 12;
    */
   parent?: ExperimentParent | undefined;
+
+  /**
+   * SHA-256, hex, of the SubmissionRecord, which was stored under it before this event.
+   *
+   * @generated from field: optional string submission_digest = 13;
+   */
+  submissionDigest?: string | undefined;
 };
 
 /**
@@ -274,6 +281,30 @@ export const ExperimentUnarchivedSchema: GenMessage<ExperimentUnarchived> = /*@_
   messageDesc(file_trainyard_event_v1_experiment, 8);
 
 /**
+ * A person moved the experiment into a project. Runs that are requested from now on count for the quota of that workspace.
+ *
+ * @generated from message trainyard.event.v1.ExperimentMoved
+ */
+export type ExperimentMoved = Message<"trainyard.event.v1.ExperimentMoved"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ExperimentMoved.
+ * Use `create(ExperimentMovedSchema)` to create a new message.
+ */
+export const ExperimentMovedSchema: GenMessage<ExperimentMoved> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment, 9);
+
+/**
  * The trial was created with the hyperparameters that the search proposed.
  *
  * @generated from message trainyard.event.v1.TrialCreated
@@ -336,7 +367,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
  * Use `create(TrialCreatedSchema)` to create a new message.
  */
 export const TrialCreatedSchema: GenMessage<TrialCreated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 9);
+  messageDesc(file_trainyard_event_v1_experiment, 10);
 
 /**
  * The trial requests a run from the scheduler. The run supersedes earlier runs of the trial.
@@ -410,7 +441,7 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
  * Use `create(RunRequestedSchema)` to create a new message.
  */
 export const RunRequestedSchema: GenMessage<RunRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 10);
+  messageDesc(file_trainyard_event_v1_experiment, 11);
 
 /**
  * The processes of the run have started.
@@ -434,7 +465,7 @@ export type RunStarted = Message<"trainyard.event.v1.RunStarted"> & {
  * Use `create(RunStartedSchema)` to create a new message.
  */
 export const RunStartedSchema: GenMessage<RunStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 11);
+  messageDesc(file_trainyard_event_v1_experiment, 12);
 
 /**
  * The run has to stop. The SDK reads the request with the signals call, and the scheduler enforces it.
@@ -470,7 +501,7 @@ export type RunStopRequested = Message<"trainyard.event.v1.RunStopRequested"> & 
  * Use `create(RunStopRequestedSchema)` to create a new message.
  */
 export const RunStopRequestedSchema: GenMessage<RunStopRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 12);
+  messageDesc(file_trainyard_event_v1_experiment, 13);
 
 /**
  * The run has ended, with the reason, and whether it counts as a restart.
@@ -531,7 +562,7 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
  * Use `create(RunEndedSchema)` to create a new message.
  */
 export const RunEndedSchema: GenMessage<RunEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 13);
+  messageDesc(file_trainyard_event_v1_experiment, 14);
 
 /**
  * A lost agent has returned and reported the checkpoints that a lost run stored there. They may still complete, until a
@@ -563,7 +594,7 @@ export type RunCheckpointsNamed = Message<"trainyard.event.v1.RunCheckpointsName
  * Use `create(RunCheckpointsNamedSchema)` to create a new message.
  */
 export const RunCheckpointsNamedSchema: GenMessage<RunCheckpointsNamed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 14);
+  messageDesc(file_trainyard_event_v1_experiment, 15);
 
 /**
  * A checkpoint of the trial's latest run is complete. Later runs may start from it.
@@ -594,7 +625,7 @@ export type TrialCheckpointed = Message<"trainyard.event.v1.TrialCheckpointed"> 
  * Use `create(TrialCheckpointedSchema)` to create a new message.
  */
 export const TrialCheckpointedSchema: GenMessage<TrialCheckpointed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 15);
+  messageDesc(file_trainyard_event_v1_experiment, 16);
 
 /**
  * The trial has ended.
@@ -623,7 +654,7 @@ export type TrialEnded = Message<"trainyard.event.v1.TrialEnded"> & {
  * Use `create(TrialEndedSchema)` to create a new message.
  */
 export const TrialEndedSchema: GenMessage<TrialEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 16);
+  messageDesc(file_trainyard_event_v1_experiment, 17);
 
 /**
  * @generated from enum trainyard.event.v1.StopKind

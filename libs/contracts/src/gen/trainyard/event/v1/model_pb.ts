@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/model.proto.
  */
 export const file_trainyard_event_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvbW9kZWwucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSKMAQoMTW9kZWxDcmVhdGVkEhMKC2Rlc2NyaXB0aW9uGAEgASgJEg0KBW5vdGVzGAIgASgJEg4KBmxhYmVscxgDIAMoCRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEQoJd29ya3NwYWNlGAUgASgJEgoKAmJ5GAYgASgJInsKDk1vZGVsRGVzY3JpYmVkEhMKC2Rlc2NyaXB0aW9uGAEgASgJEg0KBW5vdGVzGAIgASgJEg4KBmxhYmVscxgDIAMoCRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSCgoCYnkYBSABKAkiKwoNTW9kZWxBcmNoaXZlZBIOCgZyZWFzb24YASABKAkSCgoCYnkYAiABKAkiHQoPTW9kZWxVbmFyY2hpdmVkEgoKAmJ5GAEgASgJItsCChFWZXJzaW9uUmVnaXN0ZXJlZBIOCgZudW1iZXIYASABKA0SGAoQc2VtYW50aWNfdmVyc2lvbhgCIAEoCRISCgpjaGVja3BvaW50GAMgASgJEg0KBXRyaWFsGAQgASgJEgsKA3J1bhgFIAEoDRIMCgRzdGVwGAYgASgBEkMKB21ldHJpY3MYByADKAsyMi50cmFpbnlhcmQuZXZlbnQudjEuVmVyc2lvblJlZ2lzdGVyZWQuTWV0cmljc0VudHJ5EhMKC2Rlc2NyaXB0aW9uGAggASgJEg0KBW5vdGVzGAkgASgJEg4KBmxhYmVscxgKIAMoCRIpCghtZXRhZGF0YRgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSCgoCYnkYDCABKAkaLgoMTWV0cmljc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEijQEKEFZlcnNpb25EZXNjcmliZWQSDgoGbnVtYmVyGAEgASgNEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg0KBW5vdGVzGAMgASgJEg4KBmxhYmVscxgEIAMoCRIpCghtZXRhZGF0YRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSCgoCYnkYBiABKAkiUAoOVmVyc2lvblJlbW92ZWQSDgoGbnVtYmVyGAEgASgNEhIKCmNoZWNrcG9pbnQYAiABKAkSDgoGcmVhc29uGAMgASgJEgoKAmJ5GAQgASgJIlwKCkFsaWFzTW92ZWQSDQoFYWxpYXMYASABKAkSDgoGbnVtYmVyGAIgASgNEhMKC2Zyb21fbnVtYmVyGAMgASgNEg4KBnJlYXNvbhgEIAEoCRIKCgJieRgFIAEoCSJJCgxBbGlhc1JlbW92ZWQSDQoFYWxpYXMYASABKAkSDgoGbnVtYmVyGAIgASgNEg4KBnJlYXNvbhgDIAEoCRIKCgJieRgEIAEoCWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvbW9kZWwucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSKMAQoMTW9kZWxDcmVhdGVkEhMKC2Rlc2NyaXB0aW9uGAEgASgJEg0KBW5vdGVzGAIgASgJEg4KBmxhYmVscxgDIAMoCRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEQoJd29ya3NwYWNlGAUgASgJEgoKAmJ5GAYgASgJInsKDk1vZGVsRGVzY3JpYmVkEhMKC2Rlc2NyaXB0aW9uGAEgASgJEg0KBW5vdGVzGAIgASgJEg4KBmxhYmVscxgDIAMoCRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSCgoCYnkYBSABKAkiKwoNTW9kZWxBcmNoaXZlZBIOCgZyZWFzb24YASABKAkSCgoCYnkYAiABKAkiHQoPTW9kZWxVbmFyY2hpdmVkEgoKAmJ5GAEgASgJIisKCk1vZGVsTW92ZWQSEQoJd29ya3NwYWNlGAEgASgJEgoKAmJ5GAIgASgJItsCChFWZXJzaW9uUmVnaXN0ZXJlZBIOCgZudW1iZXIYASABKA0SGAoQc2VtYW50aWNfdmVyc2lvbhgCIAEoCRISCgpjaGVja3BvaW50GAMgASgJEg0KBXRyaWFsGAQgASgJEgsKA3J1bhgFIAEoDRIMCgRzdGVwGAYgASgBEkMKB21ldHJpY3MYByADKAsyMi50cmFpbnlhcmQuZXZlbnQudjEuVmVyc2lvblJlZ2lzdGVyZWQuTWV0cmljc0VudHJ5EhMKC2Rlc2NyaXB0aW9uGAggASgJEg0KBW5vdGVzGAkgASgJEg4KBmxhYmVscxgKIAMoCRIpCghtZXRhZGF0YRgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSCgoCYnkYDCABKAkaLgoMTWV0cmljc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEijQEKEFZlcnNpb25EZXNjcmliZWQSDgoGbnVtYmVyGAEgASgNEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg0KBW5vdGVzGAMgASgJEg4KBmxhYmVscxgEIAMoCRIpCghtZXRhZGF0YRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSCgoCYnkYBiABKAkiUAoOVmVyc2lvblJlbW92ZWQSDgoGbnVtYmVyGAEgASgNEhIKCmNoZWNrcG9pbnQYAiABKAkSDgoGcmVhc29uGAMgASgJEgoKAmJ5GAQgASgJIlwKCkFsaWFzTW92ZWQSDQoFYWxpYXMYASABKAkSDgoGbnVtYmVyGAIgASgNEhMKC2Zyb21fbnVtYmVyGAMgASgNEg4KBnJlYXNvbhgEIAEoCRIKCgJieRgFIAEoCSJJCgxBbGlhc1JlbW92ZWQSDQoFYWxpYXMYASABKAkSDgoGbnVtYmVyGAIgASgNEg4KBnJlYXNvbhgDIAEoCRIKCgJieRgEIAEoCWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * A model was created. It has no versions yet.
@@ -140,6 +140,30 @@ export const ModelUnarchivedSchema: GenMessage<ModelUnarchived> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_model, 3);
 
 /**
+ * A person moved the model into a workspace.
+ *
+ * @generated from message trainyard.event.v1.ModelMoved
+ */
+export type ModelMoved = Message<"trainyard.event.v1.ModelMoved"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: string by = 2;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ModelMoved.
+ * Use `create(ModelMovedSchema)` to create a new message.
+ */
+export const ModelMovedSchema: GenMessage<ModelMoved> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_model, 4);
+
+/**
  * A complete checkpoint became a version of the model. The same commit pins the checkpoint.
  *
  * @generated from message trainyard.event.v1.VersionRegistered
@@ -217,7 +241,7 @@ export type VersionRegistered = Message<"trainyard.event.v1.VersionRegistered"> 
  * Use `create(VersionRegisteredSchema)` to create a new message.
  */
 export const VersionRegisteredSchema: GenMessage<VersionRegistered> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_model, 4);
+  messageDesc(file_trainyard_event_v1_model, 5);
 
 /**
  * What people wrote about the version was changed. The fields are all of it from now on.
@@ -261,7 +285,7 @@ export type VersionDescribed = Message<"trainyard.event.v1.VersionDescribed"> & 
  * Use `create(VersionDescribedSchema)` to create a new message.
  */
 export const VersionDescribedSchema: GenMessage<VersionDescribed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_model, 5);
+  messageDesc(file_trainyard_event_v1_model, 6);
 
 /**
  * The version was removed. The same commit unpins its checkpoint.
@@ -295,7 +319,7 @@ export type VersionRemoved = Message<"trainyard.event.v1.VersionRemoved"> & {
  * Use `create(VersionRemovedSchema)` to create a new message.
  */
 export const VersionRemovedSchema: GenMessage<VersionRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_model, 6);
+  messageDesc(file_trainyard_event_v1_model, 7);
 
 /**
  * The alias names this version from now on.
@@ -336,7 +360,7 @@ export type AliasMoved = Message<"trainyard.event.v1.AliasMoved"> & {
  * Use `create(AliasMovedSchema)` to create a new message.
  */
 export const AliasMovedSchema: GenMessage<AliasMoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_model, 7);
+  messageDesc(file_trainyard_event_v1_model, 8);
 
 /**
  * The alias names no version any more.
@@ -372,5 +396,5 @@ export type AliasRemoved = Message<"trainyard.event.v1.AliasRemoved"> & {
  * Use `create(AliasRemovedSchema)` to create a new message.
  */
 export const AliasRemovedSchema: GenMessage<AliasRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_model, 8);
+  messageDesc(file_trainyard_event_v1_model, 9);
 

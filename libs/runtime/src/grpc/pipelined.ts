@@ -1,0 +1,41 @@
+/**
+ * The results of a task for each item, in the order of the items, while at most `most` tasks are under way. An item is taken
+ * only when there is room for it, so a source that waits to be read is held back.
+ */
+export async function* pipelined<Item, Result>(
+  items: AsyncIterable<Item>,
+  most: number,
+  task: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const iterator = items[Symbol.asyncIterator]();
+  const running: Promise<Result>[] = [];
+  let next: Promise<IteratorResult<Item>> | null = null;
+  let isOver = false;
+  try {
+    while (!isOver || running.length > 0) {
+      if (!isOver && running.length < most) next ??= iterator.next();
+      const [oldest] = running;
+      const first = await Promise.race([
+        ...(oldest === undefined ? [] : [oldest.then((result) => ({ result }))]),
+        ...(next === null ? [] : [next.then((item) => ({ item }))]),
+      ]);
+      if ("result" in first) {
+        void running.shift();
+        yield first.result;
+        continue;
+      }
+      next = null;
+      if (first.item.done === true) {
+        isOver = true;
+        continue;
+      }
+      const started = task(first.item.value);
+      // One that fails is heard of in its turn, or not at all when an earlier one has failed.
+      started.catch(() => {});
+      running.push(started);
+    }
+  } finally {
+    next?.catch(() => {});
+    if (!isOver) void iterator.return?.()?.catch(() => {});
+  }
+}

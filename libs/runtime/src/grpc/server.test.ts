@@ -1,0 +1,189 @@
+import { once } from "node:events";
+import { Client, credentials } from "@grpc/grpc-js";
+import { ReportService } from "@trainyard/contracts/api";
+import { Fault } from "@trainyard/kernel";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { GrpcClient } from "./client.ts";
+import { grpcService } from "./service.ts";
+import { startGrpcServer } from "./server.ts";
+
+type Caller = { readonly name: string };
+
+let stack: AsyncDisposableStack;
+let address = "";
+let raw: Client;
+let draining: AbortController;
+let unready: string | null;
+let handled: readonly string[];
+let sent = 0;
+
+const problem = (status: number, code: string) => Object.assign(new Error("no"), { status, code });
+
+const service = grpcService<typeof ReportService, Caller>(ReportService, {
+  writeReports: async ({ run }, { caller }) => {
+    handled = [...handled, `${caller.name} ${run}`];
+    if (run === "none") throw problem(404, "run_not_found");
+    return { accepted: 1, refused: [] };
+  },
+  streamReports: async function* (requests) {
+    for await (const { batch } of requests) {
+      // Without end, and more than the buffers on the way take.
+      for (let n = 0; batch === 77; n += 1) {
+        sent = n;
+        yield {
+          batch,
+          accepted: n,
+          refused: [{ key: "x".repeat(50_000), reason: "" }],
+          superseded: 0,
+        };
+      }
+      if (batch === 13) throw new Fault("away", "away", { retry: "now" });
+      yield { batch, accepted: 0, refused: [], superseded: 0 };
+    }
+  },
+});
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  draining = new AbortController();
+  [unready, handled] = [null, []];
+  const server = stack.use(
+    await startGrpcServer<Caller>(
+      {
+        services: [service],
+        admit: async (method, authorization) => {
+          if (authorization === undefined) throw problem(401, "no_token");
+          return { name: `${method} by ${authorization}` };
+        },
+        problemOf: (error) =>
+          error instanceof Fault
+            ? { status: 503, code: error.code, message: error.message }
+            : (error as Error & { status: number; code: string }),
+        readiness: () => unready,
+        draining: draining.signal,
+        messageBytesMax: 10_000,
+        slowMs: 300,
+      },
+      { host: "127.0.0.1", port: 0 },
+    ),
+  );
+  ({ address } = server);
+  raw = new Client(address.replace("http://", ""), credentials.createInsecure());
+  stack.defer(() => raw.close());
+});
+
+afterEach(() => stack.disposeAsync());
+
+const { writeReports, streamReports } = ReportService.method;
+
+const client = (token = "t"): GrpcClient => stack.use(new GrpcClient(address, token));
+
+const whole = (bytes: Buffer): Buffer => bytes;
+
+function health(name = ""): Promise<readonly number[]> {
+  const text = Buffer.from(name);
+  const asked = Buffer.concat([Buffer.from([0x0a, text.length]), text]);
+  return new Promise((resolve, reject) => {
+    raw.makeUnaryRequest("/grpc.health.v1.Health/Check", whole, whole, asked, (error, reply) =>
+      error === null ? resolve([...(reply ?? [])]) : reject(error),
+    );
+  });
+}
+
+test("a call is admitted by its method and token before its handler runs", async () => {
+  await client().call(writeReports, { run: "1.1#1" });
+  expect(handled).toEqual(["writeReports by Bearer t 1.1#1"]);
+  const failed = client("").call(writeReports, { run: "1.1#1" });
+  await expect(failed).rejects.toMatchObject({ code: 16 });
+  expect(handled).toHaveLength(1);
+});
+
+test("a failure has the gRPC status of its HTTP status, and its code as metadata", async () => {
+  const error = await client()
+    .call(writeReports, { run: "none" })
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 5, details: "no" });
+  const { metadata } = error as { readonly metadata: { get(name: string): unknown } };
+  expect(metadata.get("trainyard-code")).toEqual(["run_not_found"]);
+});
+
+test("a message beyond the limit is refused, and so is a method that nobody handles", async () => {
+  const large = client().call(writeReports, { run: "x".repeat(20_000) });
+  await expect(large).rejects.toMatchObject({ code: 8 });
+  const other = client().call({ ...writeReports, name: "Other" }, {});
+  await expect(other).rejects.toMatchObject({ code: 12 });
+  expect(handled).toEqual([]);
+});
+
+test("a stream answers while it is open, also after the other side has ended, and fails with a status", async () => {
+  const stream = client().exchange(streamReports);
+  const batches: number[] = [];
+  stream.on("data", ({ batch }) => batches.push(batch));
+  stream.write({ batch: 1 });
+  await vi.waitFor(() => expect(batches).toEqual([1]), { timeout: 90_000 });
+  stream.write({ batch: 2 });
+  stream.end();
+  await once(stream, "end");
+  expect(batches).toEqual([1, 2]);
+  const failing = client().exchange(streamReports);
+  failing.resume().write({ batch: 13 });
+  const [error] = await once(failing, "error").catch((thrown: unknown) => [thrown]);
+  expect(error).toMatchObject({ code: 14, details: "away" });
+});
+
+test("a client that leaves messages unread is cut off, and gets what was sent and why", async () => {
+  const stream = client().exchange(streamReports);
+  stream.write({ batch: 77 });
+  await once(stream, "readable");
+  await vi.waitFor(
+    async () => {
+      const before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect(sent).toBe(before);
+    },
+    { timeout: 90_000 },
+  );
+  const numbers: number[] = [];
+  stream.on("data", ({ accepted }) => numbers.push(accepted));
+  const [error] = await once(stream, "error").catch((thrown: unknown) => [thrown]);
+  expect(error).toMatchObject({ code: 14 });
+  expect(String(error)).toContain("left messages unread");
+  expect(numbers).toEqual(Array.from({ length: sent + 1 }, (_, n) => n));
+});
+
+test("a server that drains ends its streams, and its health says so", async () => {
+  expect(await health()).toEqual([0x08, 1]);
+  const stream = client().exchange(streamReports);
+  const first = once(stream, "data");
+  stream.write({ batch: 1 });
+  await first;
+  const ended = new Promise((resolve) => stream.on("error", resolve));
+  draining.abort();
+  stream.resume().write({ batch: 2 });
+  expect(await ended).toMatchObject({ code: 14 });
+  expect(await health("trainyard.api.v1.ReportService")).toEqual([0x08, 2]);
+});
+
+test("health follows the readiness of the service, without a token", async () => {
+  expect(await health("trainyard.api.v1.ReportService")).toEqual([0x08, 1]);
+  unready = "behind the log";
+  await vi.waitFor(async () => expect(await health()).toEqual([0x08, 2]), { timeout: 90_000 });
+});
+
+test("reflection lists the services and gives their files, without a token", async () => {
+  const ask = async (request: Buffer): Promise<string> => {
+    const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+    const stream = raw.makeBidiStreamRequest(path, whole, whole);
+    const answer = once(stream, "data");
+    stream.write(request);
+    const [bytes] = (await answer) as [Buffer];
+    stream.end();
+    await once(stream.resume(), "end");
+    return bytes.toString("latin1");
+  };
+  const name = Buffer.from("trainyard.api.v1.ReportService");
+  // list_services = 7, file_containing_symbol = 4
+  expect(await ask(Buffer.from([0x3a, 0]))).toContain(name.toString());
+  const file = await ask(Buffer.concat([Buffer.from([0x22, name.length]), name]));
+  expect(file).toContain("StreamReportsRequest");
+});

@@ -1,0 +1,246 @@
+/**
+ * A gRPC server of services of proto/, with health (grpc.health.v1) and reflection. Who calls is known before a message is
+ * read; a stream is read and written only as fast as the other side is, so nothing piles up.
+ */
+import type { Writable } from "node:stream";
+import { type DescFile, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type StatusObject,
+  type UntypedHandleCall,
+} from "@grpc/grpc-js";
+import { ReflectionService } from "@grpc/reflection";
+import { HealthImplementation } from "grpc-health-check";
+import { runtimeLimits } from "../limits.ts";
+import type { HttpAddress, Listening } from "../service/health-server.ts";
+import { untilDrained } from "../service/until-drained.ts";
+import { childOf } from "../traceparent.ts";
+import {
+  type GrpcContext,
+  type GrpcMethod,
+  type GrpcProblem,
+  type GrpcService,
+  serviceDefinition,
+} from "./service.ts";
+import { grpcCodeOf, problemCodeKey } from "./status.ts";
+
+export type GrpcServerDeps<Caller> = {
+  readonly services: readonly GrpcService<Caller>[];
+  /** Throws the problem of a caller that may not call this method: `queryMetrics`. */
+  readonly admit: (method: string, authorization: string | undefined) => Promise<Caller>;
+  /** What a caller is told of a failure. */
+  readonly problemOf: (error: unknown) => GrpcProblem;
+  /** Null when ready, else why not. */
+  readonly readiness: () => string | null;
+  readonly draining: AbortSignal;
+  /** Of one message. */
+  readonly messageBytesMax: number;
+  /** A client of a stream that leaves messages unread for so long is cut off. Default: the limit of that name. */
+  readonly slowMs?: number;
+};
+
+/** Rejects when the address is taken. */
+export async function startGrpcServer<Caller>(
+  deps: GrpcServerDeps<Caller>,
+  { host, port }: HttpAddress,
+): Promise<Listening> {
+  const callers = new WeakMap<Metadata, Caller>();
+  const server = new Server({
+    "grpc.max_receive_message_length": deps.messageBytesMax,
+    "grpc.max_concurrent_streams": runtimeLimits.grpcStreamsPerConnection,
+    "grpc.keepalive_time_ms": runtimeLimits.grpcKeepAliveMs,
+    interceptors: [admission(deps, callers)],
+  });
+  for (const service of deps.services) {
+    const handlers: Record<string, UntypedHandleCall> = {};
+    for (const method of service.methods) {
+      handlers[method.desc.localName] = handlerOf(method, deps, callers);
+    }
+    server.addService(serviceDefinition(service), handlers);
+  }
+  const health = addHealth(server, deps);
+  new ReflectionService(
+    { files: { format: "Protocol Buffer 3 DescriptorProto", type: {}, ...filesOf(deps) } },
+    { services: deps.services.map(({ desc }) => desc.typeName) },
+  ).addToServer(server);
+  const name = host.includes(":") ? `[${host}]` : host;
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${name}:${port}`, ServerCredentials.createInsecure(), (error, taken) =>
+      error === null ? resolve(taken) : reject(error),
+    );
+  });
+  return {
+    address: `http://${name}:${bound}`,
+    async [Symbol.asyncDispose]() {
+      health[Symbol.dispose]();
+      await close(server);
+    },
+  };
+}
+
+/** Calls that are under way end, or are cut off. */
+async function close(server: Server): Promise<void> {
+  const forced = setTimeout(() => server.forceShutdown(), runtimeLimits.grpcDrainMs);
+  await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+  clearTimeout(forced);
+}
+
+/** The status of the whole ("") and of each service follows the readiness. */
+function addHealth<Caller>(server: Server, deps: GrpcServerDeps<Caller>): Disposable {
+  const names = ["", ...deps.services.map(({ desc }) => desc.typeName)];
+  const health = new HealthImplementation();
+  const look = (): void => {
+    const isServing = deps.readiness() === null && !deps.draining.aborted;
+    for (const name of names) health.setStatus(name, isServing ? "SERVING" : "NOT_SERVING");
+  };
+  look();
+  health.addToServer(server);
+  deps.draining.addEventListener("abort", look);
+  const looking = setInterval(look, runtimeLimits.grpcHealthMs);
+  return { [Symbol.dispose]: () => clearInterval(looking) };
+}
+
+/** Every file that the services are declared in, and what it imports. */
+function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
+  const files = new Map<string, DescFile>();
+  const add = (file: DescFile): void => {
+    if (files.has(file.name)) return;
+    files.set(file.name, file);
+    for (const imported of file.dependencies) add(imported);
+  };
+  for (const { desc } of services) add(desc.file);
+  const fileDescriptorProtos = [...files.values()].map(({ proto }) =>
+    Buffer.from(toBinary(FileDescriptorProtoSchema, proto)),
+  );
+  return { fileDescriptorProtos };
+}
+
+/** Decides by a call's metadata, before its first message is read. Health and reflection are open. */
+function admission<Caller>(
+  deps: GrpcServerDeps<Caller>,
+  callers: WeakMap<Metadata, Caller>,
+): ServerInterceptor {
+  const names = new Map(
+    deps.services.flatMap(({ methods }) =>
+      methods.map(({ desc, definition }) => [definition.path, desc.localName] as const),
+    ),
+  );
+  return (method, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) => {
+        next({
+          onReceiveMetadata: (metadata, proceed) => {
+            const name = names.get(method.path);
+            if (name === undefined) return proceed(metadata);
+            deps.admit(name, textOf(metadata, "authorization")).then(
+              (caller) => {
+                callers.set(metadata, caller);
+                proceed(metadata);
+              },
+              (error: unknown) => call.sendStatus(statusOf(deps.problemOf(error))),
+            );
+          },
+        });
+      },
+    });
+}
+
+function statusOf({ status, code, message }: GrpcProblem): StatusObject {
+  const metadata = new Metadata();
+  metadata.set(problemCodeKey, code);
+  return { code: grpcCodeOf(status), details: message, metadata };
+}
+
+const textOf = (metadata: Metadata, name: string): string | undefined => {
+  const [value] = metadata.get(name);
+  return value === undefined ? undefined : String(value);
+};
+
+/** What all kinds of calls have. */
+type AnyCall = {
+  readonly metadata: Metadata;
+  once(event: "cancelled", listener: () => void): unknown;
+};
+
+function handlerOf<Caller>(
+  { desc, handle }: GrpcMethod<Caller>,
+  deps: GrpcServerDeps<Caller>,
+  callers: WeakMap<Metadata, Caller>,
+): UntypedHandleCall {
+  const contextOf = (call: AnyCall): GrpcContext<Caller> => {
+    const gone = new AbortController();
+    call.once("cancelled", () => gone.abort());
+    return {
+      // Set by the interceptor: without it the call does not come here.
+      caller: callers.get(call.metadata) as Caller,
+      traceparent: childOf(textOf(call.metadata, "traceparent") ?? ""),
+      signal: AbortSignal.any([gone.signal, deps.draining]),
+    };
+  };
+  if (desc.methodKind === "unary") {
+    return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
+      (async () => handle(call.request, contextOf(call)) as Promise<object>)().then(
+        (reply) => answer(null, reply),
+        (error: unknown) => answer(statusOf(deps.problemOf(error))),
+      );
+    };
+  }
+  const reply = (call: Writable & AnyCall, requests: object): void => {
+    const context = contextOf(call);
+    const replies = handle(requests, context) as AsyncIterable<object>;
+    void send(call, replies, context.signal, deps);
+  };
+  return desc.methodKind === "bidi_streaming"
+    ? (call: ServerDuplexStream<object, object>) =>
+        // The end of the requests must not destroy the other direction.
+        reply(call, call.iterator({ destroyOnReturn: false }))
+    : (call: ServerWritableStream<object, object>) => reply(call, call.request);
+}
+
+type UnaryAnswer = (error: StatusObject | null, reply?: object) => void;
+
+async function send<Caller>(
+  call: Writable,
+  replies: AsyncIterable<object>,
+  signal: AbortSignal,
+  deps: GrpcServerDeps<Caller>,
+): Promise<void> {
+  const slowMs = deps.slowMs ?? runtimeLimits.grpcSlowMs;
+  try {
+    for await (const reply of replies) {
+      if (signal.aborted) break;
+      call.write(reply);
+      if (!(await untilDrained(call, signal, slowMs))) throw new TooSlow(slowMs);
+    }
+    if (deps.draining.aborted) throw new Draining();
+    call.end();
+  } catch (error) {
+    const problem =
+      error instanceof Draining || error instanceof TooSlow ? error : deps.problemOf(error);
+    call.emit("error", statusOf(problem));
+  }
+}
+
+class Draining extends Error implements GrpcProblem {
+  readonly status = 503;
+  readonly code = "draining";
+  constructor() {
+    super("this server ends; call again");
+  }
+}
+
+class TooSlow extends Error implements GrpcProblem {
+  readonly status = 503;
+  readonly code = "reader_too_slow";
+  constructor(ms: number) {
+    super(`the client left messages unread for ${ms} ms; continue after the last one that it has`);
+  }
+}

@@ -1,0 +1,109 @@
+/** A service of proto/ for grpc-js: how its messages become bytes, and handlers of their types. */
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
+import type { MethodDefinition, ServiceDefinition } from "@grpc/grpc-js";
+import type { Plain } from "@trainyard/contracts";
+
+/** What a caller is told of a failure: the status of an HTTP answer, a code that clients rely on, and a sentence. */
+export type GrpcProblem = {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+};
+
+export type GrpcContext<Caller> = {
+  readonly caller: Caller;
+  readonly traceparent: string;
+  /** Aborts when the caller has gone or the server drains. */
+  readonly signal: AbortSignal;
+};
+
+type Input<Message extends DescMessage> = Plain<MessageShape<Message>>;
+type Output<Message extends DescMessage> = Plain<MessageShape<Message>>;
+
+type MethodsOf<Service> =
+  Service extends GenService<infer Methods extends GenServiceMethods> ? Methods : never;
+
+type HandlerOf<Method extends GenServiceMethods[string], Caller> = {
+  unary: (
+    request: Input<Method["input"]>,
+    context: GrpcContext<Caller>,
+  ) => Promise<Output<Method["output"]>>;
+  server_streaming: (
+    request: Input<Method["input"]>,
+    context: GrpcContext<Caller>,
+  ) => AsyncIterable<Output<Method["output"]>>;
+  bidi_streaming: (
+    requests: AsyncIterable<Input<Method["input"]>>,
+    context: GrpcContext<Caller>,
+  ) => AsyncIterable<Output<Method["output"]>>;
+  client_streaming: never;
+}[Method["methodKind"]];
+
+/** Of some methods of a service; the others are UNIMPLEMENTED. */
+export type GrpcHandlers<Service extends DescService, Caller> = {
+  readonly [Name in keyof MethodsOf<Service>]?: HandlerOf<MethodsOf<Service>[Name], Caller>;
+};
+
+export type AnyHandler<Caller> = (
+  request: object,
+  context: GrpcContext<Caller>,
+) => Promise<object> | AsyncIterable<object>;
+
+export type GrpcMethod<Caller> = {
+  readonly desc: DescMethod;
+  readonly definition: MethodDefinition<object, object>;
+  readonly handle: AnyHandler<Caller>;
+};
+
+export type GrpcService<Caller> = {
+  readonly desc: DescService;
+  readonly methods: readonly GrpcMethod<Caller>[];
+};
+
+export function grpcService<Service extends DescService, Caller>(
+  desc: Service,
+  handlers: GrpcHandlers<Service, Caller>,
+): GrpcService<Caller> {
+  const known = handlers as Readonly<Record<string, AnyHandler<Caller> | undefined>>;
+  const methods = desc.methods.flatMap((method) => {
+    const handle = known[method.localName];
+    return handle === undefined ? [] : [{ desc: method, definition: definitionOf(method), handle }];
+  });
+  return { desc, methods };
+}
+
+export const serviceDefinition = <Caller>({ methods }: GrpcService<Caller>): ServiceDefinition =>
+  Object.fromEntries(methods.map(({ desc, definition }) => [desc.localName, definition]));
+
+/** For both ends: a client gives the same serializers the other way round. */
+export function definitionOf(method: DescMethod): MethodDefinition<object, object> {
+  const { input, output, methodKind } = method;
+  return {
+    path: `/${method.parent.typeName}/${method.name}`,
+    requestStream: methodKind === "client_streaming" || methodKind === "bidi_streaming",
+    responseStream: methodKind === "server_streaming" || methodKind === "bidi_streaming",
+    requestSerialize: (message) => bytesOf(input, message),
+    requestDeserialize: (bytes) => fromBinary(input, bytes),
+    responseSerialize: (message) => bytesOf(output, message),
+    responseDeserialize: (bytes) => fromBinary(output, bytes),
+  };
+}
+
+/** A request as it is sent. */
+export const requestBytes = <Request extends DescMessage>(
+  { input }: { readonly input: Request },
+  message: MessageInitShape<Request>,
+): Buffer => bytesOf(input, message);
+
+const bytesOf = (desc: DescMessage, message: object): Buffer =>
+  Buffer.from(toBinary(desc, create(desc, message as MessageInitShape<DescMessage>)));

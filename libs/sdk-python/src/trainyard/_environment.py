@@ -1,0 +1,70 @@
+"""Tells the platform once which Python and which packages a run has, in a background thread.
+
+It is a record for people who reproduce the experiment: no failure leaves this module, and a run that ends
+before it was told has none.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import threading
+import time
+from urllib.parse import quote
+
+from . import _log as log
+from ._http import Backoff, HttpConnection, UnreachableError
+from ._limits import (
+    ENVIRONMENT_ATTEMPTS,
+    ENVIRONMENT_BACKOFF_FIRST_S,
+    ENVIRONMENT_BACKOFF_MAX_S,
+    ENVIRONMENT_FIRST_S,
+    ENVIRONMENT_PACKAGES_MAX,
+    ENVIRONMENT_TIMEOUT_S,
+)
+
+
+def tell_environment(url: str, run: str, token: str) -> threading.Thread:
+    """Starts the thread. Raises ValueError for an address that is none."""
+    connection = HttpConnection(url, token, ENVIRONMENT_TIMEOUT_S)
+    path = f"/api/v1/runs/{quote(run, safe='')}/environment"
+    name = "trainyard-environment"
+    thread = threading.Thread(target=_tell, args=(connection, path), name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def packages() -> dict[str, str]:
+    """The versions of the packages that this process could import, by their names."""
+    # Loaded here, in the thread: it takes some ten milliseconds.
+    from importlib import metadata
+
+    found: dict[str, str] = {}
+    for distribution in metadata.distributions():
+        name = distribution.metadata["Name"]
+        # The first one on the path is what an import finds.
+        if name and len(found) < ENVIRONMENT_PACKAGES_MAX:
+            found.setdefault(str(name).lower(), str(distribution.version))
+    return found
+
+
+def _tell(connection: HttpConnection, path: str) -> None:
+    try:
+        # The script's own start goes first.
+        time.sleep(ENVIRONMENT_FIRST_S)
+        body = {"python": platform.python_version(), "packages": packages()}
+        content = json.dumps(body).encode("utf-8")
+        backoff = Backoff(ENVIRONMENT_BACKOFF_FIRST_S, ENVIRONMENT_BACKOFF_MAX_S)
+        for _ in range(ENVIRONMENT_ATTEMPTS):
+            reply = None
+            try:
+                reply = connection.request("POST", path, content)
+                if reply.status < 500 and reply.status != 429:
+                    return
+            except UnreachableError as error:
+                log.debug("the packages of the run could not be told: %s", error)
+            time.sleep(backoff.next_s(reply))
+    except Exception:
+        log.exception("the packages of the run are not recorded")
+    finally:
+        connection.close()

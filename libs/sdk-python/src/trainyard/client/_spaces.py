@@ -1,0 +1,120 @@
+"""Workspaces and the projects in them, as they were when they were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ._api import Api, segment
+
+
+class _Space:
+    """What a workspace and a project have in common."""
+
+    _kind = ""
+
+    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        self._api = api
+        self.name = str(message.get("name") or "")
+        self.description = str(message.get("description") or "")
+        self.notes = str(message.get("notes") or "")
+        self.archived = bool(message.get("archived"))
+        self.created_by = str(message.get("createdBy") or "")
+        self.etag = str(message.get("etag") or "")
+
+    @property
+    def _path(self) -> str:
+        raise NotImplementedError
+
+    def _change(
+        self, description: str | None, notes: str | None, if_unchanged: bool
+    ) -> dict[str, Any]:
+        given = {"description": description, "notes": notes}
+        body = {key: text for key, text in given.items() if text is not None}
+        answer = self._api.call("PATCH", self._path, body, self.etag if if_unchanged else "")
+        return answer[self._kind]
+
+    def _verb(self, verb: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return self._api.call("POST", f"{self._path}/{verb}", body)[self._kind]
+
+
+class Project(_Space):
+    """A project, which holds experiments: ``workspace`` (its name), ``name``, ``description``, ``notes``,
+    ``archived`` (itself, or its workspace), ``created_by`` and ``etag`` (of description and notes).
+    """
+
+    _kind = "project"
+
+    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        super().__init__(api, message)
+        self.workspace = str(message.get("workspace") or "")
+
+    def __repr__(self) -> str:
+        return f"Project({self.workspace!r}, {self.name!r})"
+
+    def describe(
+        self, description: str | None = None, notes: str | None = None, if_unchanged: bool = False
+    ) -> Project:
+        """Changes what is given. With ``if_unchanged`` it raises ApiError ``stale_revision`` if somebody was
+        faster.
+        """
+        return Project(self._api, self._change(description, notes, if_unchanged))
+
+    def archive(self, reason: str = "") -> Project:
+        """Nothing new comes into it. Its experiments continue."""
+        return Project(self._api, self._verb("archive", {"reason": reason}))
+
+    def unarchive(self) -> Project:
+        """Takes it back into use."""
+        return Project(self._api, self._verb("unarchive", {}))
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v1/workspaces/{segment(self.workspace)}/projects/{segment(self.name)}"
+
+
+class Workspace(_Space):
+    """A workspace, which holds projects and models: ``name``, ``description``, ``notes``, ``archived``,
+    ``created_by`` and ``etag`` (of description and notes). Quotas of pools count by its name.
+    """
+
+    _kind = "workspace"
+
+    def __repr__(self) -> str:
+        return f"Workspace({self.name!r})"
+
+    def describe(
+        self, description: str | None = None, notes: str | None = None, if_unchanged: bool = False
+    ) -> Workspace:
+        """Changes what is given. With ``if_unchanged`` it raises ApiError ``stale_revision`` if somebody was
+        faster.
+        """
+        return Workspace(self._api, self._change(description, notes, if_unchanged))
+
+    def archive(self, reason: str = "") -> Workspace:
+        """Nothing new comes into it or its projects. What is there continues."""
+        return Workspace(self._api, self._verb("archive", {"reason": reason}))
+
+    def unarchive(self) -> Workspace:
+        """Takes it back into use."""
+        return Workspace(self._api, self._verb("unarchive", {}))
+
+    def list_projects(self, archived: bool = False) -> Iterator[Project]:
+        """Its projects, ``default`` first; archived ones only if asked for."""
+        query = [("archived", "true")] if archived else []
+        for item in self._api.pages(f"{self._path}/projects", query):
+            yield Project(self._api, item)
+
+    def get_project(self, name: str) -> Project:
+        """The project of this name."""
+        return Project(self._api, self._api.get(f"{self._path}/projects/{segment(name)}"))
+
+    def create_project(self, name: str, description: str = "", notes: str = "") -> Project:
+        """A new project. Raises ApiError ``project_exists`` if there is one."""
+        body = {"name": name, "description": description, "notes": notes}
+        answer = self._api.call("POST", f"{self._path}/projects", body)
+        return Project(self._api, answer["project"])
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v1/workspaces/{segment(self.name)}"

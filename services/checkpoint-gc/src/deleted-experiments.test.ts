@@ -1,0 +1,116 @@
+/** The checkpoints of experiments that people delete. */
+import {
+  DeletionPreviewSchema,
+  PreviewExperimentDeletionSchema,
+} from "@trainyard/contracts/commands";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { soon, TestGc } from "./testing/test-gc.ts";
+
+let gc: TestGc;
+
+beforeAll(async () => {
+  gc = await TestGc.open();
+});
+afterEach(() => gc.stop());
+afterAll(() => gc[Symbol.asyncDispose]());
+
+const deleted = ["CheckpointCondemned", "CheckpointDeletionStarted", "CheckpointDeleted"];
+const keepAll = [9, 9, 9] as const;
+
+const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
+  vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
+
+const request = (experiment: string) =>
+  gc.stage.tell(`experiment-${experiment}`, {
+    type: "ExperimentDeletionRequested",
+    data: { graceEndMs: 1, reason: "" },
+  });
+const undo = (experiment: string) =>
+  gc.stage.tell(`experiment-${experiment}`, { type: "ExperimentDeletionUndone", data: {} });
+const endGrace = (experiment: string) =>
+  gc.stage.tell(`experiment-${experiment}`, { type: "ExperimentDeleted", data: {} });
+
+async function preview(experiment: string) {
+  const answer = await gc.stage.ask(
+    [PreviewExperimentDeletionSchema, { experiment }],
+    DeletionPreviewSchema,
+  );
+  return answer.kind === "ok" ? answer.reply : answer;
+}
+
+test("during the grace nothing goes, also what was condemned before; after an undo it does", async () => {
+  await gc.start(1);
+  const { experiment, checkpoints } = await gc.trained([0, 0, 1], [1, 2]);
+  await gc.endExperiment(experiment);
+  const [first, last] = checkpoints;
+  await becomes(first, ["CheckpointCondemned"]);
+  await request(experiment);
+  await vi.waitFor(async () => {
+    const retries = await gc.stage.sql<{ why: string }>(
+      `select why from checkpoint_gc.retries where checkpoint = '${first}'`,
+    );
+    expect(retries[0]?.why).toContain("may yet be brought back");
+  }, soon);
+  expect(gc.has(first ?? "")).toBe(true);
+  await undo(experiment);
+  await becomes(first, deleted);
+  expect(await gc.retention(last ?? "")).toEqual([]);
+});
+
+test("after the grace all of its checkpoints go, whatever its policy keeps", async () => {
+  await gc.start(600);
+  const { experiment, checkpoints } = await gc.trained([...keepAll], [1, null, 3]);
+  await gc.endExperiment(experiment);
+  expect(await preview(experiment)).toEqual({ checkpoints: 3, held: [] });
+  await request(experiment);
+  await gc.settled();
+  expect(checkpoints.map((one) => gc.has(one))).toEqual([true, true, true]);
+  await endGrace(experiment);
+  for (const checkpoint of checkpoints) await becomes(checkpoint, deleted);
+  expect(checkpoints.map((one) => gc.has(one))).toEqual([false, false, false]);
+});
+
+test("what a version pins and a fork begins from stays until they let go, and the preview names it", async () => {
+  await gc.start(600);
+  const { experiment, trial, checkpoints } = await gc.trained([...keepAll], [1, 2, 3]);
+  const [pinned = "", source = "", other] = checkpoints;
+  await gc.endExperiment(experiment);
+  await gc.stage.tell(`checkpoint-${pinned}`, {
+    type: "CheckpointPinned",
+    data: { by: "u1", holder: "version 1 of model iris", reason: "" },
+  });
+  const named = { source_trial_id: trial, source_checkpoint_uuid: source };
+  const fork = await gc.experiment([...keepAll], named);
+  await gc.trial(`${fork}.1`, source);
+  const shown = await preview(experiment);
+  expect(shown).toMatchObject({ checkpoints: 3 });
+  const held = "held" in shown ? shown.held : [];
+  expect(new Set(held.map(({ checkpoint }) => checkpoint))).toEqual(new Set([pinned, source]));
+  expect(held.find(({ checkpoint }) => checkpoint === pinned)?.why).toBe(
+    "version 1 of model iris pinned it",
+  );
+  await request(experiment);
+  await endGrace(experiment);
+  await becomes(other, deleted);
+  await gc.settled();
+  expect([gc.has(pinned), gc.has(source)]).toEqual([true, true]);
+  await gc.endTrial(`${fork}.1`);
+  await gc.endExperiment(fork);
+  await becomes(source, deleted);
+  await gc.stage.tell(`checkpoint-${pinned}`, {
+    type: "CheckpointUnpinned",
+    data: { by: "u1", holder: "version 1 of model iris" },
+  });
+  await becomes(pinned, deleted);
+});
+
+test("a checkpoint that is complete only after the deletion goes, too", async () => {
+  await gc.start(600);
+  const { experiment, trial } = await gc.trained([...keepAll], [1]);
+  await gc.endExperiment(experiment);
+  await request(experiment);
+  await endGrace(experiment);
+  const late = await gc.checkpoint(trial, 9, null);
+  await becomes(late, deleted);
+  expect(gc.has(late)).toBe(false);
+});

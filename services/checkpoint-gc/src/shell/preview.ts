@@ -1,0 +1,28 @@
+/** What the deletion of an experiment would delete, and what stays: by the references that decide, and nothing is written. */
+import type { Plain } from "@trainyard/contracts";
+import type { DeletionPreview } from "@trainyard/contracts/commands";
+import { type Rejection, reject, streamName } from "@trainyard/kernel";
+import { gcLimits } from "../limits.ts";
+import { type ExplainDeps, readerOf } from "./explain.ts";
+import { needOf } from "./needs.ts";
+import { checkpoints, experiments } from "../streams.ts";
+
+export async function previewDeletion(
+  { executor, log, index }: ExplainDeps,
+  experiment: string,
+): Promise<Plain<DeletionPreview> | Rejection> {
+  await index.view.reach(await log.head());
+  executor.cache.forget(streamName("experiment", experiment));
+  const reader = readerOf(executor);
+  const { exists } = await reader.load(experiments, experiment);
+  if (!exists) return reject("experiment_not_found", `there is no experiment ${experiment}`);
+  const there = await index.there(experiment);
+  const kept: Plain<DeletionPreview>["held"][number][] = [];
+  for (const checkpoint of there) {
+    const why = await needOf(reader, index, checkpoint);
+    if (why === null || kept.length === gcLimits.heldShown) continue;
+    const { trial } = await reader.load(checkpoints, checkpoint);
+    kept.push({ checkpoint, trial, why });
+  }
+  return { checkpoints: there.length, held: kept };
+}

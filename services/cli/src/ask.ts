@@ -1,0 +1,20 @@
+/** Questions to the person at the terminal. */
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** The answer is not shown while it is typed. */
+export async function askSecret(question: string): Promise<string> {
+  process.stderr.write(question);
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: hidden, terminal: true });
+  try {
+    return await lines.question("");
+  } finally {
+    lines.close();
+    process.stderr.write("\n");
+  }
+}

@@ -1,0 +1,95 @@
+/** The graces of deletions, and what comes between a deletion and its end. */
+import { ExperimentOutcome } from "@trainyard/contracts/events";
+import { newEventId } from "@trainyard/event-log";
+import { Stage } from "@trainyard/runtime/stage";
+import { ManualClock } from "@trainyard/testing";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { activated, experimentCreated } from "../core/examples.ts";
+import { limits } from "../limits.ts";
+import { Deletions } from "./deletions.ts";
+import { experiments } from "../streams.ts";
+
+const logger = pino({ enabled: false });
+const ended = {
+  type: "ExperimentEnded",
+  data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
+} as const;
+const requested = (graceEndMs: number) =>
+  ({ type: "ExperimentDeletionRequested", data: { graceEndMs, reason: "" } }) as const;
+const undone = { type: "ExperimentDeletionUndone", data: {} } as const;
+
+let stage: Stage;
+let clock: ManualClock;
+let abort: AbortController;
+
+beforeEach(async () => {
+  stage = new Stage("experiments", () => ({}));
+  clock = new ManualClock();
+  abort = new AbortController();
+  await stage.tell("experiment-12", experimentCreated(), activated, ended);
+});
+afterEach(() => abort.abort());
+
+async function begun(): Promise<Deletions> {
+  const { log, executor } = stage;
+  const deletions = await Deletions.open({ log, executor, clock, logger });
+  void deletions.loop.run(abort.signal);
+  return deletions;
+}
+
+async function passes(deletions: Deletions): Promise<void> {
+  for (const stored of await stage.log.readAll(0, 100_000)) deletions.observe(stored);
+}
+
+const last = async (): Promise<string | undefined> => (await stage.names("experiment-12")).at(-1);
+
+test("an experiment is deleted for good when its grace is over, and not before", async () => {
+  const deletions = await begun();
+  await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
+  await passes(deletions);
+  await clock.advance(9_000);
+  expect(await last()).toBe("ExperimentDeletionRequested");
+  await clock.advance(1_100);
+  await expect.poll(last).toBe("ExperimentDeleted");
+});
+
+test("what is brought back is not deleted, and has a new grace the next time", async () => {
+  const deletions = await begun();
+  await stage.tell("experiment-12", requested(clock.nowMs() + 10_000), undone);
+  await passes(deletions);
+  await clock.advance(20_000);
+  expect(await last()).toBe("ExperimentDeletionUndone");
+  await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
+  await passes(deletions);
+  await clock.advance(9_000);
+  expect(await last()).toBe("ExperimentDeletionRequested");
+});
+
+test("a new holder finds the graces in the log, or in what was saved", async () => {
+  await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
+  const many = Array.from({ length: limits.deletionsSavedEveryEvents }, () => undone);
+  for (let at = 0; at < many.length; at += 5_000) {
+    await stage.tell("experiment-99", ...many.slice(at, at + 5_000));
+  }
+  await Deletions.open({ log: stage.log, executor: stage.executor, clock, logger });
+  await expect
+    .poll(() => stage.log.loadSnapshot("experiment-deletions", "experiment-deletions/1"))
+    .not.toBeNull();
+  await begun();
+  await clock.advance(10_100);
+  await expect.poll(last).toBe("ExperimentDeleted");
+});
+
+test("an undo that comes before the end of the grace wins", async () => {
+  await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
+  const deletions = await begun();
+  await clock.advance(9_999);
+  const identity = { commitId: newEventId(), meta: { authid: "u1" } } as never;
+  await stage.executor.execute(identity, async (work) => {
+    await work.decide(experiments, "12", { kind: "undelete", atMs: clock.nowMs() });
+  });
+  await clock.advance(5_000);
+  expect(await last()).toBe("ExperimentDeletionUndone");
+  expect(deletions.loop).toBeDefined();
+});

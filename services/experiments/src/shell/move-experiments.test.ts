@@ -1,0 +1,136 @@
+/** Where experiments are created and moved to, on a log in memory. */
+import type { AnyEvent, Plain } from "@trainyard/contracts";
+import type { Place } from "@trainyard/contracts/commands";
+import { newEventId } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { Stage } from "@trainyard/runtime/stage";
+import { beforeEach, expect, test } from "vitest";
+import { exampleConfig } from "../core/examples.ts";
+import { commandTable } from "./commands.ts";
+import { memoryIds } from "./experiment-ids.ts";
+
+const place: Plain<Place> = {
+  workspace: "Lab",
+  project: "Flowers",
+  workspaceId: "w",
+  projectId: "p",
+};
+const always = {
+  workspace: "default",
+  project: "default",
+  workspaceId: "default",
+  projectId: "default",
+};
+const words = { description: "", notes: "", by: "ada" };
+const workspaceMade: AnyEvent = { type: "WorkspaceCreated", data: { name: "Lab", ...words } };
+const projectMade: AnyEvent = {
+  type: "ProjectCreated",
+  data: { name: "Flowers", workspace: "w", ...words },
+};
+const archived = { reason: "", by: "ada" };
+
+let stage: Stage;
+let ask: (name: string, request: object) => Promise<object>;
+
+beforeEach(async () => {
+  stage = new Stage("experiments", () => ({}));
+  const grace = { clock: systemClock, deletionGraceMs: 60_000 };
+  const table = commandTable(stage.executor, memoryIds(), grace);
+  ask = async (name, request) => {
+    const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
+    const identity = { commitId: newEventId(), meta: { ...meta, authid: "ada" } };
+    const answer = await table[name]?.handle(request as never, { identity, authid: "ada" });
+    return answer as object;
+  };
+  await stage.tell("workspace-w", workspaceMade);
+  await stage.tell("project-p", projectMade);
+});
+
+const create = (where: Plain<Place> | undefined) =>
+  ask("CreateExperiment", {
+    config: exampleConfig,
+    configSourceDigest: "",
+    contextDigest: "",
+    contextBytes: 0,
+    seed: 1,
+    owner: "ada",
+    paused: true,
+    place: where,
+  });
+const move = (experiments: readonly string[], where: Plain<Place> = place, dryRun = false) =>
+  ask("MoveExperiments", { experiments, place: where, dryRun });
+const typesOf = async (stream: string) => (await stage.stream(stream)).map(({ type }) => type);
+
+test("an experiment is created where its place says, and in the configuration's words without one", async () => {
+  await create(place);
+  await create(undefined);
+  expect(await stage.stream("experiment-1")).toMatchObject([
+    { data: { workspace: "Lab", project: "Flowers" } },
+  ]);
+  expect(await stage.stream("experiment-2")).toMatchObject([{ data: { workspace: "lab" } }]);
+});
+
+test("a move changes exactly the experiments that are named, once", async () => {
+  for (let n = 0; n < 3; n += 1) await create(always);
+  expect(await move(["2", "9"], place, true)).toMatchObject({
+    position: 0,
+    items: [{ changed: true }, { code: "experiment_not_found" }],
+  });
+  expect(await typesOf("experiment-2")).toEqual(["ExperimentCreated"]);
+  await move(["2", "3"]);
+  expect(await move(["2", "3"])).toMatchObject({ items: [{ changed: false }, { changed: false }] });
+  expect(await typesOf("experiment-1")).toEqual(["ExperimentCreated"]);
+  expect(await stage.stream("experiment-3")).toMatchObject([
+    {},
+    { type: "ExperimentMoved", data: { workspace: "Lab", project: "Flowers" } },
+  ]);
+  await move(["2"], always);
+  expect(await typesOf("experiment-2")).toEqual([
+    "ExperimentCreated",
+    "ExperimentMoved",
+    "ExperimentMoved",
+  ]);
+});
+
+test.each<readonly [string, string, AnyEvent, string]>([
+  [
+    "an archived workspace",
+    "workspace-w",
+    { type: "WorkspaceArchived", data: archived },
+    "workspace_archived",
+  ],
+  [
+    "an archived project",
+    "project-p",
+    { type: "ProjectArchived", data: archived },
+    "project_archived",
+  ],
+])("nothing comes into %s, and what is there stays", async (_, stream, event, code) => {
+  await create(place);
+  await create(always);
+  await stage.tell(stream, event);
+  expect(await move(["2"])).toMatchObject({ rejected: code });
+  expect(await create(place)).toMatchObject({ rejected: code });
+  expect(await typesOf("experiment-2")).toEqual(["ExperimentCreated"]);
+  expect(await typesOf("experiment-1")).toEqual(["ExperimentCreated"]);
+  expect(await move(["1"], always)).toMatchObject({ items: [{ changed: true }] });
+});
+
+test("a place that does not exist refuses all of a move", async () => {
+  await create(always);
+  expect(await move(["1"], { ...place, projectId: "none" })).toMatchObject({
+    rejected: "project_not_found",
+  });
+  expect(await move(["1"], { ...place, workspaceId: "" })).toMatchObject({
+    rejected: "workspace_not_found",
+  });
+});
+
+test("a project that is archived while an experiment is moved into it refuses the move", async () => {
+  await create(always);
+  await move([], place);
+  // The state of the project is known from before; the commit finds that its stream has moved.
+  await stage.tell("project-p", { type: "ProjectArchived", data: archived });
+  expect(await move(["1"])).toMatchObject({ rejected: "project_archived" });
+  expect(await typesOf("experiment-1")).toEqual(["ExperimentCreated"]);
+});

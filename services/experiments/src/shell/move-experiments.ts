@@ -1,0 +1,18 @@
+/** Several experiments moved into a project, in one commit, which holds only if the project is still open. */
+import type { Plain } from "@trainyard/contracts";
+import type { ExperimentsActedOn, MoveExperiments } from "@trainyard/contracts/commands";
+import { type Rejection, reject } from "@trainyard/kernel";
+import { type CommandContext, type Executor, refusalOfPlace } from "@trainyard/runtime";
+import { decideEach } from "./act-on-experiments.ts";
+
+export async function moveExperiments(
+  executor: Executor,
+  { experiments, place, dryRun }: Plain<MoveExperiments>,
+  { identity }: CommandContext,
+): Promise<Plain<ExperimentsActedOn> | Rejection> {
+  if (place === undefined) return reject("invalid_request", "place is missing");
+  const { workspace, project } = place;
+  const wanted = { kind: "move", workspace, project } as const;
+  const asked = { experiments, wanted, dryRun };
+  return decideEach(executor, asked, identity, (work) => refusalOfPlace(work, place));
+}

@@ -1,0 +1,142 @@
+/**
+ * The points of an experiment as they are stored. What is read is the stream in the metrics service's tables, after the
+ * position of the last message; announcements on the bus only shorten the wait for the next look.
+ */
+import { allMetricSubjects } from "@trainyard/bus";
+import type { Plain } from "@trainyard/contracts";
+import type { StreamedMetric } from "@trainyard/contracts/api";
+import {
+  QueryStreamedPointsSchema,
+  type StreamedPoint,
+  type StreamedPointPage,
+  StreamedPointPageSchema,
+} from "@trainyard/contracts/commands";
+import { parseTrialId, pause } from "@trainyard/kernel";
+import { Problem } from "../http/problem.ts";
+import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import { SameTurn } from "../shell/same-turn.ts";
+import { shownPoint } from "./trial-metrics.ts";
+import { hasEnded } from "./trial-logs.ts";
+
+export function metricStreamHandlers(backend: Backend) {
+  const reader = new StreamReader(backend);
+  return {
+    streams: {
+      followMetrics: async function* ({ experiment, ...asked }, context) {
+        await backend.get("experiment", experiment);
+        const over = async () => hasEnded(await backend.get("experiment", experiment));
+        yield* follow(reader, { ...asked, experiment, trial: "" }, over, context);
+      },
+      followTrialMetrics: async function* ({ trial, ...asked }, context) {
+        await backend.get("trial", trial);
+        const experiment = parseTrialId(trial)?.experiment ?? "";
+        const over = async () => hasEnded(await backend.get("trial", trial));
+        yield* follow(reader, { ...asked, experiment, trial }, over, context);
+      },
+    },
+  } satisfies SomeHandlers;
+}
+
+type Followed = {
+  readonly experiment: string;
+  /** Empty for all. */
+  readonly trial: string;
+  readonly group: string;
+  readonly after: string;
+};
+
+type Page = Plain<StreamedPointPage>;
+
+class StreamReader {
+  readonly backend: Backend;
+  readonly #looks = new SameTurn<Page>();
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+  }
+
+  /** What is after a position; without one nothing, and the latest position as the next. */
+  look(
+    { experiment, trial, group }: Omit<Followed, "after">,
+    after: number | undefined,
+    context: RequestContext,
+  ): Promise<Page> {
+    const query = {
+      ...{ experiment, trial, group, limit: 0 },
+      ...(after === undefined ? {} : { after }),
+    };
+    const asked = [QueryStreamedPointsSchema, query, StreamedPointPageSchema] as const;
+    return this.#looks.ask(JSON.stringify(query), () =>
+      this.backend.command("metrics", ...asked, context),
+    );
+  }
+}
+
+/** Until it is over and a last look after that found nothing. */
+async function* follow(
+  reader: StreamReader,
+  { after: from, ...filter }: Followed,
+  over: () => Promise<boolean>,
+  context: RequestContext,
+): AsyncGenerator<StreamItem<Plain<StreamedMetric>>> {
+  const { bus, clock } = reader.backend.parts;
+  const { experiment, trial } = filter;
+  const { signal } = context;
+  const { pointLookMs, pointPollMs } = gatewayLimits;
+  const start = positionOf(context.lastEventId ?? from);
+  let announced = new AbortController();
+  const wake = (): void => announced.abort();
+  signal.addEventListener("abort", wake, { once: true });
+  await using _tail = await bus.tailLive(allMetricSubjects(experiment, trial || undefined), wake);
+  const look = (position?: number) => reader.look(filter, position, context);
+  let after = start ?? (await look()).next;
+  // At once, so that a follower that loses its connection before the first point knows where to continue.
+  if (start === undefined) yield positionItem(after);
+  let toldAtMs = clock.monotonicMs();
+  for (let silence = true; ; ) {
+    announced = new AbortController();
+    // Whoever still reports has not ended: it is asked for only in the silence.
+    const last = silence && (await over());
+    for (let more = true; more && !signal.aborted; ) {
+      const page = await look(after);
+      for (const item of page.items) yield { id: String(item.position), message: shownItem(item) };
+      const isQuiet = page.items.length === 0 && page.next !== after;
+      ({ next: after, more } = page);
+      if (page.items.length > 0) toldAtMs = clock.monotonicMs();
+      if (!isQuiet || clock.monotonicMs() - toldAtMs < gatewayLimits.positionToldMs) continue;
+      yield positionItem(after);
+      toldAtMs = clock.monotonicMs();
+    }
+    if (last || signal.aborted) return;
+    // All followers look at the same moments, so that those who are equally far ask once.
+    await pause(clock, pointLookMs - (clock.monotonicMs() % pointLookMs), signal);
+    await pause(clock, pointPollMs, announced.signal);
+    silence = !announced.signal.aborted;
+  }
+}
+
+function positionOf(text: string): number | undefined {
+  if (text === "") return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Problem(400, "invalid_request", "after is a position of the stream of points");
+}
+
+const positionItem = (position: number): StreamItem<Plain<StreamedMetric>> => ({
+  id: String(position),
+  message: { position: String(position) },
+});
+
+function shownItem({
+  position,
+  trial,
+  point,
+  superseded,
+}: Plain<StreamedPoint>): Plain<StreamedMetric> {
+  return {
+    position: String(position),
+    ...(point === undefined ? {} : { point: shownPoint(trial, point) }),
+    ...(superseded === undefined ? {} : { superseded: { trial, ...superseded } }),
+  };
+}

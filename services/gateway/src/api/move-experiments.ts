@@ -1,0 +1,24 @@
+/** Experiments moved into a project, each named: as with verbs, a refusal of one does not keep the others from it. */
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { ExperimentsActedOnSchema, MoveExperimentsSchema } from "@trainyard/contracts/commands";
+import type { RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { findPlace } from "../shell/spaces.ts";
+import { inCommits } from "./act-on-experiments.ts";
+
+export async function moveExperiments(
+  backend: Backend,
+  { experiments: all, workspace, project, dryRun }: RequestOf<"moveExperiments">,
+  context: RequestContext,
+): Promise<ReplyOf<"moveExperiments">> {
+  const place = await findPlace(backend, workspace, project);
+  return inCommits(backend, "move-experiments", all, context, (experiments, part) =>
+    backend.command(
+      "experiments",
+      MoveExperimentsSchema,
+      { experiments: [...experiments], place, dryRun },
+      ExperimentsActedOnSchema,
+      part,
+    ),
+  );
+}

@@ -1,0 +1,170 @@
+/** What makes an experiment reproducible: its submission, its model code, and how two experiments differ. */
+import { Readable } from "node:stream";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { FileDifference } from "@trainyard/contracts/api";
+import { resubmittedText } from "@trainyard/experiment-config";
+import { configDifferences } from "../core/diff/configs.ts";
+import { unifiedDiff } from "../core/diff/lines.ts";
+import { Problem, unavailable } from "../http/problem.ts";
+import type { SomeHandlers } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import { type CodeFiles, codeFiles } from "../shell/code-files.ts";
+import { environmentsOf } from "../shell/environments.ts";
+import { loadSubmission } from "../shell/submissions.ts";
+import { creationOf } from "./fork-experiment.ts";
+
+export function submissionHandlers(backend: Backend) {
+  const differ = oneOfFew(gatewayLimits.diffsAtOnce);
+  return {
+    unary: {
+      getSubmission: ({ experiment }) => getSubmission(backend, experiment),
+      diffExperiments: (request) => differ(() => diffExperiments(backend, request)),
+    },
+    raw: { downloadExperimentCode: ({ experiment }) => downloadCode(backend, experiment) },
+  } satisfies SomeHandlers;
+}
+
+async function getSubmission(
+  backend: Backend,
+  experiment: string,
+): Promise<ReplyOf<"getSubmission">> {
+  const created = await creationOf(backend, experiment);
+  const { text, masked } = resubmittedText(created.config ?? {}, created.seed);
+  return {
+    experiment,
+    config: text,
+    masked: [...masked],
+    seed: created.seed,
+    codeDigest: created.contextDigest,
+    codeBytes: created.contextBytes,
+    configSourceDigest: created.configSourceDigest,
+    record: await loadSubmission(backend, created.submissionDigest),
+    environments: [...(await environmentsOf(backend, experiment))],
+  };
+}
+
+async function downloadCode(backend: Backend, experiment: string) {
+  const { contextDigest } = await creationOf(backend, experiment);
+  const content =
+    contextDigest === "" ? null : await backend.parts.blobs.get(`contexts/${contextDigest}.tar.gz`);
+  if (content === null) throw withoutCode(experiment);
+  const fileName = `experiment-${experiment}-code.tar.gz`;
+  return { contentType: "application/gzip", fileName, body: Readable.from(content.stream) };
+}
+
+function withoutCode(experiment: string): Problem {
+  return new Problem(404, "context_not_found", `experiment ${experiment} has no model code`);
+}
+
+async function diffExperiments(
+  backend: Backend,
+  { experiment, other }: RequestOf<"diffExperiments">,
+): Promise<ReplyOf<"diffExperiments">> {
+  const [a, b] = [await creationOf(backend, experiment), await creationOf(backend, other)];
+  const texts = await Promise.all(
+    [a, b].map(({ submissionDigest }) => loadSubmission(backend, submissionDigest)),
+  );
+  const [before, after] = texts.every((text) => text !== undefined)
+    ? texts.map((text) => text?.configText ?? "")
+    : [a, b].map(({ config, seed }) => resubmittedText(config ?? {}, seed).text);
+  const { files, leftOut } = await codeDifferences(backend, {
+    before: { experiment, digest: a.contextDigest },
+    after: { experiment: other, digest: b.contextDigest },
+  });
+  return {
+    config: [...configDifferences(a.config ?? {}, b.config ?? {})],
+    configText: unifiedDiff("config.yaml", before ?? "", after ?? "", gatewayLimits.diffEditsMax),
+    files: [...files],
+    leftOut,
+  };
+}
+
+type Code = { readonly experiment: string; readonly digest: string };
+
+/** Two passes: which files differ, then the contents of those that are compared as text. */
+async function codeDifferences(
+  backend: Backend,
+  { before, after }: { readonly before: Code; readonly after: Code },
+): Promise<{ readonly files: readonly Plain<FileDifference>[]; readonly leftOut: string }> {
+  if (before.digest === after.digest) return { files: [], leftOut: "" };
+  const [a, b] = [await filesOf(backend, before), await filesOf(backend, after)];
+  const paths = [...new Set([...a.keys(), ...b.keys()])].toSorted();
+  const all = paths.filter((path) => a.get(path)?.identity !== b.get(path)?.identity);
+  const { diffFilesMax, diffFileBytesMax, diffTextFilesMax } = gatewayLimits;
+  const changed = all.slice(0, diffFilesMax);
+  const small = changed.filter((path) =>
+    [a, b].every((files) => (files.get(path)?.bytes ?? 0) <= diffFileBytesMax),
+  );
+  const compared = new Set(small.slice(0, diffTextFilesMax));
+  const keeps = (path: string): boolean => compared.has(path);
+  const [mine, theirs] = [
+    await filesOf(backend, before, keeps),
+    await filesOf(backend, after, keeps),
+  ];
+  const files: Plain<FileDifference>[] = [];
+  for (const path of changed) {
+    // Between two files others get their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    files.push(differenceOf(path, mine, theirs, keeps(path)));
+  }
+  const leftOut = [
+    all.length > changed.length ? `${all.length - changed.length} more files differ` : "",
+    changed.length > compared.size
+      ? `${changed.length - compared.size} files are not compared as text: they have more than ${diffFileBytesMax} bytes, or are beyond the first ${diffTextFilesMax}`
+      : "",
+  ];
+  return { files, leftOut: leftOut.filter((sentence) => sentence !== "").join("; ") };
+}
+
+async function filesOf(
+  backend: Backend,
+  { experiment, digest }: Code,
+  keeps?: (path: string) => boolean,
+): Promise<CodeFiles> {
+  if (digest === "") return new Map();
+  const files = await codeFiles(backend, digest, keeps);
+  if (files === null) throw withoutCode(experiment);
+  return files;
+}
+
+function differenceOf(
+  path: string,
+  before: CodeFiles,
+  after: CodeFiles,
+  asText: boolean,
+): Plain<FileDifference> {
+  const [a, b] = [before.get(path), after.get(path)];
+  const change = a === undefined ? "added" : b === undefined ? "removed" : "changed";
+  const texts = [a, b].map((file) => (file === undefined ? null : textOf(file.content)));
+  const [mine, theirs] = texts;
+  const isText = asText && mine !== undefined && theirs !== undefined;
+  return {
+    path,
+    change,
+    ...(a === undefined ? {} : { bytesBefore: a.bytes }),
+    ...(b === undefined ? {} : { bytesAfter: b.bytes }),
+    text: isText ? unifiedDiff(path, mine, theirs, gatewayLimits.diffEditsMax) : "",
+  };
+}
+
+/** Undefined for what is no text. */
+function textOf(content: Buffer | null): string | undefined {
+  if (content === null || content.includes(0)) return undefined;
+  const text = content.toString("utf8");
+  return Buffer.byteLength(text) === content.length && !text.includes("\ufffd") ? text : undefined;
+}
+
+/** Reading two archives takes processor time: a few requests at once, the others are told to repeat. */
+function oneOfFew(most: number) {
+  let under = 0;
+  return async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
+    if (under >= most) throw unavailable("other experiments are being compared; try again");
+    under += 1;
+    try {
+      return await work();
+    } finally {
+      under -= 1;
+    }
+  };
+}

@@ -1,0 +1,263 @@
+/** Workspaces and projects: the gateway decides about them itself, and the read model lists them. */
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Project, Workspace } from "@trainyard/contracts/api";
+import { isRejection, type Rejection } from "@trainyard/kernel";
+import { foldOf, type Work } from "@trainyard/runtime";
+import { defaultSpace, isDefaultName } from "../core/spaces/name.ts";
+import type { SpaceCommand } from "../core/spaces/space.ts";
+import type { ProjectDocument, WorkspaceDocument } from "../core/views/documents.ts";
+import { etagOfRevision, revisionOf } from "../http/etag.ts";
+import { Problem, problemOf } from "../http/problem.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { ownCommit } from "../shell/own-commit.ts";
+import {
+  defaults,
+  findProject,
+  findWorkspace,
+  nameId,
+  names,
+  projects,
+  type Space,
+  workspaces,
+} from "../shell/spaces.ts";
+import { moveExperiments } from "./move-experiments.ts";
+import { filteredPage } from "./paging.ts";
+
+export function workspaceHandlers(backend: Backend) {
+  return {
+    ...ofWorkspaces(backend),
+    ...ofProjects(backend),
+    moveExperiments: (request, context) => moveExperiments(backend, request, context),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+type Asked<All = SpaceCommand> = All extends SpaceCommand ? Omit<All, "by"> : never;
+
+function ofWorkspaces(backend: Backend) {
+  const change = async (name: string, asked: Asked, context: RequestContext) => {
+    const workspace = await findWorkspace(backend, name);
+    refuseDefault(workspace, "the default workspace");
+    const command = { ...asked, by: context.caller.authid };
+    const position = await commit(backend, context, workspace.name, async (work) => {
+      const decided = await work.decide(workspaces, workspace.id, command);
+      return isRejection(decided) ? decided : undefined;
+    });
+    return workspaceAfter(backend, workspace.id, position);
+  };
+  return {
+    createWorkspace: (request, context) => createWorkspace(backend, request, context),
+    listWorkspaces: (request) => listWorkspaces(backend, request),
+    getWorkspace: async ({ workspace: name, minPosition }) => {
+      await backend.reachText(minPosition);
+      const workspace = await findWorkspace(backend, name);
+      if (workspace.id === defaultSpace) return shownWorkspace(defaultWorkspace);
+      return shownWorkspace(await backend.get("workspace", workspace.id));
+    },
+    updateWorkspace: ({ workspace, ...words }, context) =>
+      change(
+        workspace,
+        { kind: "describe", ...words, ifRevision: revisionOf(context.ifMatch) },
+        context,
+      ),
+    archiveWorkspace: ({ workspace, reason }, context) =>
+      change(workspace, { kind: "archive", reason }, context),
+    unarchiveWorkspace: ({ workspace }, context) =>
+      change(workspace, { kind: "unarchive" }, context),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+function ofProjects(backend: Backend) {
+  const change = async (
+    { workspace: within, project: name }: { readonly workspace: string; readonly project: string },
+    asked: Asked,
+    context: RequestContext,
+  ) => {
+    const workspace = await findWorkspace(backend, within);
+    const project = await findProject(backend, workspace, name);
+    refuseDefault(project, "the default project of a workspace");
+    const command = { ...asked, by: context.caller.authid };
+    const position = await commit(backend, context, workspace.name, async (work) => {
+      const decided = await work.decide(projects, project.id, command);
+      return isRejection(decided) ? decided : undefined;
+    });
+    return projectAfter(backend, workspace, project.id, position);
+  };
+  return {
+    createProject: (request, context) => createProject(backend, request, context),
+    listProjects: (request) => listProjects(backend, request),
+    getProject: async ({ workspace: within, project: name, minPosition }) => {
+      await backend.reachText(minPosition);
+      const workspace = await findWorkspace(backend, within);
+      const { id } = await findProject(backend, workspace, name);
+      const doc = id === defaultSpace ? defaultProject : await backend.get("project", id);
+      return shownProject(doc, workspace, await isArchived(backend, workspace));
+    },
+    updateProject: ({ workspace, project, ...words }, context) =>
+      change(
+        { workspace, project },
+        { kind: "describe", ...words, ifRevision: revisionOf(context.ifMatch) },
+        context,
+      ),
+    archiveProject: ({ workspace, project, reason }, context) =>
+      change({ workspace, project }, { kind: "archive", reason }, context),
+    unarchiveProject: ({ workspace, project }, context) =>
+      change({ workspace, project }, { kind: "unarchive" }, context),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+/** The name is reserved in the same commit. A repeat under one idempotency key has the same id, and finds its own name. */
+async function createWorkspace(
+  backend: Backend,
+  { name, description, notes }: RequestOf<"createWorkspace">,
+  context: RequestContext,
+) {
+  if (isDefaultName(name)) throw taken("workspace", name);
+  const { commitId: id } = context;
+  const { authid: by } = context.caller;
+  const position = await commit(backend, context, name, async (work) => {
+    const command = { kind: "create", name, description, notes, workspace: "", by } as const;
+    const decided = await work.decide(workspaces, id, command);
+    if (isRejection(decided)) return decided;
+    const reservation = { kind: "workspace", name, holder: id, workspace: "" };
+    const reserved = await work.decide(names, nameId("workspace", name), reservation);
+    return isRejection(reserved) ? reserved : undefined;
+  });
+  return workspaceAfter(backend, id, position);
+}
+
+async function createProject(
+  backend: Backend,
+  { workspace: within, name, description, notes }: RequestOf<"createProject">,
+  context: RequestContext,
+) {
+  const workspace = await findWorkspace(backend, within);
+  if (isDefaultName(name)) throw taken("project", name);
+  const { commitId: id } = context;
+  const { authid: by } = context.caller;
+  const position = await commit(backend, context, workspace.name, async (work) => {
+    if (workspace.id !== defaultSpace) {
+      const { archived } = await work.guard(foldOf(workspaces), workspace.id);
+      if (archived) return archivedRejection(workspace);
+    }
+    const command = {
+      kind: "create",
+      name,
+      description,
+      notes,
+      workspace: workspace.id,
+      by,
+    } as const;
+    const decided = await work.decide(projects, id, command);
+    if (isRejection(decided)) return decided;
+    const reservation = { kind: "project", name, holder: id, workspace: workspace.id };
+    const reserved = await work.decide(names, nameId("project", name, workspace.id), reservation);
+    return isRejection(reserved) ? reserved : undefined;
+  });
+  return projectAfter(backend, workspace, id, position);
+}
+
+async function commit(
+  backend: Backend,
+  context: RequestContext,
+  workspace: string,
+  decide: (work: Work) => Promise<Rejection | undefined>,
+): Promise<number> {
+  const result = await backend.parts.executor.execute(ownCommit(context, workspace), decide);
+  if (isRejection(result)) throw problemOf(result);
+  // Where nothing had to change, what is there may be newer than the read model.
+  await backend.reach(result.position || (await backend.parts.log.head()));
+  return result.position;
+}
+
+async function workspaceAfter(
+  backend: Backend,
+  id: string,
+  position: number,
+): Promise<ReplyOf<"createWorkspace">> {
+  const workspace = shownWorkspace(await backend.get("workspace", id));
+  return { position: String(position || backend.position), workspace };
+}
+
+async function projectAfter(
+  backend: Backend,
+  workspace: Space,
+  id: string,
+  position: number,
+): Promise<ReplyOf<"createProject">> {
+  const doc = await backend.get("project", id);
+  const project = shownProject(doc, workspace, await isArchived(backend, workspace));
+  return { position: String(position || backend.position), project };
+}
+
+async function listWorkspaces(
+  backend: Backend,
+  request: RequestOf<"listWorkspaces">,
+): Promise<ReplyOf<"listWorkspaces">> {
+  await backend.reachText(request.minPosition);
+  const wanted = (doc: WorkspaceDocument): boolean => request.archived || !doc.archived;
+  const page = await filteredPage(backend, "workspace", request, {}, wanted);
+  const first = request.pageToken === "" ? [defaultWorkspace] : [];
+  return { ...page, items: [...first, ...page.items].map(shownWorkspace) };
+}
+
+async function listProjects(
+  backend: Backend,
+  request: RequestOf<"listProjects">,
+): Promise<ReplyOf<"listProjects">> {
+  await backend.reachText(request.minPosition);
+  const workspace = await findWorkspace(backend, request.workspace);
+  const closed = await isArchived(backend, workspace);
+  const wanted = (doc: ProjectDocument): boolean => request.archived || !(doc.archived || closed);
+  const options = { parent: workspace.id };
+  const page = await filteredPage(backend, "project", request, options, wanted);
+  const first = request.pageToken === "" && wanted(defaultProject) ? [defaultProject] : [];
+  const items = [...first, ...page.items].map((doc) => shownProject(doc, workspace, closed));
+  return { ...page, items };
+}
+
+async function isArchived(backend: Backend, { id }: Space): Promise<boolean> {
+  if (id === defaultSpace) return false;
+  return (await backend.get("workspace", id)).archived;
+}
+
+const defaultWorkspace: WorkspaceDocument = {
+  name: defaults.name,
+  description: "",
+  notes: "",
+  archived: false,
+  createdBy: "",
+  revision: 0,
+};
+const defaultProject: ProjectDocument = { ...defaultWorkspace };
+
+function shownWorkspace({ revision, ...shown }: WorkspaceDocument): Plain<Workspace> {
+  return { ...shown, etag: etagOfRevision(revision) };
+}
+
+function shownProject(
+  { revision, archived, ...shown }: ProjectDocument,
+  workspace: Space,
+  closed: boolean,
+): Plain<Project> {
+  const etag = etagOfRevision(revision);
+  return { ...shown, workspace: workspace.name, archived: archived || closed, etag };
+}
+
+function refuseDefault({ id }: Space, what: string): void {
+  if (id !== defaultSpace) return;
+  throw new Problem(409, "default_space", `${what} always exists as it is: create another`);
+}
+
+function taken(kind: "workspace" | "project", name: string): Problem {
+  const detail =
+    name === "" ? `a ${kind} needs a name` : `there is a ${kind} ${defaultSpace} already`;
+  return name === ""
+    ? new Problem(400, "invalid_request", detail)
+    : new Problem(409, `${kind}_exists`, detail);
+}
+
+function archivedRejection({ name }: Space): Rejection {
+  const detail = `the workspace ${JSON.stringify(name)} is archived: unarchive it first`;
+  return { rejected: "workspace_archived", detail };
+}

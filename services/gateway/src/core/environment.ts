@@ -1,0 +1,21 @@
+/** Which environments the runs of an experiment had: those that differ, the first few of them. */
+import type { EventOf } from "@trainyard/contracts";
+import type { Decider } from "@trainyard/kernel";
+
+export type EnvironmentEvent = EventOf<"EnvironmentRecorded">;
+export type Environments = readonly EnvironmentEvent["data"][];
+
+/** Runs of one experiment have one environment, or a few while its image or its agents change. */
+const recordedMax = 16;
+
+export function isNewEnvironment(known: Environments, digest: string): boolean {
+  return known.length < recordedMax && known.every((one) => one.digest !== digest);
+}
+
+export const environmentDecider: Decider<Environments, EnvironmentEvent["data"], EnvironmentEvent> =
+  {
+    initial: [],
+    decide: (known, data) =>
+      isNewEnvironment(known, data.digest) ? [{ type: "EnvironmentRecorded", data }] : [],
+    evolve: (known, { data }) => [...known, data],
+  };

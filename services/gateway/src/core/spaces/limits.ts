@@ -1,0 +1,8 @@
+export const spaceLimits = {
+  /** Of a workspace or a project: a name is part of each commit of its experiments, words are part of an event. */
+  nameCharactersMax: 255,
+  descriptionBytesMax: 4 * 1024,
+  notesBytesMax: 32 * 1024,
+  /** A longer reason is cut. */
+  reasonCharactersMax: 2_000,
+} as const;

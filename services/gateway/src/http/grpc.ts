@@ -1,0 +1,59 @@
+/** The gRPC face: metrics, by the handlers, the tokens and the limits of the HTTP calls of the same names. */
+import { randomUUID } from "node:crypto";
+import type { CallName } from "@trainyard/contracts";
+import { ExperimentService, MetricStreamService } from "@trainyard/contracts/api";
+import type { Listening, Logger, Serving } from "@trainyard/runtime";
+import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
+import { gatewayLimits } from "../limits.ts";
+import { type AccessDeps, callerOf } from "./access.ts";
+import { asProblem } from "./as-problem.ts";
+import type { Caller } from "./caller.ts";
+import type { Handlers, RequestContext } from "./request-context.ts";
+
+export type GrpcFace = AccessDeps & { readonly handlers: Handlers; readonly logger: Logger };
+
+export function startGrpc(
+  face: GrpcFace,
+  { readiness, draining }: Serving,
+  address: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const { unary, streams } = face.handlers;
+  const metrics = grpcService<typeof ExperimentService, Caller>(ExperimentService, {
+    listTrialMetrics: (request, context) => unary.listTrialMetrics(request, contextOf(context)),
+    queryMetrics: (request, context) => unary.queryMetrics(request, contextOf(context)),
+    listTrialMetricNames: (request, context) =>
+      unary.listTrialMetricNames(request, contextOf(context)),
+  });
+  const stream = grpcService<typeof MetricStreamService, Caller>(MetricStreamService, {
+    followMetrics: (request, context) =>
+      messages(streams.followMetrics(request, contextOf(context))),
+    followTrialMetrics: (request, context) =>
+      messages(streams.followTrialMetrics(request, contextOf(context))),
+  });
+  return startGrpcServer(
+    {
+      services: [metrics, stream],
+      admit: (name, authorization) =>
+        callerOf(face, { call: name as CallName, method: "GET" }, authorization),
+      problemOf: (error) => asProblem(error, face.logger, randomUUID()),
+      readiness,
+      draining,
+      messageBytesMax: gatewayLimits.grpcMessageBytesMax,
+    },
+    address,
+  );
+}
+
+function contextOf({ caller, traceparent, signal }: GrpcContext<Caller>): RequestContext {
+  const commitId = randomUUID();
+  return { caller, commitId, traceparent, signal, lastEventId: undefined, ifMatch: undefined };
+}
+
+type Messages = ReturnType<Handlers["streams"]["followMetrics"]>;
+type MessageOf<Items> =
+  Items extends AsyncIterable<{ readonly message: infer Message }> ? Message : never;
+
+/** The position, an event's id over HTTP, is in the message. */
+async function* messages(items: Messages): AsyncGenerator<MessageOf<Messages>> {
+  for await (const { message } of items) yield message;
+}

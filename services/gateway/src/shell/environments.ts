@@ -1,0 +1,66 @@
+/** The environments of runs: stored by their digest, and named in a stream of the experiment. */
+import { createHash } from "node:crypto";
+import type { Plain } from "@trainyard/contracts";
+import { codecOf } from "@trainyard/contracts";
+import { type RunEnvironment, RunEnvironmentSchema } from "@trainyard/contracts/api";
+import { isRejection } from "@trainyard/kernel";
+import { type Aggregate, foldOf } from "@trainyard/runtime";
+import {
+  environmentDecider,
+  isNewEnvironment,
+  type EnvironmentEvent,
+  type Environments,
+} from "../core/environment.ts";
+import { problemOf } from "../http/problem.ts";
+import type { RequestContext } from "../http/request-context.ts";
+import type { Backend } from "./backend.ts";
+import { ownCommit } from "./own-commit.ts";
+import { loadText, storeText } from "./texts.ts";
+
+const environments: Aggregate<Environments, EnvironmentEvent["data"], EnvironmentEvent> = {
+  name: "environment",
+  category: "environment",
+  decider: environmentDecider,
+};
+
+const folder = "environments";
+const codec = codecOf<Plain<RunEnvironment>>(RunEnvironmentSchema);
+
+/** The position of its event; 0 where an earlier run had the same. */
+export async function recordEnvironment(
+  backend: Backend,
+  experiment: string,
+  { run, python, packages }: Plain<RunEnvironment>,
+  context: RequestContext,
+): Promise<number> {
+  const sorted = Object.fromEntries(
+    Object.entries(packages).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const text = codec.encode({ run: "", python, packages: sorted });
+  const digest = createHash("sha256").update(text).digest("hex");
+  const { executor } = backend.parts;
+  const { state } = await executor.cache.load(foldOf(environments), experiment);
+  // Nothing is stored that no event would name: a script could fill the disk.
+  if (!isNewEnvironment(state, digest)) return 0;
+  await storeText(backend, folder, text);
+  const result = await executor.execute(ownCommit(context), async (work) => {
+    const decided = await work.decide(environments, experiment, { digest, run });
+    return isRejection(decided) ? decided : undefined;
+  });
+  if (isRejection(result)) throw problemOf(result);
+  return result.position;
+}
+
+export async function environmentsOf(
+  backend: Backend,
+  experiment: string,
+): Promise<readonly Plain<RunEnvironment>[]> {
+  const { state } = await backend.parts.executor.cache.load(foldOf(environments), experiment);
+  const found = await Promise.all(
+    state.map(async ({ digest, run }) => {
+      const text = await loadText(backend, folder, digest);
+      return text === null ? [] : [{ ...codec.decode(text), run }];
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,17 @@
+import type { CommitIdentity } from "@trainyard/runtime";
+import type { RequestContext } from "../http/request-context.ts";
+
+/** Of a commit to the gateway's own streams. */
+export function ownCommit(context: RequestContext, workspace = ""): CommitIdentity {
+  return {
+    commitId: context.commitId,
+    meta: {
+      source: "/trainyard/gateway",
+      workspace,
+      correlationid: "",
+      causationid: context.commitId,
+      authid: context.caller.authid,
+      traceparent: context.traceparent,
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** Submissions as they were made, stored by their digest. */
+import { codecOf, type Plain } from "@trainyard/contracts";
+import { type SubmissionRecord, SubmissionRecordSchema } from "@trainyard/contracts/api";
+import type { Backend } from "./backend.ts";
+import { loadText, storeText } from "./texts.ts";
+
+const folder = "submissions";
+const codec = codecOf<Plain<SubmissionRecord>>(SubmissionRecordSchema);
+
+/** The digest under which it is stored. */
+export function storeSubmission(
+  backend: Backend,
+  record: Plain<SubmissionRecord>,
+): Promise<string> {
+  return storeText(backend, folder, codec.encode(record));
+}
+
+/** Undefined where none is stored. */
+export async function loadSubmission(
+  backend: Backend,
+  digest: string | undefined,
+): Promise<Plain<SubmissionRecord> | undefined> {
+  if (digest === undefined || digest === "") return undefined;
+  const text = await loadText(backend, folder, digest);
+  return text === null ? undefined : codec.decode(text);
+}

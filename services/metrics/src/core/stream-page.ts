@@ -1,0 +1,56 @@
+/** Some entries of a stream as the reports in them, each with its position: as many as one answer takes. */
+import { readTail } from "./columns/tail.ts";
+import type { StoredReport } from "./columns/block.ts";
+
+type Entry = {
+  /** Of its last report. */
+  readonly position: number;
+  readonly reports: number;
+  readonly trial: string;
+  readonly run: number;
+} & (
+  | { readonly kind: "tail"; readonly group: string; readonly text: string }
+  | { readonly kind: "supersession"; readonly afterStep: number }
+);
+
+type Origin = { readonly position: number; readonly trial: string; readonly run: number };
+
+export type StreamItem = Origin &
+  (
+    | { readonly kind: "report"; readonly group: string; readonly report: StoredReport }
+    | { readonly kind: "supersession"; readonly afterStep: number }
+  );
+
+export type StreamPage = { readonly items: readonly StreamItem[]; readonly isCut: boolean };
+
+export type PageBounds = {
+  /** Items after this position. */
+  readonly after: number;
+  readonly itemsMax: number;
+  /** Of the values as text, unless the first item alone has more. */
+  readonly bytesMax: number;
+};
+
+export function streamPage(entries: Iterable<Entry>, bounds: PageBounds): StreamPage {
+  const items: StreamItem[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const { position: last, trial, run, reports } = entry;
+    const isFull = (): boolean => items.length === bounds.itemsMax || bytes >= bounds.bytesMax;
+    if (entry.kind === "supersession") {
+      if (isFull()) return { items, isCut: true };
+      items.push({ position: last, trial, run, kind: "supersession", afterStep: entry.afterStep });
+      continue;
+    }
+    // Each has the room of the average.
+    const size = entry.text.length / reports;
+    for (const [index, report] of readTail(entry.text).entries()) {
+      const position = last - reports + 1 + index;
+      if (position <= bounds.after) continue;
+      if (isFull()) return { items, isCut: true };
+      items.push({ position, trial, run, kind: "report", group: entry.group, report });
+      bytes += size;
+    }
+  }
+  return { items, isCut: false };
+}

@@ -1,0 +1,89 @@
+/** What HTTP and gRPC do alike with a run's reports: who reports, what is wrong, and what was stored. */
+import type { Plain } from "@trainyard/contracts";
+import type { WriteReportsResponse } from "@trainyard/contracts/api";
+import { isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
+import { type LogFollower, readRunToken } from "@trainyard/runtime";
+import { parseReports, type Refused } from "../core/reports.ts";
+import { metricsLimits } from "../limits.ts";
+import { HttpProblem } from "./http-problem.ts";
+import type { Ingest } from "./ingest.ts";
+
+/** A run, by its token. */
+export type Reporter = {
+  readonly run: RunParts;
+  readonly id: string;
+  readonly grantPosition: number;
+};
+
+export type Outcome = {
+  readonly stored: number;
+  readonly superseded: number;
+  readonly refused: readonly Refused[];
+};
+
+export class Intake {
+  readonly #ingest: Ingest;
+  readonly #follower: LogFollower;
+  readonly #keys: ReadonlyMap<string, Buffer>;
+
+  constructor(deps: {
+    readonly ingest: Ingest;
+    readonly follower: LogFollower;
+    readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  }) {
+    this.#ingest = deps.ingest;
+    this.#follower = deps.follower;
+    this.#keys = deps.runTokenKeys;
+  }
+
+  /** Throws HttpProblem for what is no run's token. */
+  authorize(authorization: string | undefined): Reporter {
+    const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+    if (token === undefined) {
+      const detail = "send the run's token in the header Authorization: Bearer …";
+      throw new HttpProblem(401, "no_token", detail);
+    }
+    const content = readRunToken(this.#keys, token);
+    const run = content === null ? null : parseRunId(content.allocation);
+    if (content === null || run === null) {
+      throw new HttpProblem(401, "invalid_token", "invalid run token");
+    }
+    return { run, id: content.allocation, grantPosition: content.grantPosition };
+  }
+
+  /** Resolves after the commit. `body` is a request as proto JSON. Throws HttpProblem for one that is wrong as a whole. */
+  async take({ run, id, grantPosition }: Reporter, body: unknown): Promise<Outcome> {
+    const parsed = parseReports(body, metricsLimits);
+    if (isRejection(parsed)) {
+      const status = parsed.rejected === "too_many_reports" ? 413 : 400;
+      throw new HttpProblem(status, parsed.rejected, parsed.detail, parsed.problems);
+    }
+    await this.#follower.reach(grantPosition, metricsLimits.grantWaitMs);
+    const taken = await this.#ingest.take(run, parsed.reports);
+    if (taken.kind === "unknown_run") {
+      throw new HttpProblem(404, "run_not_found", `there is no run ${id}`);
+    }
+    return { stored: taken.stored, superseded: taken.refused, refused: parsed.refused };
+  }
+}
+
+/** A token is good for its own run. */
+export function requireRun({ id }: Reporter, asked: string): void {
+  if (id === asked) return;
+  throw new HttpProblem(403, "not_your_run", `this token is run ${id}'s, not run ${asked}'s`);
+}
+
+/** As one request: 409 when a later run supersedes some of it. */
+export async function takeAll(
+  intake: Intake,
+  reporter: Reporter,
+  body: unknown,
+): Promise<Plain<WriteReportsResponse>> {
+  const { stored, superseded, refused } = await intake.take(reporter, body);
+  if (superseded > 0) {
+    const rest = stored === 0 ? "" : `; the other ${stored} were stored`;
+    const detail = `a later run of trial ${reporter.run.trial} supersedes ${superseded} of these reports${rest}`;
+    throw new HttpProblem(409, "run_superseded", detail);
+  }
+  return { accepted: stored, refused: [...refused] };
+}

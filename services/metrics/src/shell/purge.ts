@@ -1,0 +1,75 @@
+/**
+ * Deletes what experiments have reported that were deleted for good, in bounded statements. The position up to which the log
+ * was read for them moves after their rows are gone, so that after a crash the same is done again. An experiment is looked
+ * at some time after its deletion: a report that was being stored at that moment is stored by then, and later ones are refused.
+ */
+import { shortNameOf } from "@trainyard/contracts";
+import type { EventLog } from "@trainyard/event-log";
+import { type Clock, idOf } from "@trainyard/kernel";
+import { runtimeLimits, tableFault } from "@trainyard/runtime";
+import type { Pool } from "pg";
+import { metricsLimits } from "../limits.ts";
+
+export type PurgeDeps = { readonly pool: Pool; readonly log: EventLog; readonly clock: Clock };
+
+/** The last one is what a report needs first. */
+const tables = [
+  "tails",
+  "past_tails",
+  "supersessions",
+  "blocks",
+  "points",
+  "system_points",
+  "system_totals",
+  "loose_keys",
+  "names",
+  "runs",
+] as const;
+
+/** One page of the log. Gives whether there is more to read. */
+export async function purgeDeleted({ pool, log, clock }: PurgeDeps): Promise<boolean> {
+  const from = await positionOf(pool, await log.head());
+  const page = await log.readAll(from, runtimeLimits.pageEvents);
+  let position = from;
+  for (const event of page) {
+    if (shortNameOf(event.type) === "ExperimentDeleted") {
+      if (clock.nowMs() - event.timeMs < metricsLimits.purgeAfterMs) break;
+      await deleteAll(pool, idOf(event.stream));
+    }
+    position = event.position;
+  }
+  if (position > from) await moveTo(pool, position);
+  return position > from && page.length === runtimeLimits.pageEvents;
+}
+
+/** From the beginning where the log has been restored to before that: deleting again harms nothing. */
+async function positionOf(pool: Pool, head: number): Promise<number> {
+  const text = "select position::float8 as position from metrics.purged";
+  const { rows } = await query<{ readonly position: number }>(pool, text, []);
+  const position = rows[0]?.position ?? 0;
+  return position > head ? 0 : position;
+}
+
+async function moveTo(pool: Pool, position: number): Promise<void> {
+  const text = `insert into metrics.purged (position) values ($1)
+    on conflict (one) do update set position = excluded.position`;
+  await query(pool, text, [position]);
+}
+
+/** Trials are named <experiment>.<number>: "/" is the character after ".". */
+async function deleteAll(pool: Pool, experiment: string): Promise<void> {
+  for (const table of tables) {
+    const text = `delete from metrics.${table} where ctid in (
+      select ctid from metrics.${table} where trial >= $1 and trial < $2 limit $3)`;
+    const values = [`${experiment}.`, `${experiment}/`, metricsLimits.rowsPerPurge];
+    for (let rows = 1; rows > 0; ) rows = (await query(pool, text, values)).rowCount ?? 0;
+  }
+}
+
+async function query<Row extends object>(pool: Pool, text: string, values: readonly unknown[]) {
+  try {
+    return await pool.query<Row>(text, [...values]);
+  } catch (cause) {
+    throw tableFault(cause, "points_unavailable", "the table of points");
+  }
+}

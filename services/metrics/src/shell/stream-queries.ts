@@ -1,0 +1,75 @@
+/** QueryStreamedPoints: what subscribers read of the stream of an experiment's points. */
+import { QueryStreamedPointsSchema, StreamedPointPageSchema } from "@trainyard/contracts/commands";
+import { isTrialId, reject } from "@trainyard/kernel";
+import { type CommandSpec, command, type FoldCache } from "@trainyard/runtime";
+import type { Pool } from "pg";
+import type { RunHistory } from "../core/run-history.ts";
+import { type StreamItem, streamPage } from "../core/stream-page.ts";
+import { metricsLimits } from "../limits.ts";
+import { runHistoryFold } from "../streams.ts";
+import { pointOf } from "./queries.ts";
+import { readStream, type StreamEntry } from "./stream-table.ts";
+
+export type StreamQueryDeps = { readonly pool: Pool; readonly cache: FoldCache };
+
+export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<string, CommandSpec>> {
+  const { pool, cache } = deps;
+  return {
+    QueryStreamedPoints: command(
+      QueryStreamedPointsSchema,
+      StreamedPointPageSchema,
+      async ({ experiment, trial, group, after, limit }) => {
+        if (trial !== "" && !isTrialId(trial)) {
+          return reject("trial_not_found", `there is no trial ${trial}`);
+        }
+        if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
+          return reject("invalid_request", `${after} is not a position of a stream`);
+        }
+        const query = { experiment, trial: trial || null, group: group || null };
+        // Nothing is after the head, which is all that is asked for.
+        const from = after ?? Number.MAX_SAFE_INTEGER;
+        const stream = await readStream(pool, { ...query, after: from });
+        const { head, removed } = stream ?? { head: 0, removed: 0 };
+        if (after === undefined || stream === null) {
+          return (after ?? 0) > 0
+            ? gone(experiment, after ?? 0)
+            : { items: [], next: head, more: false };
+        }
+        if (after < removed || after > head) return gone(experiment, after);
+        const { pointsPerPageMax, pageBytesMax: bytesMax } = metricsLimits;
+        const itemsMax = Math.min(limit || pointsPerPageMax, pointsPerPageMax);
+        const page = streamPage(stream.entries.map(textOf), { after, itemsMax, bytesMax });
+        const more = page.isCut || stream.more;
+        const next = more ? (page.items.at(-1)?.position ?? after) : head;
+        return { items: await shown(cache, page.items), next, more };
+      },
+    ),
+  };
+}
+
+function gone(experiment: string, after: number) {
+  return reject(
+    "position_gone",
+    `the points of experiment ${experiment} after position ${after} are not kept in their order any more; list them`,
+  );
+}
+
+const textOf = (entry: StreamEntry) =>
+  entry.kind === "tail" ? { ...entry, text: entry.body.toString("utf8") } : entry;
+
+async function shown(cache: FoldCache, items: readonly StreamItem[]) {
+  const histories = new Map<string, RunHistory>();
+  for (const { trial } of items) {
+    if (histories.has(trial)) continue;
+    histories.set(trial, (await cache.load(runHistoryFold, trial)).state);
+  }
+  return items.map((item) => {
+    const { position, trial, run } = item;
+    if (item.kind === "supersession") {
+      return { position, trial, superseded: { run, afterStep: item.afterStep } };
+    }
+    const report = { ...item.report, run, group: item.group };
+    const history = histories.get(trial) ?? { runs: [] };
+    return { position, trial, point: pointOf(report, history) };
+  });
+}

@@ -1,0 +1,179 @@
+/**
+ * The stream of an experiment's points, as the tables have it: tails in the order of their positions, those that have become
+ * blocks among them for an hour, and the runs that supersede steps of earlier ones. Whoever adds to a stream changes its row
+ * of metrics.streams in the same commit, so positions are committed in their order and none is left out.
+ */
+import { isFault } from "@trainyard/kernel";
+import { tableFault } from "@trainyard/runtime";
+import type { Pool, PoolClient } from "pg";
+import { metricsLimits } from "../limits.ts";
+
+export type StreamQuery = {
+  readonly experiment: string;
+  /** Null for those of all trials, of all groups. */
+  readonly trial: string | null;
+  readonly group: string | null;
+  readonly after: number;
+};
+
+/** Positions `position - reports + 1` to `position`. */
+export type StreamEntry = {
+  readonly position: number;
+  readonly reports: number;
+  readonly trial: string;
+  readonly run: number;
+} & (
+  | { readonly kind: "tail"; readonly group: string; readonly body: Buffer }
+  | { readonly kind: "supersession"; readonly afterStep: number }
+);
+
+export type StreamRows = {
+  /** Of the last entry of the stream. */
+  readonly head: number;
+  /** Entries up to here may be gone. */
+  readonly removed: number;
+  /** In their order. Not all up to the head if there are as many as one look takes. */
+  readonly entries: readonly StreamEntry[];
+  readonly more: boolean;
+};
+
+const tails = (table: "tails" | "past_tails"): string => `
+  (select 'tail' as kind, position, reports, trial, run, group_name as "group", body, null::float8 as "afterStep"
+  from metrics.${table}
+  where experiment = $1 and position > $2 and ($3::text is null or trial = $3) and ($4::text is null or group_name = $4)
+  order by position limit $5)`;
+
+// One statement, so that what compaction moves meanwhile is seen once.
+const read = `
+select stream.position::float8 as head, stream.removed::float8 as removed, entry.*
+from metrics.streams as stream left join lateral (
+  select *, sum(coalesce(octet_length(body), 0)) over (order by position) - coalesce(octet_length(body), 0) as "bytesBefore"
+  from (
+    select kind, position::float8 as position, reports, trial, run, "group", body, "afterStep" from (
+      ${tails("tails")}
+      union all
+      ${tails("past_tails")}
+      union all
+      (select 'supersession', position, 1, trial, run, null, null, after_step from metrics.supersessions
+      where experiment = $1 and position > $2 and ($3::text is null or trial = $3)
+      order by position limit $5)
+    ) as entry
+    order by position limit $5
+  ) as entry
+) as entry on entry."bytesBefore" < $6
+where stream.experiment = $1
+order by entry.position`;
+
+const keep = `
+insert into metrics.past_tails (experiment, position, trial, run, group_name, reports, body)
+select experiment, position, trial, run, group_name, reports, body from metrics.tails
+where id = any($1::bigint[]) and position is not null`;
+
+const supersede = `
+with stream as (
+  insert into metrics.streams as stream (experiment, position) values ($3, 1)
+  on conflict (experiment) do update set position = stream.position + 1
+  returning position
+)
+insert into metrics.supersessions (trial, run, experiment, position, after_step)
+select $1, $2, $3, position, $4 from stream`;
+
+// The oldest first. What a reader might miss is written beside it in the same commit.
+const sweep = `
+with gone as (
+  delete from metrics.past_tails where (experiment, position) in (
+    select experiment, position from metrics.past_tails where compacted_at < now() - $1::integer * interval '1 ms'
+    order by compacted_at limit $2 for update skip locked)
+  returning experiment, position
+), last as (
+  select experiment, max(position) as position, count(*) as entries from gone group by experiment
+), locked as (
+  select experiment from metrics.streams join last using (experiment) order by experiment for update of streams
+), told as (
+  update metrics.streams set removed = greatest(removed, last.position)
+  from last join locked using (experiment) where streams.experiment = last.experiment
+)
+select count(*)::float8 as gone from gone`;
+
+type Row = { readonly head: number; readonly removed: number } & (
+  | (StreamEntry & { readonly bytesBefore: string })
+  | { readonly position: null }
+);
+
+/** Null for an experiment without a stream: nothing of it has been stored since there are streams. */
+export async function readStream(
+  pool: Pool,
+  { experiment, trial, group, after }: StreamQuery,
+): Promise<StreamRows | null> {
+  const { streamTailsMax, streamBytesMax } = metricsLimits;
+  const { rows } = await guarded(() =>
+    pool.query<Row>({
+      name: "read-stream",
+      text: read,
+      values: [experiment, String(after), trial, group, streamTailsMax, streamBytesMax],
+    }),
+  );
+  const [first] = rows;
+  if (first === undefined) return null;
+  const entries = rows.flatMap((row) => (row.position === null ? [] : [row]));
+  const bytes = entries.reduce(
+    (sum, entry) => sum + (entry.kind === "tail" ? entry.body.length : 0),
+    0,
+  );
+  const more = entries.length === streamTailsMax || bytes >= streamBytesMax;
+  return { head: first.head, removed: first.removed, entries, more };
+}
+
+/** 0 for an experiment without a stream. */
+export async function streamPosition(
+  database: Pool | PoolClient,
+  experiment: string,
+): Promise<number> {
+  const text = "select position::float8 as position from metrics.streams where experiment = $1";
+  const { rows } = await database.query<{ position: number }>(text, [experiment]);
+  return rows[0]?.position ?? 0;
+}
+
+/** Before tails go because blocks of them come, in the same transaction. */
+export async function keepForStream(client: PoolClient, ids: readonly string[]): Promise<void> {
+  await client.query(keep, [ids]);
+}
+
+/** Adds to the stream that a run supersedes what earlier runs of its trial did after a step; once for each run. */
+export async function addSupersession(
+  pool: Pool,
+  { experiment, trial, run, afterStep }: Supersession & { readonly experiment: string },
+): Promise<void> {
+  await guarded(async () => {
+    const known = "select from metrics.supersessions where trial = $1 and run = $2";
+    if ((await pool.query(known, [trial, run])).rowCount !== 0) return;
+    try {
+      await pool.query(supersede, [trial, run, experiment, afterStep]);
+    } catch (error) {
+      // Another process has added it meanwhile.
+      if ((error as { readonly code?: unknown }).code !== "23505") throw error;
+    }
+  });
+}
+
+export type Supersession = {
+  readonly trial: string;
+  readonly run: number;
+  readonly afterStep: number;
+};
+
+/** Removes some of what has been kept long enough, and gives how much that was. */
+export async function sweepStreams(pool: Pool): Promise<number> {
+  const { streamKeptMs, streamSweptTails } = metricsLimits;
+  const { rows } = await pool.query<{ gone: number }>(sweep, [streamKeptMs, streamSweptTails]);
+  return rows[0]?.gone ?? 0;
+}
+
+async function guarded<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (isFault(cause)) throw cause;
+    throw tableFault(cause, "points_unavailable", "the table of points");
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * From the report of a point to its arrival at a subscriber, through a whole cluster: HTTP, a durable commit, NATS, the gateway and
+ * server-sent events. Reports come at a steady pace; each is timed from before its request is sent.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@trainyard/client";
+import { runToken } from "@trainyard/runtime";
+import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
+import { benchCluster } from "../support/cluster.ts";
+import { pacedLatencies, percentile } from "../support/measure.ts";
+import { metricsEach, reportOf } from "./reports.ts";
+
+const trials = 2;
+const aimMs = 200;
+
+const loads = [
+  { id: "live_p99_ms", pointsPerSecond: 1_000, reportsEach: 10 },
+  { id: "live_p99_ms_20k", pointsPerSecond: 20_000, reportsEach: 100 },
+];
+
+export async function live(context: BenchContext): Promise<readonly BenchResult[]> {
+  await using cluster = benchCluster(context, { slots: trials });
+  const info = await cluster.up();
+  const client = cluster.client();
+  const experiment = await submitted(client);
+  const results: BenchResult[] = [];
+  for (const [rank, { id, pointsPerSecond, reportsEach }] of loads.entries()) {
+    const seconds = { tiny: 1, short: 20, full: 60 }[context.size];
+    const reporter = new Reporter(info.home, experiment, rank);
+    const perSecond = pointsPerSecond / metricsEach / reportsEach;
+    const during = (forSeconds: number) => {
+      const requests = Math.ceil(forSeconds * perSecond);
+      return measured(client, experiment, reporter, { perSecond, requests, reportsEach });
+    };
+    // What the first ones take is the compilation of the code on their way.
+    await during(Math.min(3, seconds));
+    const latencies = await during(seconds);
+    const p99 = percentile(latencies, 0.99);
+    const p50 = percentile(latencies, 0.5);
+    context.say(
+      `  ${pointsPerSecond} points/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
+    );
+    const note = `${pointsPerSecond} points/s for ${seconds} s in requests of ${reportsEach} reports, p50 ${p50.toFixed(0)} ms; the aim is ${aimMs} ms`;
+    results.push(costResult({ id, unit: "ms", floor: null, goal: 1 }, p99, aimMs, note));
+  }
+  return results;
+}
+
+/** Trials that do nothing themselves. */
+async function submitted(client: Client): Promise<string> {
+  const config = `
+name: live
+entrypoint: sleep 3600
+hyperparameters: { x: { type: double, minval: 0, maxval: 1 } }
+searcher: { name: random, metric: loss, max_trials: ${trials} }
+`;
+  const own = ["-czf", "-", "-C", import.meta.dirname, "live.ts"];
+  const context = execFileSync("tar", own, { maxBuffer: 1024 * 1024 });
+  const { experiment } = await client.call("createExperiment", { config, context });
+  const id = experiment?.id ?? "";
+  for (;;) {
+    const { items } = await client.call("listTrials", { experiment: id });
+    if (items.length === trials && items.every(({ runs }) => runs.length > 0)) return id;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Sends numbered reports for the trials in turn. */
+class Reporter {
+  readonly #http: string;
+  readonly #key: { readonly id: string; readonly secret: Buffer };
+  readonly #experiment: string;
+  /** Of its keys, which no other reporter has. */
+  readonly #rank: number;
+  sent = 0;
+
+  constructor(home: string, experiment: string, rank: number) {
+    const read = (name: string): unknown => JSON.parse(readFileSync(join(home, name), "utf8"));
+    const { runTokenKey } = read("secrets.json") as {
+      readonly runTokenKey: { readonly id: string; readonly secretHex: string };
+    };
+    const { metrics } = read("ports.json") as { readonly metrics: number };
+    this.#http = `http://127.0.0.1:${metrics}`;
+    this.#key = { id: runTokenKey.id, secret: Buffer.from(runTokenKey.secretHex, "hex") };
+    this.#experiment = experiment;
+    this.#rank = rank;
+  }
+
+  /** Resolves when they are acknowledged. `atMs` of each is when they were sent. */
+  async send(count: number): Promise<void> {
+    const atMs = performance.timeOrigin + performance.now();
+    const first = this.sent;
+    this.sent += count;
+    const reports = Array.from({ length: count }, (_, i) => {
+      const key = `${this.#rank}-${first + i}`;
+      return { ...reportOf(first + i), group: `load ${this.#rank}`, key, atMs };
+    });
+    const run = `${this.#experiment}.${1 + ((first / count) % trials)}#1`;
+    const response = await fetch(`${this.#http}/api/v1/runs/${encodeURIComponent(run)}/reports`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${runToken(this.#key, run, 0)}`,
+      },
+      body: JSON.stringify({ reports }),
+    });
+    if (response.status !== 200) throw new Error(await response.text());
+    await response.arrayBuffer();
+  }
+}
+
+async function measured(
+  client: Client,
+  experiment: string,
+  reporter: Reporter,
+  load: { readonly perSecond: number; readonly requests: number; readonly reportsEach: number },
+): Promise<readonly number[]> {
+  const over = new AbortController();
+  const latencies: number[] = [];
+  const expected = load.requests * load.reportsEach;
+  let isFollowing = (): void => {};
+  const following = new Promise<void>((resolve) => (isFollowing = resolve));
+  const heard = (async () => {
+    const stream = client.stream("followMetrics", { experiment }, { signal: over.signal });
+    for await (const { message } of stream) {
+      isFollowing();
+      if (message.point === undefined) continue;
+      latencies.push(performance.timeOrigin + performance.now() - message.point.reportedAtMs);
+      if (latencies.length === expected) return;
+    }
+  })();
+  await following;
+  await pacedLatencies(load.perSecond, load.requests, () => reporter.send(load.reportsEach));
+  await heard;
+  over.abort();
+  return latencies;
+}

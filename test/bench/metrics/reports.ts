@@ -1,0 +1,21 @@
+/** What is reported in these benchmarks. */
+export const metricsEach = 10;
+/** Reports of one request. */
+export const perRequest = 100;
+
+/** What a training of ten metrics reports: computed as float32, rounded by nobody. */
+export function reportOf(n: number) {
+  const metrics = Object.fromEntries(
+    Array.from({ length: metricsEach }, (_, i) => [
+      `metric_${i}`,
+      Math.fround(Math.exp(-n / 20_000) + Math.sin(n * (i + 1)) / 10),
+    ]),
+  );
+  return {
+    key: `0-${n + 1}`,
+    group: "training",
+    stepsCompleted: 10 * n,
+    atMs: 1_700_000_000_000 + 250 * n + ((n * 7) % 13),
+    metrics,
+  };
+}

@@ -1,0 +1,18 @@
+import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { allTroubles, troubledMetrics } from "./troubled-metrics.ts";
+
+const rounds = 4;
+
+export const campaigns: readonly Campaign[] = [
+  {
+    name: "metrics",
+    description:
+      "reports doubled, reordered and cut off while metrics, gateway, PostgreSQL and NATS die; subscribers follow",
+    async run({ seed, log }) {
+      const troubles = Array.from({ length: rounds }, () => allTroubles).flat();
+      const found = await troubledMetrics({ seed, trials: 4, pauseMs: 30, troubles, log });
+      for (const violation of found.violations) log(`violation: ${violation}`);
+      return found;
+    },
+  },
+];
