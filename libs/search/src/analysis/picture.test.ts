@@ -75,6 +75,26 @@ describe.each(searches)("the picture of %s", (_name, searcher) => {
   });
 });
 
+describe("the picture of a search whose first rung rises", () => {
+  it("has every trial of a rung with the version at which it came there, at every version", () => {
+    // The best at the first rung are the worst later.
+    const rank = (trial: number) => (trial * 7) % 27;
+    const misleading = (trial: number, step: number) =>
+      step < 3 ? rank(trial) : 100 - rank(trial);
+    const searcher = autoOf({ max_trials: 27, max_concurrent_trials: 4 });
+    const { events } = recordedSearch(searcher, 3, 9, misleading);
+    const all = pictureOf(events).trials;
+    const rules = all.flatMap(({ decisions }) => decisions.map(({ rule }) => rule));
+    expect(rules).toContain("rung_not_trusted");
+    for (let version = 1; version <= events.length; version += 1) {
+      const { brackets, trials } = pictureOf(events.slice(0, version));
+      const reports = trials.flatMap((trial) => trial.reports);
+      const members = brackets.flatMap(({ rungs }) => rungs.map((rung) => rung.trials));
+      expect(reports).toHaveLength(members.reduce((sum, count) => sum + count, 0));
+    }
+  });
+});
+
 describe("the picture of a search without rungs", () => {
   it("has proposals and stops over the time of the search", () => {
     const search = new DrivenSearch();

@@ -8,7 +8,12 @@ import { trialOf } from "../state.ts";
 import { configOf, DrivenSearch } from "./searches.ts";
 
 /** Trials report in turn, a step each, until they are stopped or have come to `steps`. */
-export function recordedSearch(searcher: SearcherConfig, seed: number, steps = 9): DrivenSearch {
+export function recordedSearch(
+  searcher: SearcherConfig,
+  seed: number,
+  steps = 9,
+  valueOf = (trial: number, step: number) => draw(seed, "asymptote", trial) + 1 / step,
+): DrivenSearch {
   const search = new DrivenSearch();
   search.start(configOf(searcher), seed);
   const reached = new Map<number, number>();
@@ -25,7 +30,7 @@ export function recordedSearch(searcher: SearcherConfig, seed: number, steps = 9
       const step = (reached.get(trial) ?? 0) + 1;
       reached.set(trial, step);
       if (step > steps) search.end(trial, TrialOutcome.COMPLETED);
-      else search.validate(trial, step, draw(seed, "asymptote", trial) + 1 / step);
+      else search.validate(trial, step, valueOf(trial, step));
     }
   }
   return search;
