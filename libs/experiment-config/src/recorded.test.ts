@@ -49,8 +49,16 @@ const struct = fc.oneof(
   ),
 );
 
-/** A configuration as it comes out of an event. */
-const recorded = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+/**
+ * A configuration as it comes out of an event: a copy of what JSON carries. JSON.parse is not used: V8 13.6 reads the key
+ * "\n" or "\"" as "\\" after it has parsed an object that has the key "\\" in its place.
+ */
+function recorded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => recorded(item ?? null));
+  if (typeof value !== "object" || value === null) return value === 0 ? 0 : value;
+  const carried = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(carried.map(([key, item]) => [key, recorded(item)]));
+}
 
 const searchers: Readonly<Record<SearcherName, JsonObject>> = {
   single: { max_time: 7 },

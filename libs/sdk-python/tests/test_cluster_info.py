@@ -37,9 +37,16 @@ class ClusterInfo(unittest.TestCase):
         alone = {**TASK, "TRAINYARD_MASTER_ADDR": "10.0.0.1", "TRAINYARD_NODE_RANK": "0"}
         with mock.patch.dict(os.environ, alone, clear=True):
             self.assertEqual(trainyard.get_cluster_info().container_addrs, ("10.0.0.1",))
-        with mock.patch.dict(os.environ, {**alone, "TRAINYARD_NNODES": "2"}, clear=True):
-            with self.assertRaisesRegex(AttributeError, "nnodes.*master_addr"):
-                trainyard.get_cluster_info().container_addrs
+        for said, addresses in (
+            ("10.0.0.1,fe80::2", ("10.0.0.1", "fe80::2")),
+            (",10.0.0.2", ("10.0.0.1", "10.0.0.2")),
+            # Of a platform that does not say them.
+            ("", ("10.0.0.1", "")),
+            ("10.0.0.1,10.0.0.2,10.0.0.3", ("10.0.0.1", "")),
+        ):
+            env = {**alone, "TRAINYARD_NNODES": "2", "TRAINYARD_NODE_ADDRS": said}
+            with self.subTest(said=said), mock.patch.dict(os.environ, env, clear=True):
+                self.assertEqual(trainyard.get_cluster_info().container_addrs, addresses)
 
     def test_what_determined_knows_beyond_that(self):
         with mock.patch.dict(os.environ, TASK, clear=True):

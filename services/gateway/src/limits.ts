@@ -26,6 +26,10 @@ export const gatewayLimits = {
   filteredRowsMax: 5_000,
   /** What one query of a list may take; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
+  /** Queries of lists that run at once: the other connections stay for commands, single documents and the read model. */
+  listQueriesAtOnce: 4,
+  /** Lists that wait for their turn; beyond it the gateway answers 503. */
+  listsWaitingMax: 32,
   /** Rows of a list that are counted; of more there is an estimate. */
   countedRowsMax: 10_000,
   /** A service answers a command within this, or the caller is told to try again. */
@@ -66,12 +70,15 @@ export const gatewayLimits = {
   searchPollMs: 1_000,
   /** Of one Watch. */
   watchTopicsMax: 64,
+  /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
+  watchStreamsOfOneMax: 64,
+  watchStreamsMax: 512,
   /** Events read at once for watchers. */
   watchPageEvents: 500,
   /** A watcher that resumes further back reads its lists again. */
   watchResumedMax: 10_000,
   /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
-  watchQueuedCharactersMax: 8 * 1024 * 1024,
+  watchQueuedCharactersMax: 4 * 1024 * 1024,
   /** Active trials that one pause of their experiment changes, frame by frame; with more the topic is reset. */
   watchPausedTrialsMax: 1_000,
   /** How often watchers are told how far they are, and look for a log that went back. */
@@ -106,10 +113,6 @@ export const gatewayLimits = {
   picturedTrialsMax: 1_000,
   /** Events of a search that are read at once. */
   searchEventsPage: 500,
-  /** Files of stored code whose lists are kept, all lists together: two of the longest. */
-  codeFilesKept: 200_000,
-  /** Of one file of stored code, as text in an answer. */
-  codeFileBytesMax: 1024 * 1024,
   /** Of a branch, a remote, a folder, or the name of a client. */
   sourceTextCharactersMax: 1_000,
   /** A longer diff is in the model code itself. */
@@ -127,6 +130,10 @@ export const gatewayLimits = {
   diffFileBytesMax: 64 * 1024,
   /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
   diffEditsMax: 300,
+  /** Files of stored code whose lists are kept, all lists together: two of the longest. */
+  codeFilesKept: 200_000,
+  /** Of one file of stored code, as text in an answer. */
+  codeFileBytesMax: 1024 * 1024,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */

@@ -22,6 +22,7 @@ import { IdempotencyStore } from "./http/idempotency.ts";
 import { unavailable } from "./http/problem.ts";
 import { startHttpServer } from "./http/server.ts";
 import { gatewayLimits } from "./limits.ts";
+import { AtOnce } from "./shell/at-once.ts";
 import { Backend } from "./shell/backend.ts";
 import { documentsView, DocumentStore } from "./shell/document-store.ts";
 import { Freshness } from "./shell/freshness.ts";
@@ -53,8 +54,10 @@ export async function createService(
   const follower = new LogFollower(log, feeds.follower, executor.cache, hears);
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
-  const used = { log, bus, pool, clock, logger, documents, view, blobs, executor, follower };
-  const backend = new Backend(used);
+  const backend = new Backend({
+    ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
+    listQueries: new AtOnce(gatewayLimits.listQueriesAtOnce),
+  });
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
   const face = {

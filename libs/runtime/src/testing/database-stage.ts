@@ -4,7 +4,13 @@
  */
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import {
+  type Bus,
+  type CommandReply,
+  type CommandRequest,
+  createMemoryBus,
+  type MemoryHub,
+} from "@trainyard/bus";
 import {
   type AnyEvent,
   categoryOwners,
@@ -14,7 +20,7 @@ import {
 } from "@trainyard/contracts";
 import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
-import { assert, type Rejection } from "@trainyard/kernel";
+import { assert, isFault, type Rejection } from "@trainyard/kernel";
 import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "@trainyard/testing";
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";
@@ -110,7 +116,7 @@ export class DatabaseStage implements AsyncDisposable {
     return (await this.#admin.query<Row>(text, values)).rows;
   }
 
-  /** Asks a service over the bus. */
+  /** Asks a service over the bus; one that takes over its lease on a slow machine is waited for, as by every client. */
   async ask<Request extends DescMessage, Reply extends DescMessage>(
     request: readonly [Request, Plain<MessageShape<Request>>],
     reply: Reply,
@@ -124,12 +130,24 @@ export class DatabaseStage implements AsyncDisposable {
       correlationid: "",
     };
     const body = encodeRequest(schema, message);
-    const answer = await this.#bus.request(this.#service, schema.name, { headers, body }, 20_000);
+    const answer = await this.#reply(schema.name, { headers, body });
     if (answer.kind === "unavailable") return { kind: "unavailable" };
     if (answer.kind === "rejected") {
       return { kind: "rejected", rejection: readRejected(answer.body) };
     }
     return { kind: "ok", reply: decodeReply(reply, answer.body) };
+  }
+
+  async #reply(name: string, request: CommandRequest): Promise<CommandReply> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#bus.request(this.#service, name, request, 20_000);
+      } catch (error) {
+        const isTakingOver = isFault(error) && error.code === "no_responders";
+        if (!isTakingOver || attempt === 100) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
   }
 
   /** Has the service fold afresh what it keeps folded; what it found, by what it is called. */

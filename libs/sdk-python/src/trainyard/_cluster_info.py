@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import _info, _missing_names
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 # More than any experiment has.
 _TRIALS = 10_000_000
 
@@ -49,17 +52,10 @@ class ClusterInfo(NamedTuple):
     """How many nodes the trial runs on."""
     master_addr: str = "127.0.0.1"
     """Where node 0 can be reached by the others."""
-
-    @property
-    def container_addrs(self) -> tuple[str, ...]:
-        """The addresses of all nodes, which are known where there is one. Raises AttributeError
-        elsewhere.
-        """
-        if self.nnodes == 1:
-            return (self.master_addr,)
-        raise _missing_names.missing_name(
-            "the info of the task", "container_addrs", _missing_names.CLUSTER_INFO
-        )
+    container_addrs: tuple[str, ...] = ("127.0.0.1",)
+    """The addresses of all nodes, by rank. A platform of an earlier version names node 0 alone: the
+    addresses of the others are empty then.
+    """
 
     if not TYPE_CHECKING:
 
@@ -73,6 +69,13 @@ def _number_of(trial_id: str) -> int:
     """One number for an experiment's and its trial's."""
     experiment, _, trial = trial_id.partition(".")
     return int(experiment) * _TRIALS + int(trial or 0)
+
+
+def _addresses(env: Mapping[str, str], info: _info.Info) -> tuple[str, ...]:
+    addresses = env.get("TRAINYARD_NODE_ADDRS", "").split(",")
+    if len(addresses) != info.nnodes:
+        addresses = [""] * info.nnodes
+    return (addresses[0] or info.master_addr, *addresses[1:])
 
 
 def get_cluster_info() -> ClusterInfo | None:
@@ -94,4 +97,5 @@ def get_cluster_info() -> ClusterInfo | None:
         user_data=data if isinstance(data, dict) else {},
         nnodes=info.nnodes,
         master_addr=info.master_addr,
+        container_addrs=_addresses(os.environ, info),
     )

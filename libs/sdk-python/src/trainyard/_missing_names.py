@@ -51,8 +51,6 @@ CLUSTER_INFO = {
     "agent_id": "os.uname().nodename names the host",
     "allocation_id": "ctx.info.trial_id and ctx.info.run name the attempt",
     "cluster_id": "os.environ['TRAINYARD_URL'] names the cluster",
-    "container_addrs": "nnodes says how many nodes there are, and master_addr where node 0 is"
-    + " (of a trial on one node there is this list)",
     "container_slot_counts": "ctx.distributed.allgather_local and ctx.distributed.size count processes",
     "gpu_uuids": "slot_ids are the ids of this node's slots, and CUDA_VISIBLE_DEVICES its GPUs",
     "master_cert_file": "the platform is at os.environ['TRAINYARD_URL']",

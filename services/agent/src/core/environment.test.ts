@@ -36,6 +36,11 @@ test("a training process inherits neither settings nor credentials of the platfo
   expect(environment).not.toHaveProperty("PGPASSWORD");
 });
 
+test("a training process knows the addresses of all nodes of its run, by rank", () => {
+  const launch = { ...launchOf("true"), nodeAddresses: ["10.0.0.7", "fe80::1"] };
+  expect(environmentOf(launch, surroundings)["TRAINYARD_NODE_ADDRS"]).toBe("10.0.0.7,fe80::1");
+});
+
 test("a run whose checkpoints are uploaded seals them in its own folder, in a share of the disk", () => {
   const uploading = { ...surroundings, uploadDiskShare: 0.25 };
   expect(environmentOf(launchOf("true"), uploading)).toMatchObject({

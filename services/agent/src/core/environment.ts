@@ -94,6 +94,7 @@ function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
     TRAINYARD_NNODES: String(launch.nodes),
     TRAINYARD_MASTER_ADDR: launch.masterAddress,
     TRAINYARD_MASTER_PORT: String(launch.masterPort),
+    TRAINYARD_NODE_ADDRS: launch.nodeAddresses.join(","),
   };
 }
 

@@ -65,6 +65,7 @@ export function launchOf(
     nodes: 1,
     masterAddress: "127.0.0.1",
     masterPort: 20_001,
+    nodeAddresses: ["127.0.0.1"],
     ...more,
   };
 }

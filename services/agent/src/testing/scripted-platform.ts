@@ -208,7 +208,7 @@ export class ScriptedPlatform implements AsyncDisposable {
       response.writeHead(status, { "retry-after": "0" }).end(this.#checkpointAnswer(body));
       return;
     }
-    if (url.includes("/signals")) {
+    if (url.includes("/signals") || url.endsWith("/environment")) {
       response.writeHead(200).end("{}");
       return;
     }

@@ -254,9 +254,8 @@ async function showWaiting({ client, output }: Context, experiment: string): Pro
     throw error;
   }
   for (const { run, detail, reason } of waiting.slice(0, cliLimits.waitingShown)) {
-    output.line(
-      printable(`run ${run} ${when}: ${detail || reason || "it has not been considered yet"}`),
-    );
+    const why = detail || reason || "it has not been considered yet";
+    output.line(printable(`run ${run} ${when}: ${why}`));
   }
   const more = waiting.length - cliLimits.waitingShown;
   if (more > 0) output.line(`and ${more} more: yard job explain ${experiment}`);

@@ -5,7 +5,7 @@ import { isAttribute } from "../core/lists/attributes.ts";
 import { conditionOf } from "../core/lists/conditions.ts";
 import type { ListSpec } from "../core/lists/list-spec.ts";
 import { readOrder } from "../core/lists/order.ts";
-import type { ListPlace } from "../core/lists/page-query.ts";
+import { isPlaceOf, type ListPlace } from "../core/lists/page-query.ts";
 import { SqlValues } from "../core/lists/sql-values.ts";
 import type { DocumentKind, Documents } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
@@ -76,12 +76,16 @@ export async function rowsPage<Kind extends DocumentKind>(
   if (typeof order === "string") throw refusal(`order_by: ${order}`);
   const digest = digestOf([list.kind, deleted, scope, asked.filter, asked.orderBy, conditions]);
   const start = readToken(asked.pageToken, digest);
+  if (start !== null && !isPlaceOf(spec, order, start.place)) throw madeUpToken();
   const nowMs = start?.nowMs ?? clock.nowMs();
   const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
   // One more than the page holds tells whether there is a next page.
-  const places = await readable(() => listPlaces(pool, query, start?.place ?? null, size + 1));
+  const { places, total } = await inTurn(backend, async () => ({
+    places: await listPlaces(pool, query, start?.place ?? null, size + 1),
+    total: asked.count ? await countRows(pool, query) : null,
+  }));
   const page = places.slice(0, size);
   const last = page.at(-1);
   const ids = page.map(({ id }) => id);
@@ -90,7 +94,6 @@ export async function rowsPage<Kind extends DocumentKind>(
     ids.map((id) => ({ kind: list.kind, id })),
   );
   const byId = new Map(found.map((row) => [row.id, row.doc as Documents[Kind]]));
-  const total = asked.count ? await readable(() => countRows(pool, query)) : null;
   return {
     items: ids.flatMap((id) => byId.get(id) ?? []),
     values: await attributeValues(pool, spec, ids, asked.fields.filter(isAttribute)),
@@ -141,7 +144,17 @@ function inWords<Result>(read: () => Result): Result {
   }
 }
 
-async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
+/** Reads when fewer queries of lists run; a Problem of 503 where many wait already. */
+async function inTurn<Result>(backend: Backend, read: () => Promise<Result>): Promise<Result> {
+  const { listQueries } = backend.parts;
+  if (listQueries.waiting >= gatewayLimits.listsWaitingMax) {
+    throw new Problem(503, "busy", "many lists are being read; try again");
+  }
+  return listQueries.run(() => readable(read));
+}
+
+/** Reads a list's rows: what the filter cannot have, or costs too much, is a Problem of 400. */
+export async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {
@@ -171,11 +184,13 @@ function tokenOf({ digest, nowMs, place: { part, key, ordinal, id } }: Start): s
 function readToken(token: string, digest: string): Start | null {
   if (token === "") return null;
   const read = parseToken(token);
-  if (read === null) throw new Problem(400, "invalid_request", "invalid page_token");
+  if (read === null) throw madeUpToken();
   if (read.digest === digest) return read;
   const detail = "the page_token is of another list: ask for the first page of this one without it";
   throw new Problem(400, "invalid_request", detail);
 }
+
+const madeUpToken = (): Problem => new Problem(400, "invalid_request", "invalid page_token");
 
 function parseToken(token: string): Start | null {
   try {

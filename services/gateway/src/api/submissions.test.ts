@@ -142,6 +142,8 @@ describe("a submission", () => {
       repository: { commit: repository.commit },
     });
     expect(again).toMatch(/lr:\n\s+type: const\n\s+val: 5\n/);
+    expect(JSON.stringify([record, again])).not.toContain("hf_secret");
+    expect(again).toContain("HF_TOKEN=<masked>");
   });
 
   test("has the packages of its runs, each set once, as the runs tell them", async () => {

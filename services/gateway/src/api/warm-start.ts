@@ -36,7 +36,9 @@ async function theOne(
   if (found.state !== "COMPLETED") {
     throw refusal(path, `is ${checkpoint}, which cannot be started from: it is ${found.state}`);
   }
-  if ((await backend.find("experiment", found.experiment)) === undefined) {
+  // A folder that a person uploaded is of no experiment.
+  const { experiment } = found;
+  if (experiment !== "" && (await backend.find("experiment", experiment)) === undefined) {
     throw refusal(path, `is ${checkpoint}, whose experiment ${found.experiment} is deleted`);
   }
   if (trial === undefined || trial === found.trial) return found;

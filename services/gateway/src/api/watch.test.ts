@@ -106,7 +106,7 @@ describe("a watched list", () => {
     expect(watching.documents.get("1")).toMatchObject({ name: "one", state: "PAUSED" });
     const later = await gateway.append("experiment-1", {
       type: "ExperimentArchived",
-      data: { reason: "", by: "ada" },
+      data: { reason: "" },
     });
     await watching.until(later);
     expect(watching.ids()).toEqual([]);
@@ -185,7 +185,7 @@ test("over any history and any cuts, a list and its frames are the list in the e
     }
     if (kind === "archive") {
       life.archived = !life.archived;
-      const data = { reason: "", by: "ada" };
+      const data = { reason: "" };
       const type = life.archived ? "ExperimentArchived" : "ExperimentUnarchived";
       return gateway.append(`experiment-${id}`, { type, data } as never);
     }
@@ -262,6 +262,32 @@ describe("a stream", () => {
     const { status, body } = await gateway.call("POST", "/api/v1/watch", { body: { topics } });
     expect([400, 404]).toContain(status);
     expect(body["detail"]).toMatch(sentence);
+  });
+
+  it("beyond those that a caller may have is refused until another one has gone", async () => {
+    const open = async () => {
+      const stop = new AbortController();
+      const { status } = await fetch(`${gateway.url}/api/v1/watch`, {
+        method: "POST",
+        signal: stop.signal,
+        headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+        body: JSON.stringify({ topics: [{ kind: "experiments" }] }),
+      });
+      return { status, close: () => stop.abort() };
+    };
+    const streams: Awaited<ReturnType<typeof open>>[] = [];
+    const openUntil = async (status: number): Promise<void> => {
+      for (let last = 0; last !== status; ) {
+        const stream = await open();
+        last = stream.status;
+        if (last === 200) streams.push(stream);
+        expect(streams.length).toBeLessThanOrEqual(gatewayLimits.watchStreamsOfOneMax);
+      }
+    };
+    await openUntil(429);
+    streams.pop()?.close();
+    await openUntil(200);
+    for (const { close } of streams) close();
   });
 
   it("with a cursor that is none is refused", async () => {

@@ -16,9 +16,10 @@ import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-c
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { idsInState, rowsAmong } from "../shell/list-pages.ts";
+import { OpenStreams } from "../shell/open-streams.ts";
 import { WatchHub, type WatchCursor } from "../shell/watch-hub.ts";
 import type { Frame } from "../shell/watch-queue.ts";
-import { allOf, pausedColumns, requireKnown, withoutArchived } from "./lists.ts";
+import { allOf, pausedColumns, readable, requireKnown, withoutArchived } from "./lists.ts";
 import { shownDocuments } from "./shown-documents.ts";
 
 /** By the name of a topic's kind. */
@@ -33,6 +34,10 @@ const lists: Readonly<Record<string, ListSpec>> = {
 type FrameContent = Plain<WatchFrame>["frame"];
 
 export function watchHandlers(backend: Backend) {
+  const open = new OpenStreams({
+    ofOneMax: gatewayLimits.watchStreamsOfOneMax,
+    ofAllMax: gatewayLimits.watchStreamsMax,
+  });
   const hub = new WatchHub(backend.parts, {
     changes: (topic, touched) => changesOf(backend, topic, touched),
     bookmark: (cursor) => {
@@ -42,7 +47,12 @@ export function watchHandlers(backend: Backend) {
     reset: (topic, reason) => frameOf({ case: "reset", value: { topic, reason } }),
   });
   return {
-    streams: { watch: (request, context) => watch(backend, hub, request, context) },
+    streams: {
+      watch: async function* (request, context) {
+        using _counted = open.open(context.caller.authid);
+        yield* watch(backend, hub, request, context);
+      },
+    },
   } satisfies SomeHandlers;
 }
 
@@ -136,9 +146,9 @@ async function startOf(
   { after, topics }: RequestOf<"watch">,
   lastEventId: string | undefined,
 ): Promise<{ readonly after: WatchCursor; readonly isStale: boolean }> {
-  const now = await hub.now();
   const given = lastEventId ?? after;
   const cursor = given === "" ? null : readCursor(given);
+  const now = await hub.now(cursor?.position ?? 0);
   const found = cursor === null ? null : await hub.cursorAt(cursor.position);
   const isStale =
     cursor !== null && (found?.commitId !== cursor.commitId || cursor.position > now.position);
@@ -182,9 +192,8 @@ async function changesOf(
   const { list, scope, key } = topic;
   const ids = new Set(touched.ids.get(list.kind));
   if (list.kind === "trial" && touched.paused.has(scope)) {
-    const { pool } = backend.parts;
     const max = gatewayLimits.watchPausedTrialsMax;
-    const active = await idsInState(pool, list, scope, "ACTIVE", max + 1);
+    const active = await idsInState(backend.parts.pool, list, scope, "ACTIVE", max + 1);
     if (active.length > max) {
       const reason = `more than ${max} trials are shown with another state`;
       return [frameOf({ case: "reset", value: { topic: key, reason } })];
@@ -196,7 +205,8 @@ async function changesOf(
   const { filter, nowMs } = topic;
   const columns = await pausedColumns(backend, list, scope);
   const query = { list, scope, filter, nowMs, columns };
-  const members = await rowsAmong(backend.parts.pool, query, wanted);
+  const { listQueries, pool } = backend.parts;
+  const members = await listQueries.run(() => readable(() => rowsAmong(pool, query, wanted)));
   const documents = await shownDocuments(backend, list, scope, members);
   const frames = documents.map(({ id, document }) =>
     frameOf({ case: "change", value: { topic: key, id, document } }),

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
+import { gatewayRoutes } from "@trainyard/contracts";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { sendHead } from "../testing/streams.ts";
+import { Access } from "./access.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -29,11 +32,30 @@ describe("nothing but the headers of a request is read", () => {
     ["whose caller has no token", () => announced(1_000, null), 401],
     ["whose token is made up", () => announced(1_000, "ty_no"), 401],
     ["that a run may not make", () => announced(1_000, gateway.runToken("1.1#1", 1)), 403],
+    [
+      "that a run may not watch",
+      () => announced(9, gateway.runToken("1.1#1", 1), "/api/v1/watch"),
+      403,
+    ],
     ["to a path that is not served", () => announced(1_000, null, "/api/v1/nothing"), 404],
   ])("%s: it is refused before its body comes", async (_what, send, status) => {
     const { answer, hangUp } = send();
     expect((await answer).statusCode).toBe(status);
     hangUp();
+  });
+});
+
+test("lists are watched only where they may be read", async () => {
+  const access = new Access({
+    authenticate: async () => ({ kind: "user", authid: "1" }),
+    unreadable: () => "the read model is behind",
+  });
+  const route = gatewayRoutes().find(({ call }) => call === "watch");
+  if (route === undefined) throw new Error("there is no route to watch");
+  const request = { headers: {} } as FastifyRequest;
+  await expect(access.admit(route, 1_000, request, {} as FastifyReply)).rejects.toMatchObject({
+    status: 503,
+    message: "the read model is behind",
   });
 });
 

@@ -43,11 +43,13 @@ export async function sendStream<Message extends object>(
   }, gatewayLimits.sseKeepAliveMs);
   try {
     let next = await first;
+    let lastId = "";
     while (next.done !== true && !signal.aborted) {
+      if (next.value.id !== "") lastId = next.value.id;
       const { id, message, text = JSON.stringify(codec.toFullJson(message)) } = next.value;
       // An empty id would make the client forget the last one.
       raw.write(`${id === "" ? "" : `id: ${id}\n`}data: ${text}\n\n`);
-      if (!(await untilDrained(raw, signal, slowMs))) throw tooSlow(id, slowMs);
+      if (!(await untilDrained(raw, signal, slowMs))) throw tooSlow(lastId, slowMs);
       next = await iterator.next();
     }
     if (!signal.aborted) raw.write("event: end\ndata: {}\n\n");

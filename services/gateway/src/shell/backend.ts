@@ -20,6 +20,7 @@ import type { DocumentKind, Documents, ExperimentDocument } from "../core/views/
 import { notFound, Problem, problemOf, unavailable } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
+import type { AtOnce } from "./at-once.ts";
 import type { DocumentStore } from "./document-store.ts";
 
 export type BackendParts = {
@@ -30,6 +31,8 @@ export type BackendParts = {
   readonly logger: Logger;
   readonly documents: DocumentStore;
   readonly view: View;
+  /** Queries of lists take turns here, so that slow ones leave connections to everything else. */
+  readonly listQueries: AtOnce;
   readonly blobs: BlobStore;
   /** For the streams that the gateway owns itself. */
   readonly executor: Executor;

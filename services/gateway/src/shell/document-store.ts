@@ -37,7 +37,8 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     // 5: models, their versions and the moves of aliases; experiments know the digest of their code.
     // 6: an infinite value is never the best; experiments have notes and the revision of their words, and may be archived.
     // 7: rows of lists beside the documents; configurations are documents of their own.
-    version: 7,
+    // 8: a trial that failed is never an experiment's best.
+    version: 8,
     tables: ["documents", "version_facts", attributesTable, ...listTables].map((name) => ({
       name,
     })),
@@ -77,7 +78,9 @@ export class DocumentStore {
       for (const key of touchedBy(stored.stream, event)) keys.set(keyText(key), key);
     }
     const documents = new DocumentSet(await this.fetch(client, [...keys.values()]));
-    const through = decoded.flatMap(({ event }) => touchedThrough(event, documents));
+    const through = decoded.flatMap(({ stored, event }) =>
+      touchedThrough(stored.stream, event, documents),
+    );
     const more = through.filter((key) => !keys.has(keyText(key)));
     for (const row of await this.fetch(client, more)) documents.add(row);
     for (const { stored, event } of decoded)

@@ -2,11 +2,12 @@
  * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks up
  * which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each frame once.
  */
-import type { StoredEvent } from "@trainyard/event-log";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
+import type { View } from "@trainyard/runtime";
 import type { Topic, Touched } from "../core/watch/topics.ts";
 import { touchedOf } from "../core/watch/topics.ts";
-import { unavailable } from "../http/problem.ts";
+import { Problem, unavailable } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { BackendParts } from "./backend.ts";
 import { type Frame, WatchQueue } from "./watch-queue.ts";
@@ -15,9 +16,10 @@ import { type Frame, WatchQueue } from "./watch-queue.ts";
 export type WatchCursor = { readonly position: number; readonly commitId: string };
 
 const beginning: WatchCursor = { position: 0, commitId: "" };
+const farBehind = `more than ${gatewayLimits.watchResumedMax} events since`;
 
 export type WatchEncoder = {
-  /** What a page of events changes of a topic. */
+  /** What a page of events changes of a topic. A Problem below 500 is the topic's own: it ends the streams that have it. */
   readonly changes: (topic: Topic, touched: Touched) => Promise<readonly Frame[]>;
   readonly bookmark: (cursor: WatchCursor) => Frame;
   readonly reset: (topic: string, reason: string) => Frame;
@@ -30,7 +32,10 @@ type Watcher = {
   from: WatchCursor;
 };
 
-type Parts = Pick<BackendParts, "log" | "view" | "clock" | "logger">;
+type Parts = Pick<BackendParts, "clock" | "logger"> & {
+  readonly log: Pick<EventLog, "readAll">;
+  readonly view: Pick<View, "position" | "reach">;
+};
 
 export class WatchHub {
   readonly #parts: Parts;
@@ -44,8 +49,9 @@ export class WatchHub {
     this.#encoder = encoder;
   }
 
-  /** The end of what the read model shows now. */
-  async now(): Promise<WatchCursor> {
+  /** The end of what the read model shows now, after a short wait for a position that another replica may have reached. */
+  async now(atLeast = 0): Promise<WatchCursor> {
+    await this.#parts.view.reach(atLeast, gatewayLimits.watchLookMs).catch(() => {});
     return this.cursorAt(this.#parts.view.position);
   }
 
@@ -63,17 +69,18 @@ export class WatchHub {
   ): AsyncGenerator<Frame> {
     let reached = after;
     const distinct = [...new Map(topics.map((topic) => [topic.key, topic])).values()];
-    for (let seen = 0; !signal.aborted; ) {
+    while (!signal.aborted) {
+      if (this.#isFarBehind(reached)) {
+        reached = await this.now();
+        yield this.#encoder.reset("", farBehind);
+        yield this.#encoder.bookmark(reached);
+      }
       const events = await this.#pageAfter(reached.position);
       const last = events.at(-1);
       if (last === undefined) break;
-      seen += events.length;
-      if (seen > gatewayLimits.watchResumedMax) {
-        reached = await this.now();
-        yield this.#encoder.reset("", `more than ${gatewayLimits.watchResumedMax} events since`);
-        continue;
-      }
-      for (const frame of await this.#framesOf(distinct, touchedOf(events))) yield frame;
+      const touched = touchedOf(events);
+      // One topic at a time: its frames are read before those of the next one are made.
+      for (const topic of distinct) yield* await this.#encoder.changes(topic, touched);
       reached = { position: last.position, commitId: last.commitId };
       yield this.#encoder.bookmark(reached);
     }
@@ -94,6 +101,10 @@ export class WatchHub {
     } finally {
       this.#watchers.delete(watcher);
     }
+  }
+
+  #isFarBehind({ position }: WatchCursor): boolean {
+    return this.#parts.view.position - position > gatewayLimits.watchResumedMax;
   }
 
   /** The next events that the read model has, too. */
@@ -135,14 +146,30 @@ export class WatchHub {
       behind.flatMap((watcher) => watcher.topics.map((topic) => [topic.key, topic] as const)),
     );
     const touched = touchedOf(events);
-    const frames = new Map<string, readonly Frame[]>();
-    for (const [key, topic] of topics) frames.set(key, await this.#framesOf([topic], touched));
+    const answers = new Map<string, readonly Frame[] | Problem>();
+    for (const [key, topic] of topics) answers.set(key, await this.#changesOf(topic, touched));
     for (const watcher of behind) {
+      const told = watcher.topics.map(({ key }) => answers.get(key) ?? []);
+      const problem = told.find((answer) => answer instanceof Problem);
+      if (problem !== undefined) {
+        this.#end(watcher, problem);
+        continue;
+      }
       watcher.from = { position: last.position, commitId: last.commitId };
       this.#send(
         watcher,
-        watcher.topics.flatMap((topic) => frames.get(topic.key) ?? []),
+        told.flatMap((answer) => (answer instanceof Problem ? [] : answer)),
       );
+    }
+  }
+
+  /** Throws what every topic could meet, such as a database that is away. */
+  async #changesOf(topic: Topic, touched: Touched): Promise<readonly Frame[] | Problem> {
+    try {
+      return await this.#encoder.changes(topic, touched);
+    } catch (error) {
+      if (error instanceof Problem && error.status < 500) return error;
+      throw error;
     }
   }
 
@@ -153,11 +180,12 @@ export class WatchHub {
       const [{ from } = { from: beginning }] = watchers;
       const found = await this.cursorAt(from.position);
       const { position } = this.#parts.view;
-      if (found.commitId === from.commitId && position >= from.position) continue;
+      const isHere = found.commitId === from.commitId && position >= from.position;
+      if (isHere && !this.#isFarBehind(from)) continue;
       const now = await this.now();
       for (const watcher of watchers) {
         watcher.from = now;
-        const reset = this.#encoder.reset("", "the log went back");
+        const reset = this.#encoder.reset("", isHere ? farBehind : "the log went back");
         this.#send(watcher, [reset, this.#encoder.bookmark(now)]);
       }
     }
@@ -174,12 +202,11 @@ export class WatchHub {
 
   #send(watcher: Watcher, frames: readonly Frame[]): void {
     if (frames.length === 0 || watcher.queue.push(frames)) return;
-    this.#watchers.delete(watcher);
-    watcher.queue.fail(unavailable("the client reads too slowly: it can resume at its cursor"));
+    this.#end(watcher, unavailable("the client reads too slowly: it can resume at its cursor"));
   }
 
-  async #framesOf(topics: readonly Topic[], touched: Touched): Promise<readonly Frame[]> {
-    const frames = await Promise.all(topics.map((topic) => this.#encoder.changes(topic, touched)));
-    return frames.flat();
+  #end(watcher: Watcher, problem: Problem): void {
+    this.#watchers.delete(watcher);
+    watcher.queue.fail(problem);
   }
 }

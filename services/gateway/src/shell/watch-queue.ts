@@ -26,9 +26,10 @@ export class WatchQueue {
     return this.#characters <= this.#charactersMax;
   }
 
-  /** Ends the queue behind what is in it. */
+  /** Ends the queue, and drops what is in it: a client that does not read holds none of it, and resumes at its cursor. */
   fail(error: Error): void {
     this.#failure ??= error;
+    this.#frames = [];
     this.#wake();
   }
 
@@ -38,13 +39,12 @@ export class WatchQueue {
     signal.addEventListener("abort", stop);
     try {
       while (!signal.aborted) {
-        const frames = this.#frames;
-        this.#frames = [];
-        for (const frame of frames) {
+        const frame = this.#frames.shift();
+        if (frame !== undefined) {
           yield frame;
           this.#characters -= frame.text.length;
+          continue;
         }
-        if (this.#frames.length > 0) continue;
         if (this.#failure !== null) throw this.#failure;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;

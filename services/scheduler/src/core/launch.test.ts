@@ -4,12 +4,16 @@ import { launchOf } from "./launch.ts";
 
 const environment_variables = { cpu: ["A=cpu"], cuda: ["A=cuda"], rocm: ["A=rocm"] };
 
-/** The variables of a run that holds these slots of an agent with two slots of this kind. */
-function variablesOn(device: string, slots: readonly string[]): readonly string[] {
-  const placement = { agent: "a1", slots, nodeRank: 0, address: "h" };
-  const grant = { position: 7, placements: [placement], masterAddress: "h", masterPort: 1 };
+/** Of a run on a1, which holds these slots of two of this kind there, and on the other nodes. */
+function launchOn(
+  device: string,
+  slots: readonly string[],
+  others: readonly object[] = [],
+): ReturnType<typeof launchOf> {
+  const placements = [...others, { agent: "a1", slots, nodeRank: 0, address: "h" }];
+  const grant = { position: 7, placements, masterAddress: "h", masterPort: 1 };
   const offered = ["0", "1"].map((id) => ({ id, device, uuid: "", memoryBytes: 0 }));
-  const launch = launchOf(
+  return launchOf(
     { id: "1.1#1", task: "1.1", run: 1, grant } as unknown as Allocation,
     { id: "a1", joined: { slots: offered } } as unknown as Agent,
     {
@@ -28,6 +32,10 @@ function variablesOn(device: string, slots: readonly string[]): readonly string[
       token: "t",
     } as unknown as Parameters<typeof launchOf>[2],
   );
+}
+
+function variablesOn(device: string, slots: readonly string[]): readonly string[] {
+  const launch = launchOn(device, slots);
   return "problem" in launch ? [launch.problem] : launch.environmentVariables;
 }
 
@@ -43,4 +51,12 @@ describe("the environment variables of a run", () => {
   test("are those of the agent's kind where the slot has left since", () => {
     expect(variablesOn("cuda", ["gone"])).toEqual(["A=cuda"]);
   });
+});
+
+test("each node of a run gets the addresses of all, by rank", () => {
+  const others = [
+    { agent: "a3", slots: ["0"], nodeRank: 2, address: "" },
+    { agent: "a2", slots: ["0"], nodeRank: 1, address: "h2" },
+  ];
+  expect(launchOn("cpu", ["0"], others)).toMatchObject({ nodeAddresses: ["h", "h2", ""] });
 });

@@ -50,7 +50,13 @@ export function launchOf(
     nodes: grant.placements.length,
     masterAddress: grant.masterAddress,
     masterPort: grant.masterPort,
+    nodeAddresses: addressesOf(grant.placements),
   };
+}
+
+function addressesOf(placements: NonNullable<Allocation["grant"]>["placements"]): string[] {
+  const byRank = [...placements].sort((a, b) => a.nodeRank - b.nodeRank);
+  return byRank.map(({ address }) => address);
 }
 
 function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entrypoint"] | null {

@@ -59,6 +59,7 @@ describe("a run that is requested", () => {
       nodeRank: 0,
       nodes: 1,
       masterAddress: "host-a1",
+      nodeAddresses: ["host-a1"],
     });
     expect(grant?.data).toMatchObject({ masterPort: launch?.masterPort, tokenKey: tokenKey.id });
     const keys = new Map([[tokenKey.id, tokenKey.secret]]);

@@ -4,7 +4,7 @@
  */
 import type { FieldType, ListSpec } from "./list-spec.ts";
 import type { ListOrder } from "./order.ts";
-import type { SqlValues } from "./sql-values.ts";
+import { SqlValues } from "./sql-values.ts";
 
 /** Where a page ends, and the next one begins: a part of the list, and the last row's value there and its place. */
 export type ListPlace = {
@@ -71,6 +71,16 @@ export function partsOf(
     sorted("text", "text"),
     { join: "", where: without, key: null, ...own },
   ];
+}
+
+/** Whether a place, which a client gave, can be one of the list in this order. */
+export function isPlaceOf(list: ListSpec, order: ListOrder, { part, key }: ListPlace): boolean {
+  const parts = partsOf(list, order, { attributes: "", columns: {}, scope: "" }, new SqlValues());
+  const type = parts[part]?.key?.type;
+  const typeOfKey = { text: "string", float8: "number", boolean: "boolean" }[type ?? ""];
+  return (
+    parts[part] !== undefined && (key === null ? type === undefined : typeof key === typeOfKey)
+  );
 }
 
 /** The rows of one part, at most `limit`, behind a place in it. */

@@ -40,6 +40,11 @@ export type ExperimentDocument = Omit<
 /** Of an experiment: up to 96 KiB that most reads do not need. */
 export type ConfigDocument = { readonly config?: JsonObject };
 
+/** Of an experiment: its best trials in order, those that failed left out. */
+export type LeadersDocument = { readonly leaders: readonly Leader[] };
+
+export type Leader = { readonly trial: string; readonly value: number };
+
 /** A validation that was the best so far when it came. */
 export type BestRecord = {
   readonly step: number;
@@ -98,6 +103,7 @@ export type TokenDocument = Plain<Token> & { readonly secretDigest: string };
 export type Documents = {
   readonly experiment: ExperimentDocument;
   readonly config: ConfigDocument;
+  readonly leaders: LeadersDocument;
   readonly trial: TrialDocument;
   readonly checkpoint: CheckpointDocument;
   readonly agent: AgentDocument;

@@ -2,8 +2,8 @@ import type { EventData, Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
 import { RunEndWhy, StopWhy, TrialOutcome, WaitCode } from "@trainyard/contracts/events";
 import { parseTrialId, runId } from "@trainyard/kernel";
-import { type Attribute, hyperparameterAttributes, metricAttributes } from "../lists/attributes.ts";
-import type { DocumentSet, TrialDocument } from "./documents.ts";
+import type { DocumentSet } from "./documents.ts";
+import { rankTrial } from "./leaders.ts";
 import { type Projections, runOf } from "./projections.ts";
 import { bestAfter, recordValidation } from "./validations.ts";
 
@@ -133,6 +133,7 @@ export const trialProjections: Projections = {
       restarts: data.restarts,
       endedAtMs: timeMs,
     }));
+    rankTrial(id, documents);
   },
   TrialKillRequested({ id }, documents) {
     documents.update("trial", id, () => ({ state: "STOPPING_KILLED" }));
@@ -144,6 +145,7 @@ export const trialProjections: Projections = {
       reason: "",
       restarts: 0,
     }));
+    rankTrial(id, documents);
   },
   AllocationGranted({ id, data }, documents) {
     const run = runOf(id);
@@ -178,8 +180,7 @@ export const trialProjections: Projections = {
       ...doc,
       ...bestAfter(doc, data.afterStep),
     }));
-    const trial = documents.get("trial", id);
-    if (trial !== undefined) lowerExperimentsBest(trial, documents);
+    rankTrial(id, documents);
   },
   TrialCheckpointed({ id, data }, documents) {
     documents.update("trial", id, (doc) => ({
@@ -210,34 +211,5 @@ function observeValidation(data: EventData<"ValidationReported">, documents: Doc
   const { metric, smallerIsBetter } = experiment;
   const changed = recordValidation(trial, data, metric, smallerIsBetter);
   documents.update("trial", data.trial, () => changed);
-  const value = changed.bestValue;
-  if (value === undefined) return;
-  const best = experiment.bestValue;
-  const better = best === undefined || (smallerIsBetter ? value < best : value > best);
-  if (!better) return;
-  documents.update("experiment", experiment.id, () => ({
-    bestTrial: data.trial,
-    bestValue: value,
-    attributes: bestAttributes(trial, metric, value),
-  }));
-}
-
-function bestAttributes(
-  { hyperparameters = {} }: TrialDocument,
-  metric: string,
-  value: number,
-): readonly Attribute[] {
-  return [...hyperparameterAttributes(hyperparameters), ...metricAttributes({ [metric]: value })];
-}
-
-/** The experiment's best may have been the trial's, and the trial's was rolled back: it is what the trial still has. */
-function lowerExperimentsBest(trial: TrialDocument, documents: DocumentSet): void {
-  documents.replace("experiment", trial.experiment, (doc) => {
-    if (doc.bestTrial !== trial.id || doc.bestValue === trial.bestValue) return doc;
-    const { bestTrial: _trial, bestValue: _value, constants = [], ...rest } = doc;
-    const { id, bestValue } = trial;
-    if (bestValue === undefined) return { ...rest, constants, attributes: constants };
-    const attributes = bestAttributes(trial, doc.metric, bestValue);
-    return { ...rest, constants, attributes, bestTrial: id, bestValue };
-  });
+  rankTrial(data.trial, documents);
 }

@@ -43,10 +43,19 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
 }
 
 /**
- * What a projection reads and writes besides, by what the documents of `touchedBy` say: the versions of models whose
- * checkpoint's metrics are reported late.
+ * What a projection reads and writes besides, by what the documents of `touchedBy` say: the best trials, one of which
+ * is shown when a trial drops out, and the versions of models whose checkpoint's metrics are reported late.
  */
-export function touchedThrough(event: AnyEvent, documents: DocumentSet): readonly DocumentKey[] {
+export function touchedThrough(
+  stream: string,
+  event: AnyEvent,
+  documents: DocumentSet,
+): readonly DocumentKey[] {
+  if (event.type === "TrialEnded" || event.type === "MeasurementsSuperseded") {
+    const experiment = parseTrialId(idOf(stream))?.experiment ?? "";
+    const { leaders = [] } = documents.get("leaders", experiment) ?? {};
+    return leaders.map(({ trial }): DocumentKey => ({ kind: "trial", id: trial }));
+  }
   if (event.type !== "ValidationReported") return [];
   const { trial, run, step } = event.data;
   const versions = documents.get("trial", trial)?.versions ?? [];
@@ -80,6 +89,7 @@ function trialKeys(trial: string): readonly DocumentKey[] {
   return [
     { kind: "trial", id: trial },
     { kind: "experiment", id: parts.experiment },
+    { kind: "leaders", id: parts.experiment },
   ];
 }
 

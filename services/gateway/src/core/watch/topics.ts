@@ -1,10 +1,10 @@
 /** What a watcher is interested in, and what events may have changed of it. */
-import { decodeEvent } from "@trainyard/contracts";
-import type { StoredEvent } from "@trainyard/event-log";
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { idOf } from "@trainyard/kernel";
 import type { Filter } from "../lists/filter.ts";
 import type { ListSpec } from "../lists/list-spec.ts";
 import type { DocumentKind } from "../views/documents.ts";
+import { isProjected } from "../views/project.ts";
 import { touchedBy } from "../views/touched.ts";
 
 export type Topic = {
@@ -26,10 +26,15 @@ export type Touched = {
   readonly paused: ReadonlySet<string>;
 };
 
-export function touchedOf(events: readonly StoredEvent[]): Touched {
+/** What is read of an event of the log. */
+type LoggedEvent = { readonly stream: string; readonly type: string; readonly body: string };
+
+export function touchedOf(events: readonly LoggedEvent[]): Touched {
   const ids = new Map<DocumentKind, Set<string>>();
   const paused = new Set<string>();
   for (const stored of events) {
+    // No document has anything of another event, which may be of a newer version and unknown here.
+    if (!isProjected(shortNameOf(stored.type))) continue;
     const event = decodeEvent(stored);
     for (const { kind, id } of touchedBy(stored.stream, event)) {
       const known = ids.get(kind) ?? new Set();
