@@ -37,6 +37,14 @@ it("lists the files of packed code by path, with sizes and digests, and links wi
   ]);
 });
 
+it("has the contents of the files that are kept", async () => {
+  const files = await codeFiles(stream(), signal, (path, bytes) => path !== "empty" && bytes < 100);
+  const kept = files.filter(({ content }) => content !== undefined);
+  expect(kept.map(({ path, content }) => `${path} ${String(content)}`)).toEqual([
+    "train.py print(1)\n",
+  ]);
+});
+
 it("reads one file up to a number of bytes", async () => {
   expect((await codeFile(stream(), "train.py", 100, signal))?.toString()).toBe("print(1)\n");
   expect((await codeFile(stream(), "lib/data.py", 70_000, signal))?.toString()).toBe(

@@ -15,13 +15,19 @@ export type CodeFile = {
   readonly sha256: string;
   /** Where a link points; empty for a file. */
   readonly link: string;
+  /** Only of files that the caller keeps. */
+  readonly content?: Buffer;
 };
 
 /** Unpacked at once: so much memory, and so long a turn of the event loop. */
 const pieceBytes = 64 * 1024;
 
-/** Ordered by path. Throws if it cannot be read. */
-export async function codeFiles(packed: Readable, signal: AbortSignal): Promise<CodeFile[]> {
+/** Ordered by path, with the contents of those that are kept. Throws if it cannot be read. */
+export async function codeFiles(
+  packed: Readable,
+  signal: AbortSignal,
+  keeps: (path: string, bytes: number) => boolean = () => false,
+): Promise<CodeFile[]> {
   const files = new Map<string, CodeFile>();
   await walk(packed, signal, (entry) => {
     const path = pathOf(entry);
@@ -33,8 +39,15 @@ export async function codeFiles(packed: Readable, signal: AbortSignal): Promise<
       return entry.resume();
     }
     const hash = createHash("sha256");
-    entry.on("data", (piece: Buffer) => hash.update(piece));
-    entry.on("end", () => files.set(path, { path, bytes, sha256: hash.digest("hex"), link }));
+    const kept: Buffer[] | null = keeps(path, bytes) ? [] : null;
+    entry.on("data", (piece: Buffer) => {
+      hash.update(piece);
+      kept?.push(Buffer.from(piece));
+    });
+    entry.on("end", () => {
+      const content = kept === null ? {} : { content: Buffer.concat(kept) };
+      files.set(path, { path, bytes, sha256: hash.digest("hex"), link, ...content });
+    });
   });
   return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -28,6 +28,9 @@ const reads = [
   "experiments/1/trials",
   "trials/1.1",
   "experiments/1/search/events?noFollow=true",
+  "experiments/1/search/picture",
+  "experiments/1/submission",
+  "experiments/1/files",
   "experiments/1/checkpoints",
   "trials/1.1/checkpoints",
 ];

@@ -1,6 +1,7 @@
 /** What makes an experiment reproducible: its submission, its model code, and how two experiments differ. */
 import { Readable } from "node:stream";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import { type CodeFile, codeFiles } from "@trainyard/blob";
 import type { FileDifference } from "@trainyard/contracts/api";
 import { resubmittedText } from "@trainyard/experiment-config";
 import { configDifferences } from "../core/diff/configs.ts";
@@ -9,7 +10,6 @@ import { Problem, unavailable } from "../http/problem.ts";
 import type { SomeHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
-import { type CodeFiles, codeFiles } from "../shell/code-files.ts";
 import { environmentsOf } from "../shell/environments.ts";
 import { loadSubmission } from "../shell/submissions.ts";
 import { creationOf } from "./fork-experiment.ts";
@@ -19,7 +19,8 @@ export function submissionHandlers(backend: Backend) {
   return {
     unary: {
       getSubmission: ({ experiment }) => getSubmission(backend, experiment),
-      diffExperiments: (request) => differ(() => diffExperiments(backend, request)),
+      diffExperiments: (request, { signal }) =>
+        differ(() => diffExperiments(backend, request, signal)),
     },
     raw: { downloadExperimentCode: ({ experiment }) => downloadCode(backend, experiment) },
   } satisfies SomeHandlers;
@@ -60,6 +61,7 @@ function withoutCode(experiment: string): Problem {
 async function diffExperiments(
   backend: Backend,
   { experiment, other }: RequestOf<"diffExperiments">,
+  signal: AbortSignal,
 ): Promise<ReplyOf<"diffExperiments">> {
   const [a, b] = [await creationOf(backend, experiment), await creationOf(backend, other)];
   const texts = await Promise.all(
@@ -68,10 +70,13 @@ async function diffExperiments(
   const [before, after] = texts.every((text) => text !== undefined)
     ? texts.map((text) => text?.configText ?? "")
     : [a, b].map(({ config, seed }) => resubmittedText(config ?? {}, seed).text);
-  const { files, leftOut } = await codeDifferences(backend, {
-    before: { experiment, digest: a.contextDigest },
-    after: { experiment: other, digest: b.contextDigest },
-  });
+  const { files, leftOut } = await codeDifferences(
+    {
+      before: { experiment, digest: a.contextDigest },
+      after: { experiment: other, digest: b.contextDigest },
+    },
+    (code, keeps) => filesOf(backend, code, signal, keeps),
+  );
   return {
     config: [...configDifferences(a.config ?? {}, b.config ?? {})],
     configText: unifiedDiff("config.yaml", before ?? "", after ?? "", gatewayLimits.diffEditsMax),
@@ -80,17 +85,21 @@ async function diffExperiments(
   };
 }
 
+type CodeFiles = ReadonlyMap<string, CodeFile>;
+
 type Code = { readonly experiment: string; readonly digest: string };
+
+type ReadFiles = (code: Code, keeps?: (path: string) => boolean) => Promise<CodeFiles>;
 
 /** Two passes: which files differ, then the contents of those that are compared as text. */
 async function codeDifferences(
-  backend: Backend,
   { before, after }: { readonly before: Code; readonly after: Code },
+  read: ReadFiles,
 ): Promise<{ readonly files: readonly Plain<FileDifference>[]; readonly leftOut: string }> {
   if (before.digest === after.digest) return { files: [], leftOut: "" };
-  const [a, b] = [await filesOf(backend, before), await filesOf(backend, after)];
+  const [a, b] = [await read(before), await read(after)];
   const paths = [...new Set([...a.keys(), ...b.keys()])].toSorted();
-  const all = paths.filter((path) => a.get(path)?.identity !== b.get(path)?.identity);
+  const all = paths.filter((path) => identityOf(a.get(path)) !== identityOf(b.get(path)));
   const { diffFilesMax, diffFileBytesMax, diffTextFilesMax } = gatewayLimits;
   const changed = all.slice(0, diffFilesMax);
   const small = changed.filter((path) =>
@@ -98,10 +107,7 @@ async function codeDifferences(
   );
   const compared = new Set(small.slice(0, diffTextFilesMax));
   const keeps = (path: string): boolean => compared.has(path);
-  const [mine, theirs] = [
-    await filesOf(backend, before, keeps),
-    await filesOf(backend, after, keeps),
-  ];
+  const [mine, theirs] = [await read(before, keeps), await read(after, keeps)];
   const files: Plain<FileDifference>[] = [];
   for (const path of changed) {
     // Between two files others get their turn.
@@ -120,13 +126,25 @@ async function codeDifferences(
 async function filesOf(
   backend: Backend,
   { experiment, digest }: Code,
+  signal: AbortSignal,
   keeps?: (path: string) => boolean,
 ): Promise<CodeFiles> {
   if (digest === "") return new Map();
-  const files = await codeFiles(backend, digest, keeps);
-  if (files === null) throw withoutCode(experiment);
-  return files;
+  const packed = await backend.parts.blobs.get(`contexts/${digest}.tar.gz`);
+  if (packed === null) throw withoutCode(experiment);
+  const { diffFileBytesMax } = gatewayLimits;
+  const files = await codeFiles(
+    Readable.from(packed.stream),
+    signal,
+    // An archive may have a path twice, and only the last one's size is known.
+    (path, bytes) => keeps?.(path) === true && bytes <= diffFileBytesMax,
+  );
+  return new Map(files.map((file) => [file.path, file]));
 }
+
+/** Equal for equal contents, and for links that lead to the same place. */
+const identityOf = (file: CodeFile | undefined): string | undefined =>
+  file === undefined ? undefined : `${file.sha256} ${file.link}`;
 
 function differenceOf(
   path: string,
@@ -136,7 +154,7 @@ function differenceOf(
 ): Plain<FileDifference> {
   const [a, b] = [before.get(path), after.get(path)];
   const change = a === undefined ? "added" : b === undefined ? "removed" : "changed";
-  const texts = [a, b].map((file) => (file === undefined ? null : textOf(file.content)));
+  const texts = [a, b].map((file) => (file === undefined ? null : textOf(file.content ?? null)));
   const [mine, theirs] = texts;
   const isText = asText && mine !== undefined && theirs !== undefined;
   return {
