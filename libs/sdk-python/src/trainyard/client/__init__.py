@@ -31,9 +31,12 @@ from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 from ._spaces import Project, Workspace
+from ._watch import Bookmark, Change, Reset, WatchEvent
 
 __all__ = [
     "ApiError",
+    "Bookmark",
+    "Change",
     "Client",
     "DownloadError",
     "Experiment",
@@ -45,8 +48,10 @@ __all__ = [
     "NotFoundError",
     "PlatformAwayError",
     "Project",
+    "Reset",
     "SupersededPoints",
     "UploadError",
+    "WatchEvent",
     "Workspace",
     "create_model",
     "follow_metrics",

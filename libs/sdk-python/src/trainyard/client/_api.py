@@ -92,15 +92,16 @@ class Api:
             time.sleep(wait_s)
 
     @contextmanager
-    def stream(self, path: str) -> Iterator[BinaryIO]:
-        """The bytes of an answer as they come."""
+    def stream(self, path: str, body: Mapping[str, Any] | None = None) -> Iterator[BinaryIO]:
+        """The bytes of an answer as they come: of a POST where there is a body."""
         # Loaded here: most scripts download nothing.
         import http.client
         import urllib.error
         import urllib.request
 
-        headers = {"Authorization": f"Bearer {self._token}"}
-        request = urllib.request.Request(self._url + path, headers=headers)
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
+        request = urllib.request.Request(self._url + path, content, headers)
         try:
             with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT_S) as response:
                 yield response

@@ -16,6 +16,7 @@ from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricUpdate, follow_metrics
 from ._models import Model, ModelVersion
 from ._spaces import Workspace
+from ._watch import WatchEvent, watch
 
 # A checkpoint whose call has just returned may be complete a moment later.
 _COMPLETE_POLL_S = 0.5
@@ -111,6 +112,17 @@ class Client:
         again; PlatformAwayError is raised when nothing comes back for ``patience_s`` seconds.
         """
         return follow_metrics(self._api, str(task), after, group, self._patience_s)
+
+    def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
+        """What changes of up to 64 lists and documents, without an end:
+        ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, where ``position`` is that of the
+        list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``id`` for one document.
+
+        Yields ``Change``, ``Reset`` (read the list again) and ``Bookmark``, whose ``cursor`` another call continues
+        after. A connection that breaks is opened again; a change may come twice then. Raises ApiError for a topic
+        that the platform refuses, and PlatformAwayError when nothing comes back for ``patience_s`` seconds.
+        """
+        return watch(self._api, topics, after, self._patience_s)
 
     def move_experiments(
         self,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import urlencode
 
-from .._http import Backoff
-from ._api import BACKOFF_FIRST_S, BACKOFF_MAX_S, Api, error_of, number_of, segment
-from ._errors import ApiError, PlatformAwayError
+from ._api import Api, number_of, segment
+from ._stream import resumed
 
 
 class MetricPoint(NamedTuple):
@@ -54,56 +52,19 @@ def follow_metrics(
     """``Client.follow_metrics``."""
     kind = "trials" if "." in task else "experiments"
     path = f"/api/v1/{kind}/{segment(task)}/metrics:follow"
-    position = after
-    backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
-    end_s = time.monotonic() + patience_s
-    while True:
-        opened = False
+
+    def open_after(position: str) -> AbstractContextManager[BinaryIO]:
         query = {"after": position, "group": group}
         given = urlencode({name: value for name, value in query.items() if value})
-        try:
-            with api.stream(f"{path}?{given}" if given else path) as response:
-                opened = True
-                for kind_of_event, message in _events(response):
-                    if kind_of_event == "end":
-                        return
-                    if kind_of_event == "problem":
-                        raise error_of(int(message.get("status") or 500), message)
-                    position = str(message["position"])
-                    backoff.reset()
-                    update = _update_of(message)
-                    if update.point is not None or update.superseded is not None:
-                        yield update
-            why = "the stream broke off"
-        except PlatformAwayError as error:
-            why = str(error)
-        except ApiError as error:
-            if error.status < 500 and error.status != 429:
-                raise
-            why = str(error)
-        if opened:
-            end_s = time.monotonic() + patience_s
-        wait_s = backoff.next_s()
-        if time.monotonic() + wait_s > end_s:
-            raise PlatformAwayError(f"GET {path}: {why}")
-        time.sleep(wait_s)
+        return api.stream(f"{path}?{given}" if given else path)
 
+    def position_of(message: Mapping[str, Any]) -> str:
+        return str(message["position"])
 
-def _events(response: BinaryIO) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Server-sent events: the type and the object of each. Ends with the connection; an event that was cut
-    off in the middle is left out.
-    """
-    kind, data = "message", ""
-    for raw in response:
-        line = raw.decode("utf-8").rstrip("\r\n")
-        if line.startswith("event:"):
-            kind = line[6:].strip()
-        elif line.startswith("data:"):
-            data += line[5:].strip()
-        elif not line:
-            if data:
-                yield kind, json.loads(data)
-            kind, data = "message", ""
+    for message in resumed(f"GET {path}", open_after, after, position_of, patience_s):
+        update = _update_of(message)
+        if update.point is not None or update.superseded is not None:
+            yield update
 
 
 def _update_of(message: Mapping[str, Any]) -> MetricUpdate:

@@ -1,0 +1,71 @@
+"""Streams of server-sent events over connections that are opened again when they break."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO
+
+from .._http import Backoff
+from ._api import BACKOFF_FIRST_S, BACKOFF_MAX_S, error_of
+from ._errors import ApiError, PlatformAwayError
+
+
+def resumed(
+    what: str,
+    open_after: Callable[[str], AbstractContextManager[BinaryIO]],
+    position: str,
+    position_of: Callable[[Mapping[str, Any]], str],
+    patience_s: float,
+) -> Iterator[dict[str, Any]]:
+    """The messages of a stream until it ends, each once. A connection that breaks is opened again after the latest
+    position; ``position_of`` a message is empty where it has none. Raises ApiError when the platform refuses, and
+    PlatformAwayError with ``what`` when nothing comes back for ``patience_s`` seconds.
+    """
+    backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
+    end_s = time.monotonic() + patience_s
+    while True:
+        opened = False
+        try:
+            with open_after(position) as response:
+                opened = True
+                for kind, message in _events(response):
+                    if kind == "end":
+                        return
+                    if kind == "problem":
+                        raise error_of(int(message.get("status") or 500), message)
+                    position = position_of(message) or position
+                    backoff.reset()
+                    yield message
+            why = "the stream broke off"
+        except PlatformAwayError as error:
+            why = str(error)
+        except ApiError as error:
+            if error.status < 500 and error.status != 429:
+                raise
+            why = str(error)
+        if opened:
+            end_s = time.monotonic() + patience_s
+        wait_s = backoff.next_s()
+        if time.monotonic() + wait_s > end_s:
+            raise PlatformAwayError(f"{what}: {why}")
+        time.sleep(wait_s)
+
+
+def _events(response: BinaryIO) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The type and the object of each event. Ends with the connection; an event that was cut off in the middle is
+    left out.
+    """
+    kind, data = "message", ""
+    for raw in response:
+        line = raw.decode("utf-8").rstrip("\r\n")
+        if line.startswith("event:"):
+            kind = line[6:].strip()
+        elif line.startswith("data:"):
+            data += line[5:].strip()
+        elif not line:
+            if data:
+                yield kind, json.loads(data)
+            kind, data = "message", ""

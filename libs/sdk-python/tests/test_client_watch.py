@@ -1,0 +1,79 @@
+"""``client.watch`` against a gateway that the test plays."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from test_client import Gateway
+
+from trainyard import client
+from trainyard.client import Bookmark, Change, Reset
+
+
+def frame(kind: str, head: str = "", **content: Any) -> bytes:
+    head = f"id: {head}\n" if head else ""
+    return f"{head}data: {json.dumps({kind: content})}\n\n".encode()
+
+
+OPENED = frame("opened", "c0", topics=["a", "b", "a"])
+
+
+class WatchTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.gateway = Gateway()
+        self.addCleanup(self.gateway.stop)
+        self.client = client.Client(self.gateway.url, "t", patience_s=1.0)
+        self.addCleanup(self.client.close)
+        self.answers: list[tuple[int, Any]] = []
+        self.gateway.answer = lambda method, path: (
+            self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        )
+        self.topics = [{"kind": "experiments"}, {"kind": "agents"}, {"kind": "experiments"}]
+
+    def test_events_name_the_topics_by_their_place(self) -> None:
+        stream = OPENED + frame("change", topic="a", id="7", experiment={"id": "7"})
+        stream += frame("gone", topic="b", id="gpu-1") + frame("reset", topic="b", reason="x")
+        stream += frame("bookmark", "c1", cursor="c1") + frame("reset", topic="", reason="y")
+        self.answers = [(200, stream + b"event: end\ndata: {}\n\n")]
+        seven = {"id": "7"}
+        self.assertEqual(
+            list(self.client.watch(self.topics)),
+            [
+                Change(0, "7", seven),
+                Change(2, "7", seven),
+                Change(1, "gpu-1", None),
+                Reset(1, "x"),
+                Bookmark("c1"),
+                Reset(None, "y"),
+            ],
+        )
+        method, path, body, _, _ = self.gateway.asked[0]
+        self.assertEqual((method, path), ("POST", "/api/v1/watch"))
+        self.assertEqual(body, {"topics": self.topics, "after": ""})
+
+    def test_a_stream_that_breaks_off_continues_after_the_last_bookmark(self) -> None:
+        gone = frame("gone", topic="a", id="8")
+        self.answers = [
+            (200, OPENED + frame("bookmark", "c1", cursor="c1") + gone[:-9]),
+            (503, {"code": "unavailable"}),
+            (200, OPENED + gone + b"event: end\ndata: {}\n\n"),
+        ]
+        events = list(self.client.watch(self.topics[:1], after="c0"))
+        self.assertEqual(events[0], Bookmark("c1"))
+        self.assertEqual(events[1:], [Change(0, "8", None), Change(2, "8", None)])
+        self.assertEqual(
+            [body["after"] for _, _, body, _, _ in self.gateway.asked], ["c0", "c1", "c1"]
+        )
+
+    def test_a_refused_topic_raises(self) -> None:
+        self.answers = [
+            (400, {"code": "invalid_request", "detail": "topics[0].filter, column 1: no"})
+        ]
+        with self.assertRaisesRegex(client.ApiError, "column 1"):
+            list(self.client.watch(self.topics))
+
+
+if __name__ == "__main__":
+    unittest.main()
