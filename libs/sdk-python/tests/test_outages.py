@@ -72,8 +72,8 @@ class WithoutThePlatform(ContextCase):
                 print(time.monotonic() - started - on_disk)
             """
         )
-        # The first waits two seconds; the outage is known then. What a busy disk takes is not counted.
-        self.assertLess(float(out), 4.0)
+        # The first waits two seconds; the outage is known then. If each of them waited, it would be forty.
+        self.assertLess(float(out), 15.0)
         self.assertEqual(len(list((self.run_dir / "spool/checkpoints").glob("*.json"))), 20)
         self.assertEqual(err.count("training continues"), 1, err)
         self.assert_end("FINISHED")
