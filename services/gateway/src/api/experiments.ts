@@ -64,8 +64,8 @@ const searchClients: StreamFold<SearchClient> = {
 };
 
 async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
-  const doc = await backend.get("experiment", id);
-  const shown = shownExperiment(doc, await backend.configOf(id));
+  const { doc, config } = await backend.experimentWithConfig(id);
+  const shown = shownExperiment(doc, config);
   const [experiment = shown] = await withParents(backend, [shown]);
   if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
   const { state } = await backend.parts.executor.cache.load(searchClients, id);

@@ -125,6 +125,20 @@ export class Backend {
     return found;
   }
 
+  /** In one query. */
+  async experimentWithConfig(id: string) {
+    const { documents, pool } = this.parts;
+    // PostgreSQL takes no NUL in a text, so nothing has such an id.
+    const keys = id.includes("\0")
+      ? []
+      : (["experiment", "config"] as const).map((kind) => ({ kind, id }));
+    const rows = await documents.fetch(pool, keys);
+    const found = rows.find((row) => row.kind === "experiment");
+    if (found === undefined || isDeleted(found.doc)) throw notFound("experiment", id);
+    const config = rows.find((row) => row.kind === "config")?.doc.config;
+    return { doc: found.doc, config };
+  }
+
   /** The configuration of an experiment; absent where none was recorded. */
   async configOf(experiment: string): Promise<JsonObject | undefined> {
     return (await this.find("config", experiment))?.config;
