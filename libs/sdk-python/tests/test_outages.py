@@ -64,16 +64,21 @@ class WithoutThePlatform(ContextCase):
                     on_disk += time.monotonic() - started
             os.fsync = timed
             with trainyard.init() as ctx:
-                started, on_disk = time.monotonic(), 0.0
+                took = []
                 for step in range(1, 21):
+                    started, on_disk = time.monotonic(), 0.0
                     with ctx.checkpoint.store_path({"steps_completed": step}) as (path, _uuid):
                         (path / "model").write_text(str(step))
                     ctx.train.report_training_metrics(step, {"loss": 0.5})
-                print(time.monotonic() - started - on_disk)
+                    took.append(time.monotonic() - started - on_disk)
+                print(*sorted(took))
             """
         )
-        # The first waits two seconds; the outage is known then. If each of them waited, it would be forty.
-        self.assertLess(float(out), 15.0)
+        # The first waits two seconds; the outage is known then. What a busy disk takes is not counted.
+        took = [float(one) for one in out.split()]
+        self.assertLess(took[-1], 4.0)
+        self.assertLess(took[len(took) // 2], 0.2, took)
+        self.assertLess(sum(one > 1.5 for one in took), 2, took)
         self.assertEqual(len(list((self.run_dir / "spool/checkpoints").glob("*.json"))), 20)
         self.assertEqual(err.count("training continues"), 1, err)
         self.assert_end("FINISHED")

@@ -81,7 +81,7 @@ export const gatewayLimits = {
   watchQueuedCharactersMax: 4 * 1024 * 1024,
   /** Active trials that one pause of their experiment changes, frame by frame; with more the topic is reset. */
   watchPausedTrialsMax: 1_000,
-  /** How often watchers are told how far they are, and look for a log that went back. */
+  /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
   watchRestMs: 50,
@@ -94,7 +94,7 @@ export const gatewayLimits = {
   pointPollMs: 1_000,
   /** Between two looks of one follower, so that reports that come one by one are read together: far below 200 ms. */
   pointLookMs: 20,
-  /** A follower that gets no points is told its position at least this often, so that it does not grow too old. */
+  /** A follower that gets no points gets its position at least this often, so that it does not grow too old. */
   positionToldMs: 60_000,
   /** A server-sent comment keeps proxies from closing a quiet stream. */
   sseKeepAliveMs: 15_000,

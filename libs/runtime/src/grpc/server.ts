@@ -36,7 +36,7 @@ export type GrpcServerDeps<Caller> = {
   readonly services: readonly GrpcService<Caller>[];
   /** Throws the problem of a caller that may not call this method: `queryMetrics`. */
   readonly admit: (method: string, authorization: string | undefined) => Promise<Caller>;
-  /** What a caller is told of a failure. */
+  /** The answer for a failure. */
   readonly problemOf: (error: unknown) => GrpcProblem;
   /** Null when ready, else why not. */
   readonly readiness: () => string | null;

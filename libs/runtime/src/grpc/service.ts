@@ -13,7 +13,7 @@ import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2
 import type { MethodDefinition, ServiceDefinition } from "@grpc/grpc-js";
 import type { Plain } from "@trainyard/contracts";
 
-/** What a caller is told of a failure: the status of an HTTP answer, a code that clients rely on, and a sentence. */
+/** The answer for a failure: the status of an HTTP answer, a code that clients rely on, and a sentence. */
 export type GrpcProblem = {
   readonly status: number;
   readonly code: string;

@@ -57,7 +57,7 @@ export function addTrialVerbs(group: Command): void {
     .command("kill")
     .argument("<trial>", "12.3")
     .option("--reason <text>", "kept as the reason of its end")
-    .description("end one trial at once; the others go on")
+    .description("end one trial at once; the others continue")
     .action(withPlatform<{ readonly reason?: string }>(killTrial));
 }
 

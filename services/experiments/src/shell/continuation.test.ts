@@ -207,7 +207,7 @@ describe("an experiment that has ended", () => {
 });
 
 describe("one trial", () => {
-  test("is killed, and the others go on", async () => {
+  test("is killed, and the others continue", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1), trialProposed(2));
     await happens("allocation-12.1#1", allocationStarted);

@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import { codeFile, type CodeFile, codeFiles } from "@trainyard/blob";
 import { LRUCache } from "lru-cache";
+import { textOfBytes } from "./text-of-bytes.ts";
 import { Problem } from "../http/problem.ts";
 import type { UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -58,7 +59,7 @@ export function codeHandlers(backend: Backend) {
         codeFile(await packedCode(backend, code), path, codeFileBytesMax, signal),
       );
       const truncated = file.bytes > codeFileBytesMax;
-      const text = textOf(content ?? Buffer.alloc(0), truncated);
+      const text = textOfBytes(content ?? Buffer.alloc(0), truncated);
       return { file, text: text ?? "", truncated, binary: text === null };
     },
   } satisfies Partial<UnaryHandlers>;
@@ -79,16 +80,6 @@ async function packedCode(backend: Backend, { experiment, digest }: Code): Promi
     throw new Problem(404, "context_not_found", detail);
   }
   return Readable.from(found.stream);
-}
-
-/** Null for what is not text. A text that is cut off may end within a character, which is left out. */
-function textOf(content: Buffer, truncated: boolean): string | null {
-  if (content.includes(0)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(content, { stream: truncated });
-  } catch {
-    return null;
-  }
 }
 
 /** How many files come before the page. */

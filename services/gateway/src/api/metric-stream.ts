@@ -97,7 +97,7 @@ async function* follow(
   let toldAtMs = clock.monotonicMs();
   for (let silence = true; ; ) {
     announced = new AbortController();
-    // Whoever still reports has not ended: it is asked for only in the silence.
+    // A trial that reports has not ended: its state is read only when no points come.
     const last = silence && (await over());
     for (let more = true; more && !signal.aborted; ) {
       const page = await look(after);

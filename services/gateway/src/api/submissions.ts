@@ -6,6 +6,7 @@ import type { FileDifference } from "@trainyard/contracts/api";
 import { resubmittedText } from "@trainyard/experiment-config";
 import { configDifferences } from "../core/diff/configs.ts";
 import { unifiedDiff } from "../core/diff/lines.ts";
+import { textOfBytes } from "./text-of-bytes.ts";
 import { Problem, unavailable } from "../http/problem.ts";
 import type { SomeHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -154,8 +155,7 @@ function differenceOf(
 ): Plain<FileDifference> {
   const [a, b] = [before.get(path), after.get(path)];
   const change = a === undefined ? "added" : b === undefined ? "removed" : "changed";
-  const texts = [a, b].map((file) => (file === undefined ? null : textOf(file.content ?? null)));
-  const [mine, theirs] = texts;
+  const [mine, theirs] = [textOf(a), textOf(b)];
   const isText = asText && mine !== undefined && theirs !== undefined;
   return {
     path,
@@ -166,11 +166,10 @@ function differenceOf(
   };
 }
 
-/** Undefined for what is no text. */
-function textOf(content: Buffer | null): string | undefined {
-  if (content === null || content.includes(0)) return undefined;
-  const text = content.toString("utf8");
-  return Buffer.byteLength(text) === content.length && !text.includes("\ufffd") ? text : undefined;
+/** Null for a file that is not there, undefined for what is no text. */
+function textOf(file: CodeFile | undefined): string | null | undefined {
+  if (file === undefined) return null;
+  return file.content === undefined ? undefined : (textOfBytes(file.content) ?? undefined);
 }
 
 /** Reading two archives takes processor time: a few requests at once, the others are asked to retry. */

@@ -168,7 +168,7 @@ export class GcsSessions {
 }
 
 /**
- * Anything else than was kept is a session that is over: whoever may write into the bucket must not choose the address to
+ * A session that differs from the stored one counts as over: a writer of the bucket must not choose the address to
  * which the platform sends requests.
  */
 function readSession(text: string, connection: GcsConnection): Omit<Session, "generation"> {

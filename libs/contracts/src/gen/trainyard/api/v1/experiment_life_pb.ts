@@ -369,7 +369,7 @@ export const ExperimentLifeService: GenService<{
     output: typeof TrialCommandResponseSchema;
   },
   /**
-   * Ends one trial at once; the others of its experiment go on.
+   * Ends one trial at once; the others of its experiment continue.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.KillTrial
    */
