@@ -44,7 +44,20 @@ export class ByteWriter {
   /** One varint for each UTF-16 unit: a byte for each ASCII character, and every string comes back as it was. */
   text(value: string): void {
     this.varint(value.length);
-    for (let i = 0; i < value.length; i += 1) this.varint(value.charCodeAt(i));
+    this.#reserve(value.length);
+    for (let i = 0; i < value.length; i += 1) {
+      const unit = value.charCodeAt(i);
+      if (unit < 0x80) this.byte(unit);
+      else this.varint(unit);
+    }
+  }
+
+  /** Their number and they. */
+  bytes(value: Uint8Array): void {
+    this.varint(value.length);
+    this.#reserve(value.length);
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
   }
 
   done(): Uint8Array {
@@ -121,6 +134,15 @@ export class ByteReader {
       }
     }
     return text;
+  }
+
+  /** A view of what was read from, not a copy. */
+  bytes(): Uint8Array {
+    const length = this.varint();
+    const start = this.#offset;
+    if (start + length > this.#bytes.length) throw new RangeError("bytes end too early");
+    this.#offset = start + length;
+    return this.#bytes.subarray(start, this.#offset);
   }
 
   #asciiRun(most: number): Uint8Array {
