@@ -116,7 +116,11 @@ function addChunks(
 type Scalars = ReturnType<typeof decodeScalars>;
 
 /** By position in the frame; null when no report has it. */
-function xsOf(frame: Frame, columns: ReadonlyMap<string, Scalars>, x: string): Float64Array | null {
+function xsOf(
+  frame: Frame<Float64Array>,
+  columns: ReadonlyMap<string, Scalars>,
+  x: string,
+): Float64Array | null {
   if (x === "step") return frame.steps;
   if (x === "time") return frame.times;
   const column = columns.get(x);
@@ -130,7 +134,7 @@ function xsOf(frame: Frame, columns: ReadonlyMap<string, Scalars>, x: string): F
 
 function chunkOf(
   run: number,
-  frame: Frame,
+  frame: Frame<Float64Array>,
   { positions, values }: Scalars,
   xs: Float64Array,
 ): Chunk {

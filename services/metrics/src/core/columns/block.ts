@@ -63,13 +63,18 @@ export function encodeBlock(reports: readonly StoredReport[]): Block {
 /** Of a table in the order (step, key) with at least one report. */
 export function blockOf(table: Table): Block {
   const { steps, times } = table.frame;
+  const extent = (which: (a: number, b: number) => number, start: number): number => {
+    let found = start;
+    for (let i = 0; i < times.length; i += 1) found = which(found, times[i] ?? start);
+    return found;
+  };
   const { frame, columns } = encodeTable(table);
   return {
     reports: reportsIn(table),
-    firstStep: steps.at(0) ?? 0,
-    lastStep: steps.at(-1) ?? 0,
-    firstAtMs: times.reduce((least, atMs) => Math.min(least, atMs), Number.POSITIVE_INFINITY),
-    lastAtMs: times.reduce((most, atMs) => Math.max(most, atMs), Number.NEGATIVE_INFINITY),
+    firstStep: steps[0] ?? 0,
+    lastStep: steps[steps.length - 1] ?? 0,
+    firstAtMs: extent(Math.min, Number.POSITIVE_INFINITY),
+    lastAtMs: extent(Math.max, Number.NEGATIVE_INFINITY),
     frame,
     columns: table.columns.map((column, i) => ({
       ...(columns[i] as EncodedColumn), // One for each.
@@ -81,13 +86,19 @@ export function blockOf(table: Table): Block {
 export function encodeTable({ frame, columns }: Table): Encoded {
   const all = frame.steps.length;
   return {
-    frame: encodeFrame(frame),
+    frame: written((to) => writeFrame(to, frame)),
     columns: columns.map((column) => ({
       name: column.name,
       kind: column.kind,
-      body: encodeColumn(column, all),
+      body: written((to) => writeColumn(to, column, all)),
     })),
   };
+}
+
+function written(write: (to: ByteWriter) => void): Uint8Array {
+  const to = new ByteWriter();
+  write(to);
+  return to.done();
 }
 
 export function decodeTable({ frame, columns }: Encoded): Table {
@@ -98,8 +109,7 @@ export function decodeTable({ frame, columns }: Encoded): Table {
 export const decodeReports = (encoded: Encoded): readonly StoredReport[] =>
   reportsOfTable(decodeTable(encoded));
 
-function encodeFrame(frame: Frame): Uint8Array {
-  const to = new ByteWriter();
+export function writeFrame(to: ByteWriter, frame: Frame): void {
   to.byte(version);
   to.varint(frame.prefixes.length);
   for (const prefix of frame.prefixes) to.text(prefix);
@@ -109,10 +119,9 @@ function encodeFrame(frame: Frame): Uint8Array {
   writeNumbers(to, frame.times);
   writeNumbers(to, frame.ranks);
   writeNumbers(to, frame.aggregations);
-  return to.done();
 }
 
-export function decodeFrame(bytes: Uint8Array): Frame {
+export function decodeFrame(bytes: Uint8Array): Frame<Float64Array> {
   const from = new ByteReader(bytes);
   if (from.byte() !== version) {
     throw new RangeError("a block of an unknown form: a newer version of Trainyard wrote it");
@@ -130,20 +139,18 @@ export function decodeFrame(bytes: Uint8Array): Frame {
 }
 
 /** An empty list of positions stands for all reports: a column has a point. */
-function encodeColumn(column: TableColumn, all: number): Uint8Array {
-  const to = new ByteWriter();
+export function writeColumn(to: ByteWriter, column: TableColumn, all: number): void {
   const { positions } = column;
   writeNumbers(to, positions === null || positions.length === all ? [] : positions);
   if (column.kind === "scalar") writeNumbers(to, column.values);
   else to.text(JSON.stringify(column.values));
-  return to.done();
 }
 
 function decodeColumn({ name, kind, body }: EncodedColumn): TableColumn {
   if (kind === "scalar") return { name, kind, ...decodeScalars(body) };
   const from = new ByteReader(body);
   const positions = readPositions(from);
-  // Written by encodeColumn.
+  // Written by writeColumn.
   return { name, kind, positions, values: JSON.parse(from.text()) as JsonObject[string][] };
 }
 

@@ -26,8 +26,8 @@ export function mergeParts(parts: readonly Part[], limits: BlockLimits): readonl
     if (end > start) blocks.push({ ...blockOf(own), bytes });
     [start, bytes] = [end, 0];
   };
-  for (const [place, index] of order.entries()) {
-    const size = sizes[index] ?? 0;
+  for (let place = 0; place < order.length; place += 1) {
+    const size = sizes[order[place] ?? 0] ?? 0;
     const isFull = place - start === limits.blockReportsMax || bytes + size > limits.blockBytesMax;
     if (isFull) close(place);
     bytes += size;

@@ -20,16 +20,16 @@ export type StoredReport = {
 };
 
 /** All lists but the prefixes are equally long: an entry for each report. */
-export type Frame = {
+export type Frame<List extends ArrayLike<number> = ArrayLike<number>> = {
   /** A key is its owner's prefix and, unless it is -1, its number. */
   readonly prefixes: readonly string[];
-  readonly owners: Float64Array;
-  readonly numbers: Float64Array;
-  readonly steps: Float64Array;
-  readonly times: Float64Array;
-  readonly ranks: Float64Array;
+  readonly owners: List;
+  readonly numbers: List;
+  readonly steps: List;
+  readonly times: List;
+  readonly ranks: List;
   /** Indexes of `aggregations`. */
-  readonly aggregations: Float64Array;
+  readonly aggregations: List;
 };
 
 /** `positions` are ascending indexes into the frame; null when every report has the metric. */
@@ -54,49 +54,68 @@ export const reportsIn = ({ frame }: Table): number => frame.steps.length;
 /** In the order of the reports. */
 export function tableOf(reports: readonly StoredReport[]): Table {
   const prefixes = new Map<string, number>();
-  const list = (): Float64Array => new Float64Array(reports.length);
+  // Of some hundred reports: typed lists take longer to make than to fill.
+  const list = (): number[] => [];
   const frame = {
     ...{ owners: list(), numbers: list(), steps: list(), times: list(), ranks: list() },
     aggregations: list(),
   };
-  const gathered = { scalar: new Map<string, Gathered>(), json: new Map<string, Gathered>() };
+  const gathered = { scalar: new Gathered(), json: new Gathered() };
   for (const [i, report] of reports.entries()) {
     const { prefix, n } = splitKey(report.key);
     let owner = prefixes.get(prefix);
     if (owner === undefined) prefixes.set(prefix, (owner = prefixes.size));
-    frame.owners[i] = owner;
-    frame.numbers[i] = n;
-    frame.steps[i] = report.step;
-    frame.times[i] = report.atMs;
-    frame.ranks[i] = report.rank;
-    frame.aggregations[i] = aggregations.indexOf(report.aggregation);
+    frame.owners.push(owner);
+    frame.numbers.push(n);
+    frame.steps.push(report.step);
+    frame.times.push(report.atMs);
+    frame.ranks.push(report.rank);
+    frame.aggregations.push(aggregations.indexOf(report.aggregation));
     for (const name of Object.keys(report.metrics)) {
       const value = report.metrics[name] ?? null;
       const scalar = scalarOf(value);
-      if (scalar === undefined) add(gathered.json, name, i, value);
-      else add(gathered.scalar, name, i, scalar);
+      if (scalar === undefined) gathered.json.add(name, i, value);
+      else gathered.scalar.add(name, i, scalar);
     }
   }
   const columns = (["scalar", "json"] as const).flatMap((kind) =>
-    [...gathered[kind]].map(([name, { positions, values }]) =>
+    gathered[kind].all.map(({ name, positions, values }) =>
       columnOf(name, kind, positions.length === reports.length ? null : positions, values),
     ),
   );
   return { frame: { prefixes: [...prefixes.keys()], ...frame }, columns };
 }
 
-type Gathered = { readonly positions: number[]; readonly values: JsonObject[string][] };
+type Points = {
+  readonly name: string;
+  /** Among all names. */
+  readonly rank: number;
+  readonly positions: number[];
+  readonly values: JsonObject[string][];
+};
 
-function add(
-  columns: Map<string, Gathered>,
-  name: string,
-  position: number,
-  value: JsonObject[string],
-): void {
-  let column = columns.get(name);
-  if (column === undefined) columns.set(name, (column = { positions: [], values: [] }));
-  column.positions.push(position);
-  column.values.push(value);
+/** The points of each name, in the order of the names' first ones. */
+class Gathered {
+  readonly all: Points[] = [];
+  readonly #byName = new Map<string, Points>();
+  #next = 0;
+
+  add(name: string, position: number, value: JsonObject[string]): void {
+    // Nearly every report has the names of the one before, in the same order.
+    let points = this.all[this.#next];
+    if (points?.name !== name) points = this.#byName.get(name) ?? this.#new(name);
+    this.#next = points.rank + 1;
+    points.positions.push(position);
+    points.values.push(value);
+    if (this.#next === this.all.length) this.#next = 0;
+  }
+
+  #new(name: string): Points {
+    const points = { name, rank: this.all.length, positions: [], values: [] };
+    this.all.push(points);
+    this.#byName.set(name, points);
+    return points;
+  }
 }
 
 function columnOf(
@@ -181,16 +200,26 @@ function joinColumns(
   placed: readonly Placed[],
   reports: number,
 ): TableColumn {
-  const positions: number[] = [];
-  const values: JsonObject[string][] = [];
+  const points = placed.reduce((sum, { column }) => sum + column.values.length, 0);
+  const values = valueList(kind, points);
+  const positions = points === reports ? null : new Float64Array(points);
+  let end = 0;
   for (const { start, column } of placed) {
     for (let i = 0; i < column.values.length; i += 1) {
-      positions.push(start + (column.positions === null ? i : (column.positions[i] ?? 0)));
-      values.push(column.values[i] as JsonObject[string]);
+      if (positions !== null) positions[end] = start + (column.positions?.[i] ?? i);
+      values[end] = column.values[i] as JsonObject[string];
+      end += 1;
     }
   }
-  return columnOf(name, kind, positions.length === reports ? null : positions, values);
+  return columnOf(name, kind, positions, values);
 }
+
+/** Of so many values. Lists of doubles are several times faster than others. */
+const valueList = (
+  kind: TableColumn["kind"],
+  length: number,
+): { [index: number]: unknown } & ArrayLike<JsonObject[string]> =>
+  kind === "scalar" ? new Float64Array(length) : new Array<JsonObject[string]>(length);
 
 function joinFrames(frames: readonly Frame[]): Frame {
   const prefixes = new Map<string, number>();
@@ -200,9 +229,10 @@ function joinFrames(frames: readonly Frame[]): Frame {
       prefixes.set(prefix, owner);
       return owner;
     });
-    return frame.owners.map((owner) => own[owner] ?? 0);
+    return Float64Array.from(frame.owners, (owner) => own[owner] ?? 0);
   });
-  const all = (read: (frame: Frame) => Float64Array): Float64Array => joinLists(frames.map(read));
+  const all = (read: (frame: Frame) => ArrayLike<number>): Float64Array =>
+    joinLists(frames.map(read));
   return {
     prefixes: [...prefixes.keys()],
     owners: joinLists(owners),
@@ -214,7 +244,7 @@ function joinFrames(frames: readonly Frame[]): Frame {
   };
 }
 
-export function joinLists(lists: readonly Float64Array[]): Float64Array {
+export function joinLists(lists: readonly ArrayLike<number>[]): Float64Array {
   const joined = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0));
   let end = 0;
   for (const list of lists) {
@@ -244,10 +274,13 @@ export function orderOf({ frame }: Table): Uint32Array {
 
 /** The reports at these indexes, in their order. */
 export function takeReports({ frame, columns }: Table, indexes: Uint32Array): Table {
-  const pick = (list: Float64Array): Float64Array =>
-    Float64Array.from(indexes, (index) => list[index] ?? Number.NaN);
+  const pick = (list: ArrayLike<number>): Float64Array => {
+    const picked = new Float64Array(indexes.length);
+    for (let i = 0; i < indexes.length; i += 1) picked[i] = list[indexes[i] ?? 0] ?? Number.NaN;
+    return picked;
+  };
   const places = new Int32Array(frame.steps.length).fill(-1);
-  for (const [place, index] of indexes.entries()) places[index] = place;
+  for (let place = 0; place < indexes.length; place += 1) places[indexes[place] ?? 0] = place;
   const taken = {
     prefixes: frame.prefixes,
     owners: pick(frame.owners),
@@ -270,20 +303,18 @@ function takePoints(
   indexes: Uint32Array,
   places: Int32Array,
 ): TableColumn {
+  const placeOf = (point: number): number => places[positions?.[point] ?? point] ?? -1;
   if (positions === null) {
-    const own = Array.from(indexes, (index) => values[index] as JsonObject[string]);
+    const own = valueList(kind, indexes.length);
+    for (let i = 0; i < indexes.length; i += 1) {
+      own[i] = values[indexes[i] ?? 0] as JsonObject[string];
+    }
     return columnOf(name, kind, null, own);
   }
-  const points: { readonly place: number; readonly value: JsonObject[string] }[] = [];
-  for (let i = 0; i < positions.length; i += 1) {
-    const place = places[positions[i] ?? 0] ?? -1;
-    if (place >= 0) points.push({ place, value: values[i] as JsonObject[string] });
-  }
-  points.sort((a, b) => a.place - b.place);
-  return columnOf(
-    name,
-    kind,
-    points.length === indexes.length ? null : points.map(({ place }) => place),
-    points.map(({ value }) => value),
-  );
+  const points: number[] = [];
+  for (let i = 0; i < positions.length; i += 1) if (placeOf(i) >= 0) points.push(i);
+  points.sort((a, b) => placeOf(a) - placeOf(b));
+  const own = valueList(kind, points.length);
+  for (const [i, point] of points.entries()) own[i] = values[point] as JsonObject[string];
+  return columnOf(name, kind, points.length === indexes.length ? null : points.map(placeOf), own);
 }

@@ -3,7 +3,7 @@
  * blocks of tails. It is a table's frame and columns, one after the other, as a block has them apart. Earlier versions wrote a
  * JSON list, whose first byte tells it apart.
  */
-import { type Encoded, type EncodedColumn, encodeTable } from "./block.ts";
+import { type Encoded, type EncodedColumn, encodeTable, writeColumn, writeFrame } from "./block.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { aggregations, type Aggregation, type StoredReport, tableOf } from "./table.ts";
 import type { JsonObject } from "../values.ts";
@@ -12,15 +12,15 @@ const version = 1;
 const kinds = ["scalar", "json"] as const;
 
 export function tailBytes(reports: readonly StoredReport[]): Uint8Array {
-  const { frame, columns } = encodeTable(tableOf(reports));
-  const to = new ByteWriter();
+  const { frame, columns } = tableOf(reports);
+  const to = new ByteWriter(4_096);
   to.byte(version);
-  to.bytes(frame);
+  to.sized(() => writeFrame(to, frame));
   to.varint(columns.length);
-  for (const { name, kind, body } of columns) {
-    to.byte(kinds.indexOf(kind));
-    to.text(name);
-    to.bytes(body);
+  for (const column of columns) {
+    to.byte(kinds.indexOf(column.kind));
+    to.text(column.name);
+    to.sized(() => writeColumn(to, column, reports.length));
   }
   return to.done();
 }
@@ -31,11 +31,11 @@ export function readTail(bytes: Uint8Array): Encoded {
   if (from.byte() !== version) {
     throw new RangeError("a tail of an unknown form: a newer version of Trainyard wrote it");
   }
-  const frame = from.bytes();
+  const frame = from.sized();
   const columns = Array.from({ length: from.varint() }, (): EncodedColumn => {
     const kind = kinds[from.byte()];
     if (kind === undefined) throw new RangeError("a tail has a column of an unknown kind");
-    return { kind, name: from.text(), body: from.bytes() };
+    return { kind, name: from.text(), body: from.sized() };
   });
   return { frame, columns };
 }
