@@ -82,7 +82,7 @@ test("stored files are listed, and a text is printed", async () => {
 });
 
 test("a picture has rungs, and each trial of all pages with its last decision", async () => {
-  const { out, code } = await gateway.yard("search", "picture", "12", "--version", "7");
+  const { out, code } = await gateway.yard("search", "picture", "12", "--at", "7");
   expect(code).toBe(0);
   expect(out).toContain("0.4125");
   expect(out).toContain("0.5 (#2)");

@@ -23,9 +23,8 @@ type Source = {
 /** A source, and what is next of it: the events before a number, some of them read already, the newest last. */
 type Backwards = { readonly source: Source; before: number; read: StoredEvent[] };
 
-/** Objects with more streams than one. */
+/** Objects whose streams are not one of their own name. */
 const streamsOf: Readonly<Record<string, readonly string[]>> = {
-  experiment: ["experiment", "search"],
   trial: ["trial", "measurement", "logsignal"],
   run: ["allocation"],
 };
@@ -36,6 +35,9 @@ export async function listEvents(
 ): Promise<ReplyOf<"listEvents">> {
   const { log } = backend.parts;
   const { fromMs = Number.NEGATIVE_INFINITY, untilMs } = request;
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
+    throw new Problem(400, "invalid_request", "from_ms and until_ms are milliseconds since 1970");
+  }
   const sources = await sourcesOf(backend, request);
   const given = readToken(request.pageToken, sources);
   const all: Backwards[] = [];

@@ -9,13 +9,13 @@ import { argument, type Context, withPlatform } from "../../context.ts";
 import { wholeNumberOf } from "../../option-values.ts";
 import type { Output } from "../../output.ts";
 
-type PictureOptions = { readonly version?: string };
+type PictureOptions = { readonly at?: string };
 
 export function addPicture(group: Command): void {
   group
     .command("picture")
     .argument("<experiment>")
-    .option("--version <number>", "as it was at this version of the search (yard search events)")
+    .option("--at <version>", "as it was at this version of the search (yard search events)")
     .description("its rungs and where each trial is, with the last decision about it")
     .action(withPlatform<PictureOptions>(picture));
 }
@@ -28,7 +28,7 @@ async function picture(
   options: PictureOptions,
 ): Promise<void> {
   const experiment = argument(args, 0);
-  const version = wholeNumberOf("--version", options.version ?? "0");
+  const version = wholeNumberOf("--at", options.at ?? "0");
   let shown = await client.call("getSearchPicture", { experiment, version });
   const trials = [...shown.trials];
   while (shown.nextPageToken !== "") {

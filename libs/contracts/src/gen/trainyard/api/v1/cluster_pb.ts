@@ -413,8 +413,8 @@ export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PUR
  */
 export type ListEventsRequest = Message<"trainyard.api.v1.ListEventsRequest"> & {
   /**
-   * experiment (with its search), trial (with its validations and matched log policies), run, checkpoint, model, agent, pool,
-   * workspace, project, token, or another kind of stream; empty for all events.
+   * experiment, search, trial (with its validations and matched log policies), run, checkpoint, model, agent, pool, workspace,
+   * project, token, or another kind of stream; empty for all events.
    *
    * @generated from field: string object = 1;
    */
