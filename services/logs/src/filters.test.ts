@@ -158,6 +158,33 @@ describe("a range of lines", () => {
     ]);
   });
 
+  test.each([1, 3, 100])(
+    "begins or ends at a time, and is read in both directions in pages of %i, beside another trial's",
+    async (limit) => {
+      const task = newTask();
+      const other = `${task.split(".")[0]}.99`;
+      const atMs = (n: number): number => 1_700_000_000_000 + Math.floor(n / 2);
+      for (let n = 0; n < 14; n += 2) {
+        const two = [n, n + 1].map((at) => line(`${task}#1`, at, String(at), { atMs: atMs(at) }));
+        await logs.written([...two, line(`${other}#1`, n, "other", { atMs: atMs(n) })]);
+      }
+      const [forwards, backwards]: [string[], string[]] = [[], []];
+      for (let [after, more] = ["", true]; more; ) {
+        const page = await logs.page({ task, limit, after, fromMs: atMs(5) });
+        forwards.push(...page.lines.map(({ line: stored }) => stored?.text ?? ""));
+        [after, more] = [page.next, page.more];
+      }
+      for (let [before, more] = ["", true]; more; ) {
+        const page = await logs.page({ task, tail: limit, before, untilMs: atMs(5) });
+        backwards.unshift(...page.lines.map(({ line: stored }) => stored?.text ?? ""));
+        [before, more] = [page.next, page.next !== ""];
+      }
+      // Lines 4 and 5 have one time.
+      expect(forwards).toEqual(["4", "5", "6", "7", "8", "9", "10", "11", "12", "13"]);
+      expect(backwards).toEqual(["0", "1", "2", "3"]);
+    },
+  );
+
   test("that a reader has read to its end continues with what was written since, whatever the filter left out", async () => {
     const task = newTask();
     await logs.written([line(`${task}#1`, 1, "hay"), line(`${task}#1`, 2, "hay")]);

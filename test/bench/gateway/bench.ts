@@ -66,7 +66,10 @@ export const run: Bench = async (context) => {
     await flatness(context, small, large),
     await oneExperiment(stack, context, large),
     await searchPicture(context, small.client, small.postgres.url({ database })),
-    await watchCost(context, small, small.postgres.url({ database })),
+    await watchCost(context, small, {
+      writer: small.postgres.url({ database }),
+      gateway: small.postgres.url({ user: "ty_gateway", database }),
+    }),
   ];
 };
 

@@ -1,10 +1,11 @@
 /** What one frame of Watch costs in processor time, gateway and clients together, with few and with many clients. */
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { Client } from "@trainyard/client";
 import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import type { BenchContext, BenchResult } from "../support/bench.ts";
 import { rateResult } from "../support/bench.ts";
-import type { OpenGateway } from "../support/gateway.ts";
+import { type OpenGateway, untilFolded } from "../support/gateway.ts";
 import { interleave } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 
@@ -15,20 +16,20 @@ const clientsOfToken = 50;
 
 export async function watchCost(
   context: BenchContext,
-  { client, address }: OpenGateway,
-  url: string,
+  { address }: OpenGateway,
+  urls: { readonly writer: string; readonly gateway: string },
 ): Promise<BenchResult> {
   const [few, many] = context.size === "tiny" ? [2, 4] : [10, 100];
   const commits = { tiny: 2, short: 20, full: 60 }[context.size];
   const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
-  await using log = createPostgresLog({ connectionString: url });
-  const clients: Client[] = [];
-  for (let from = 0; from < many; from += clientsOfToken) {
-    const { secret: token } = await client.call("createToken", { label: `watch-${from}` });
-    clients.push(
-      ...Array.from({ length: clientsOfToken }, () => new Client({ url: address, token })),
-    );
-  }
+  await using log = createPostgresLog({ connectionString: urls.writer });
+  const tokens = await tokensOf(urls.gateway, Math.ceil(many / clientsOfToken));
+  const clients = Array.from(
+    { length: many },
+    (_client, index) =>
+      new Client({ url: address, token: tokens[Math.floor(index / clientsOfToken)] ?? "" }),
+  );
+  await untilFolded(async () => (await clients.at(-1)?.call("listAgents", {})) !== undefined);
   const ids = { next: firstId };
   const measure = (count: number) => () =>
     framesPerSecond(log, clients.slice(0, count), commits, ids);
@@ -46,6 +47,20 @@ export async function watchCost(
     ofFew,
     `frames for a second of processor time (gateway and clients), ${many} clients beside ${few}; half have filters of their own`,
   );
+}
+
+/** Of people of their own: one has a bounded number of streams. */
+async function tokensOf(url: string, count: number): Promise<readonly string[]> {
+  await using log = createPostgresLog({ connectionString: url });
+  const tokens: string[] = [];
+  for (let person = 0; person < count; person += 1) {
+    const [id, secret] = [randomBytes(8).toString("hex"), randomBytes(32).toString("base64url")];
+    const secretDigest = createHash("sha256").update(secret).digest("hex");
+    const data = { label: "", owner: `watcher-${person}`, secretDigest, expiresAtMs: 0 };
+    await appendNew(log, [{ stream: `token-${id}`, events: [{ type: "TokenIssued", data }] }]);
+    tokens.push(`ty_${id}_${secret}`);
+  }
+  return tokens;
 }
 
 /** Of processor time of this process, in which gateway and clients are. */
