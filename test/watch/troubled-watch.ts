@@ -205,16 +205,20 @@ async function untilConverged(
   return differing;
 }
 
-/** Documents by id, or positions in their order. */
-type Truth = ReadonlyMap<string, object> | readonly number[];
+/** Documents by id, and positions in their order: of a topic one of them. */
+type Truth = {
+  readonly documents: ReadonlyMap<string, object>;
+  readonly positions: readonly number[];
+};
 
 async function truthOf(client: Client, topic: WatchedTopic): Promise<Truth> {
   if (!isSeries(topic)) {
     const { documents } = await listed(client, topic);
-    return new Map(documents.map((document) => [document.id, document]));
+    return { documents: new Map(documents.map((one) => [one.id, one])), positions: [] };
   }
   const { experiment, id } = topic;
   const positions: number[] = [];
+  const truth = { documents: new Map<string, object>(), positions };
   if (topic.kind === "points") {
     const stream = client.stream("followMetrics", { experiment, after: "0" }, { outlast: true });
     for await (const { message } of stream) {
@@ -222,7 +226,7 @@ async function truthOf(client: Client, topic: WatchedTopic): Promise<Truth> {
       const trial = point?.trial ?? superseded?.trial ?? "";
       if (trial !== "" && (id === "" || trial === id)) positions.push(Number(position));
     }
-    return positions;
+    return truth;
   }
   for (let pageToken = ""; ; ) {
     const asked = { pageSize: 1_000, pageToken };
@@ -232,22 +236,21 @@ async function truthOf(client: Client, topic: WatchedTopic): Promise<Truth> {
         : await client.call("listTrialLogs", { ...asked, trial: id }, { outlast: true });
     positions.push(...page.items.map(({ cursor }) => Number(cursor)));
     pageToken = page.nextPageToken;
-    if (pageToken === "") return positions;
+    if (pageToken === "") return truth;
   }
 }
 
 /** Empty for none. A list leaves out some fields of its documents, as their configuration. */
 function differenceOf({ documents, positions }: Mirror, truth: Truth): string {
-  if (!(truth instanceof Map)) {
-    const same = isDeepStrictEqual(positions, truth);
-    return same
-      ? ""
-      : `${positions.length} came, and ${(truth as readonly number[]).length} are stored`;
+  if (!isDeepStrictEqual(positions, truth.positions)) {
+    return `${positions.length} came, and ${truth.positions.length} are stored`;
   }
-  const [known, wanted] = [[...documents.keys()].toSorted(), [...truth.keys()].toSorted()];
-  if (!isDeepStrictEqual(known, wanted)) return `has ${known.join()} and not ${wanted.join()}`;
-  const wrong = wanted.find((id) => !isDeepStrictEqual(documents.get(id), truth.get(id)));
-  return wrong === undefined
-    ? ""
-    : `${wrong} is ${JSON.stringify(documents.get(wrong))} and not ${JSON.stringify(truth.get(wrong))}`;
+  const [known, wanted] = [documents, truth.documents].map((all) => [...all.keys()].toSorted());
+  if (!isDeepStrictEqual(known, wanted)) return `has ${known?.join()} and not ${wanted?.join()}`;
+  const wrong = wanted?.find(
+    (id) => !isDeepStrictEqual(documents.get(id), truth.documents.get(id)),
+  );
+  if (wrong === undefined) return "";
+  const [mine, theirs] = [documents, truth.documents].map((all) => JSON.stringify(all.get(wrong)));
+  return `${wrong} is ${mine} and not ${theirs}`;
 }

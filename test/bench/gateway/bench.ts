@@ -5,7 +5,6 @@ import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Client } from "@trainyard/client";
 import { createPostgresLog } from "@trainyard/event-log";
 import {
   madeOnce,

@@ -80,7 +80,7 @@ test("lists are the events of an object's streams, newest first, page by page", 
   expect(await all({ object: "experiment", id: "12" })).toEqual(backwards(events, "experiment-12"));
 });
 
-test("a page goes on where the one before ended, whatever is appended meanwhile", async () => {
+test("a page continues where the one before ended, whatever is appended meanwhile", async () => {
   const first = await page({ object: "experiment", id: "12", pageSize: "1" });
   const before = await page({ object: "experiment", id: "1", pageSize: "5" });
   await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });

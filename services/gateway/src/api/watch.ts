@@ -74,9 +74,11 @@ async function* watch(
   const nowMs = given?.nowMs ?? backend.parts.clock.nowMs();
   // What another replica has listed is there, too, before it is looked up.
   const now = await hubs.documents.now(Math.max(given?.log.position ?? 0, ...positionsOf(request)));
-  const asked = await Promise.all(
-    request.topics.map((topic, index) => askedOf(backend, topic, index, nowMs)),
-  );
+  // One after the other: a request for 64 topics leaves connections to others.
+  const asked: Asked[] = [];
+  for (const [index, topic] of request.topics.entries()) {
+    asked.push(await askedOf(backend, topic, index, nowMs));
+  }
   const { from, isStale } = await startOf(hubs.documents, asked, given, { at: now, ms: nowMs });
   const topics = asked.flatMap(({ topic }) => topic ?? []);
   const series = asked.flatMap((one) => one.series ?? []);

@@ -124,7 +124,11 @@ export class SeriesHub {
         await pause(clock, watchRetryMs);
       }
     }
-    await tail?.[Symbol.asyncDispose]();
+    try {
+      await tail?.[Symbol.asyncDispose]();
+    } catch (error) {
+      logger.warn({ err: error, topic: feed.topic.key }, "series_not_left");
+    }
   }
 
   /** To the watchers of each place the page after it. Those who are at the end share a place, and so one look. */

@@ -36,8 +36,12 @@ export function textOfCursor({ log, nowMs, begun, places }: WatchCursor): string
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
+/** Of 64 topics some 4,000. */
+const cursorCharactersMax = 16_000;
+
 /** Null for what is no cursor. */
 export function readCursor(text: string): WatchCursor | null {
+  if (text.length > cursorCharactersMax) return null;
   const [position, commitId, rest = {}] = arrayOf(
     jsonOf(Buffer.from(text, "base64url").toString()),
   );

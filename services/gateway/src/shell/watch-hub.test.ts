@@ -5,8 +5,9 @@ import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { experimentList } from "../core/lists/lists.ts";
 import type { ListSpec } from "../core/lists/list-spec.ts";
+import type { SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";
-import { Problem } from "../http/problem.ts";
+import { Problem, unavailable } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import { SeriesHub } from "./series-hub.ts";
 import { type LogPlace, readCursor } from "./watch-cursor.ts";
@@ -50,16 +51,26 @@ function stage() {
   const logger = createLogger("gateway", "silent");
   const parts = { clock: new ManualClock(), logger };
   const hub = new WatchHub({ log, view, ...parts }, encoder);
+  let looks = 0;
   const series = new SeriesHub(parts, {
-    look: () => Promise.reject(new Error("no series")),
-    tail: () => Promise.reject(new Error("no series")),
+    look: async () => {
+      looks += 1;
+      throw unavailable("the store is away");
+    },
+    tail: async () => ({ [Symbol.asyncDispose]: async () => {} }),
     reset: () => "",
   });
   const bookmark = (cursor: string) => `at ${readCursor(cursor)?.log.position}`;
   const hubs: WatchHubs = { documents: hub, series, bookmark };
-  const watch = (topics: readonly Topic[], log: LogPlace, signal: AbortSignal) => {
-    const from = { log, nowMs: null, begun: [], places: new Map() };
-    return new WatchStream(hubs, { topics, series: [] }, from).frames(signal);
+  const watch = (
+    topics: readonly Topic[],
+    log: LogPlace,
+    signal: AbortSignal,
+    points: readonly SeriesTopic[] = [],
+  ) => {
+    const places = new Map(points.map(({ name }) => [name, { position: "1", epoch: "" }]));
+    const from = { log, nowMs: null, begun: [], places };
+    return new WatchStream(hubs, { topics, series: points }, from).frames(signal);
   };
   const happen = async (count = 1): Promise<void> => {
     for (let left = count; left > 0; left -= 500) {
@@ -75,7 +86,7 @@ function stage() {
     for (const resolve of moved) resolve();
     moved.clear();
   };
-  return { hub, watch, happen };
+  return { hub, watch, happen, looks: () => looks };
 }
 
 const meta = {
@@ -127,6 +138,30 @@ test("a stream far behind is reset once, with the cursor that it continues at", 
   await happen();
   const texts = await until(frames, (text) => text === "quick changed");
   expect(texts).toEqual([`at ${far}`, "quick changed"]);
+  stop.abort();
+  await frames.return(undefined);
+});
+
+test("a store that is away is waited for once, and documents come", async () => {
+  const { hub, watch, happen, looks } = stage();
+  const stop = new AbortController();
+  const from = await hub.now();
+  await happen();
+  const names = ["a", "b", "c", "d", "e"];
+  const points = names.map(
+    (name): SeriesTopic => ({
+      ...{ key: name, name, kind: "points", experiment: "1" },
+      ...{ trial: "", group: "", names: [] },
+    }),
+  );
+  const frames = watch([topic("quick")], from, stop.signal, points);
+  await until(frames, (text) => text === "at 1");
+  const more = until(frames, (text) => text === "quick changed");
+  await new Promise(setImmediate);
+  // Two rounds of catching up, and then each topic's own loop.
+  expect(looks()).toBe(2 + names.length);
+  await happen();
+  await more;
   stop.abort();
   await frames.return(undefined);
 });

@@ -79,7 +79,14 @@ export class WatchStream {
     const { documents, series } = this.#hubs;
     for (let isBehind = true; isBehind && !signal.aborted; ) {
       isBehind = yield* documents.page(this.#watched.topics, this.#log);
-      for (const topic of this.#watched.series) isBehind = (yield* this.#pageOf(topic)) || isBehind;
+      // A store that does not answer is waited for once, and not for each of its topics.
+      const away = new Set<SeriesTopic["kind"]>();
+      for (const topic of this.#watched.series) {
+        if (away.has(topic.kind)) continue;
+        const outcome = yield* this.#pageOf(topic);
+        if (outcome === "away") away.add(topic.kind);
+        isBehind ||= outcome === "more";
+      }
     }
     using stack = new DisposableStack();
     const queue = new WatchQueue(gatewayLimits.watchQueuedCharactersMax);
@@ -90,16 +97,16 @@ export class WatchStream {
     yield* queue.frames(signal);
   }
 
-  /** Returns whether there is more. A store that does not answer is waited for by the hub, and holds up no other source. */
-  async *#pageOf(topic: SeriesTopic): AsyncGenerator<Frame, boolean> {
+  /** A store that does not answer is waited for by the hub, and holds up no other source. */
+  async *#pageOf(topic: SeriesTopic): AsyncGenerator<Frame, "more" | "end" | "away"> {
     const after = this.#places.get(topic.name);
-    if (after === undefined) return false;
+    if (after === undefined) return "end";
     const page = await this.#hubs.series.page(topic, after).catch((error: unknown) => {
       if (error instanceof Problem && error.status >= 500) return null;
       throw error;
     });
-    if (page === null) return false;
+    if (page === null) return "away";
     yield* page.frames;
-    return page.more;
+    return page.more ? "more" : "end";
   }
 }
