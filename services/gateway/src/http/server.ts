@@ -6,11 +6,13 @@ import {
   type Logger,
   type Registry,
 } from "@trainyard/runtime";
+import fastifyCookie from "@fastify/cookie";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
 import { openApi } from "./openapi.ts";
+import { refuseCrossOrigin } from "./origin.ts";
 import { Problem, problemBody } from "./problem.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
@@ -41,7 +43,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     forceCloseConnections: true,
   });
   server.addHook("onRequest", async (request) => {
-    refuseCrossOrigin(request.headers.origin, request.headers.host);
+    refuseCrossOrigin(request.headers);
     // Before its body is read.
     if (request.is404) throw nothingAt(request);
   });
@@ -49,6 +51,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     const route = request.routeOptions.url ?? "none";
     deps.telemetry.answered({ method: request.method, route, status: reply.statusCode });
   });
+  server.register(fastifyCookie);
   acceptJson(server);
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, deps.logger, request.id);
@@ -96,19 +99,5 @@ function registerPages(server: FastifyInstance, deps: ServerDeps): void {
       reply.hijack();
       await answerHealth(path, reply.raw, deps.health, deps.registry);
     });
-  }
-}
-
-/** A browser says where a page came from; only this server's own pages may call it. */
-function refuseCrossOrigin(origin: string | undefined, host: string | undefined): void {
-  if (origin === undefined) return;
-  let from = "";
-  try {
-    from = new URL(origin).host;
-  } catch {
-    // "null", for a page without an origin: refused below.
-  }
-  if (from === "" || from !== host) {
-    throw new Problem(403, "cross_origin", "calls from pages of another origin are refused");
   }
 }
