@@ -102,6 +102,9 @@ export const gatewayLimits = {
   sseSlowMs: 30_000,
   /** A stream that fails within this answers with a problem instead. */
   sseFirstMs: 250,
+  /** Built pages, held in memory: ours are some dozens of files of two megabytes. */
+  webFilesMax: 1_000,
+  webBytesMax: 64 * 1024 * 1024,
   /** A session that no request uses for so long ends. */
   sessionIdleHours: 12,
   /** A session is marked as used at most this often: a request more writes nothing. */

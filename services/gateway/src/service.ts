@@ -21,6 +21,7 @@ import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { unavailable } from "./http/problem.ts";
 import { startHttpServer } from "./http/server.ts";
+import { WebPages } from "./http/web-pages.ts";
 import { gatewayLimits } from "./limits.ts";
 import { AtOnce } from "./shell/at-once.ts";
 import { Backend } from "./shell/backend.ts";
@@ -69,8 +70,7 @@ export async function createService(
   };
   const door = {
     sessions,
-    authenticate: (credentials: Credentials) =>
-      authenticate(credentials, lookups, clock.nowMs()),
+    authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
   const face = {
     handlers: apiHandlers(backend, moved, door, config),
@@ -82,6 +82,7 @@ export async function createService(
     registry,
     telemetry,
     position: () => view.position,
+    webPages: new WebPages(config.webDir, logger),
   };
   return serviceOf(parts, {
     http,

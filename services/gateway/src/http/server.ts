@@ -16,6 +16,7 @@ import { refuseCrossOrigin } from "./origin.ts";
 import { Problem, problemBody } from "./problem.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
+import type { WebPages } from "./web-pages.ts";
 
 export type ServerDeps = RouterDeps & {
   readonly logger: Logger;
@@ -23,6 +24,7 @@ export type ServerDeps = RouterDeps & {
   readonly telemetry: Telemetry;
   readonly health: HealthChecks;
   readonly position: () => number;
+  readonly webPages: WebPages;
 };
 
 /** The gateway's HTTP server with all its routes. */
@@ -42,7 +44,11 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     requestTimeout: 120_000,
     forceCloseConnections: true,
   });
-  server.addHook("onRequest", async (request) => {
+  server.addHook("onRequest", async (request, reply) => {
+    reply.header("x-content-type-options", "nosniff");
+    // A page may be opened by a link from anywhere; it shows nothing before it has called.
+    if (request.is404) await deps.webPages.look();
+    if (request.is404 && deps.webPages.serve(request, reply)) return reply;
     refuseCrossOrigin(request.headers);
     // Before its body is read.
     if (request.is404) throw nothingAt(request);
@@ -80,8 +86,10 @@ function nothingAt({ method, url }: FastifyRequest): Problem {
 
 function registerPages(server: FastifyInstance, deps: ServerDeps): void {
   const description = JSON.stringify(openApi());
-  server.get("/", (_request, reply) =>
-    reply
+  server.get("/", async (request, reply) => {
+    await deps.webPages.look();
+    if (deps.webPages.serve(request, reply)) return reply;
+    return reply
       .type("text/html; charset=utf-8")
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
       .send(
@@ -89,8 +97,8 @@ function registerPages(server: FastifyInstance, deps: ServerDeps): void {
           position: deps.position(),
           reason: deps.health.readiness() ?? deps.unreadable(),
         }),
-      ),
-  );
+      );
+  });
   server.get("/api/v1/openapi.json", (_request, reply) =>
     reply.type("application/json; charset=utf-8").send(description),
   );

@@ -22,8 +22,8 @@ export type Secret = { readonly secret: string; readonly expiresAtMs: number };
 
 const { sessionIdleHours: idleHours } = gatewayLimits;
 
-/** The end of a session that is not used again, in milliseconds since 1970. */
-const endMs = "(extract(epoch from used_at + make_interval(hours => $2)) * 1000)::float8";
+/** The end of a session that is used now and not again, in milliseconds since 1970. */
+const endMs = "(extract(epoch from now() + make_interval(hours => $2)) * 1000)::float8";
 
 export class Sessions {
   readonly #pool: Pool;
