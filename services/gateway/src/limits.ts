@@ -84,6 +84,11 @@ export const gatewayLimits = {
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
+  /** Points or lines in one frame: what a page of them costs, others wait for. */
+  seriesPage: 500,
+  /** How often points and lines that are watched are looked for when nothing announces any: at first, and where none come. */
+  seriesPollMs: 1_000,
+  seriesQuietMs: 8_000,
   watchRestMs: 50,
   watchRetryMs: 1_000,
   /** What is new of a search, as far as a client that did not know of it is told. */

@@ -4,7 +4,7 @@
  * of metrics.streams in the same commit, so positions are committed in their order and none is left out.
  */
 import { isFault } from "@trainyard/kernel";
-import { tableFault } from "@trainyard/runtime";
+import { databaseEpoch, tableFault } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { metricsLimits } from "../limits.ts";
 
@@ -32,6 +32,8 @@ export type StreamRows = {
   readonly head: number;
   /** Entries up to here may be gone. */
   readonly removed: number;
+  /** Names the history of the tables. */
+  readonly epoch: string;
   /** In their order. Not all up to the head if there are as many as one look takes. */
   readonly entries: readonly StreamEntry[];
   readonly more: boolean;
@@ -45,7 +47,7 @@ const tails = (table: "tails" | "past_tails"): string => `
 
 // One statement, so that what compaction moves meanwhile is seen once.
 const read = `
-select stream.position::float8 as head, stream.removed::float8 as removed, entry.*
+select stream.position::float8 as head, stream.removed::float8 as removed, ${databaseEpoch} as epoch, entry.*
 from metrics.streams as stream left join lateral (
   select *, sum(coalesce(octet_length(body), 0)) over (order by position) - coalesce(octet_length(body), 0) as "bytesBefore"
   from (
@@ -95,7 +97,7 @@ with gone as (
 )
 select count(*)::float8 as gone from gone`;
 
-type Row = { readonly head: number; readonly removed: number } & (
+type Row = { readonly head: number; readonly removed: number; readonly epoch: string } & (
   | (StreamEntry & { readonly bytesBefore: string })
   | { readonly position: null }
 );
@@ -121,7 +123,8 @@ export async function readStream(
     0,
   );
   const more = entries.length === streamTailsMax || bytes >= streamBytesMax;
-  return { head: first.head, removed: first.removed, entries, more };
+  const { head, removed, epoch } = first;
+  return { head, removed, epoch, entries, more };
 }
 
 /** 0 for an experiment without a stream. */

@@ -31,7 +31,7 @@ from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 from ._spaces import Project, Workspace
-from ._watch import Bookmark, Change, Reset, WatchEvent
+from ._watch import Bookmark, Change, Lines, LogLine, Points, Reset, WatchEvent
 
 __all__ = [
     "ApiError",
@@ -41,12 +41,15 @@ __all__ = [
     "DownloadError",
     "Experiment",
     "ExperimentAction",
+    "Lines",
+    "LogLine",
     "MetricPoint",
     "MetricUpdate",
     "Model",
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "Points",
     "Project",
     "Reset",
     "SupersededPoints",

@@ -118,9 +118,14 @@ class Client:
         ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, where ``position`` is that of the
         list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``id`` for one document.
 
-        Yields ``Change``, ``Reset`` (read the list again) and ``Bookmark``, whose ``cursor`` another call continues
-        after. A connection that breaks is opened again; a change may come twice then. Raises ApiError for a topic
-        that the platform refuses, and PlatformAwayError when nothing comes back for ``patience_s`` seconds.
+        And what trials report and write: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with
+        ``group``, and ``{"kind": "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that
+        you have (``0`` for all).
+
+        Yields ``Change``, ``Points``, ``Lines``, ``Reset`` (read the list again) and ``Bookmark``, whose ``cursor``
+        another call continues after. A connection that breaks is opened again: a change may come twice then, points
+        and lines come once. Raises ApiError for a topic that the platform refuses, and PlatformAwayError when nothing
+        comes back for ``patience_s`` seconds.
         """
         return watch(self._api, topics, after, self._patience_s)
 
