@@ -74,7 +74,8 @@ export class CheckpointIndex {
     const spec = {
       schema: "checkpoint_gc",
       view: "checkpoints",
-      version: 1,
+      // 2: an experiment that has ended still refers to the checkpoint that its trials begin from.
+      version: 2,
       tables,
       concerns,
       apply,
@@ -284,7 +285,8 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
       return referrer(table, event.data.fromCheckpoint, id);
     case "ExperimentCreated":
       return referrer(table, recordedSource(event.data.config)?.checkpoint ?? "", id);
-    case "ExperimentEnded":
+    // Not of an experiment that has ended: it may continue, and begin trials from the checkpoint again.
+    case "ExperimentDeleted":
     case "TrialEnded":
       return { text: `delete from ${table("referrers")} where trial = $1`, values: [id] };
     default:
