@@ -17,6 +17,13 @@ export const gatewayLimits = {
   poolConnections: 8,
   /** How often answers older than a day are forgotten. */
   sweepMs: 3_600_000,
+  /** How often the log is read for experiments that were deleted for good, besides each time that one passes by. */
+  purgePauseMs: 60_000,
+  /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
+  contentWaitMs: 2_000,
+  contentLookMs: 50,
+  /** Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted. */
+  contentAttemptsMax: 5,
   /** Experiments in one request, and in one command of it, which is one commit: their writes fit. */
   actedOnMax: 10_000,
   actedOnTogether: 250,

@@ -29,6 +29,7 @@ import { documentsView, DocumentStore } from "./shell/document-store.ts";
 import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
+import { purgeLoop } from "./shell/purge.ts";
 import { Sessions } from "./shell/sessions.ts";
 import { sweep } from "./shell/sweep.ts";
 
@@ -45,7 +46,7 @@ export async function createService(
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
   const documents = new DocumentStore();
-  const view = documentsView(pool, clock, logger);
+  const view = documentsView(pool, clock, logger, () => purging.wake());
   viewGauges(registry, () => [view]);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const feeds = {
@@ -60,6 +61,7 @@ export async function createService(
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     listQueries: new AtOnce(gatewayLimits.listQueriesAtOnce),
   });
+  const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
   const sessions = new Sessions(pool);
@@ -100,6 +102,7 @@ export async function createService(
       (signal) => follower.run(signal),
       (signal) => freshness.run(signal),
       (signal) => sweep([idempotency, sessions], clock, logger, signal),
+        (signal) => purging.run(signal),
     ],
     // Runs are answered already; reads once the read model has caught up, which may take hours.
     started: async () => {
