@@ -26,6 +26,7 @@ export { compareWithFile } from "./objects/files.ts";
 export type {
   Claim,
   FileDigests,
+  CopyResult,
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";

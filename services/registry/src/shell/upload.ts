@@ -25,7 +25,7 @@ import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { inLanes } from "./in-lanes.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
-import type { Source } from "./unchanged.ts";
+import type { Copied, Source } from "./unchanged.ts";
 
 export async function planUpload(
   deps: CommandDeps,
@@ -132,20 +132,21 @@ export class Planning {
   async #missing(key: string, entry: ManifestEntryOf, isThere: boolean) {
     if (this.#isGivenUp) return [];
     const from = isThere || !this.#keepsChecksums ? null : this.#source(entry);
-    const isCopied = from !== null && (await this.#copy(from, key));
-    const absent = !isThere && !isCopied;
-    const options = { absent, claim: this.#claim };
+    const copied = from === null ? null : await this.#copy(from, key, entry.bytes);
+    const absent = !isThere && copied === null;
+    const there = copied?.head ?? null;
+    const options = { absent, claim: this.#claim, ...(there !== null && { there }) };
     const { missing, parts } = await this.#store.planUpload(key, digestsOf(entry), options);
     this.#missingBytes += missing.bytes;
-    if (isCopied && missing.parts > 0) this.#keepsChecksums = false;
+    if (copied !== null && missing.parts > 0) this.#keepsChecksums = false;
     return parts.map(({ offset, bytes, request }) => {
       return { offset, bytes, request: messageOf(request, this.#deps.clock) };
     });
   }
 
   /** A copy that runs when the time is over continues, and the uploader is asked to retry. */
-  async #copy(from: string, key: string): Promise<boolean> {
-    const copying = this.#deps.unchanged.copy(this.#store, from, key);
+  async #copy(from: string, key: string, bytes: number): Promise<Copied | null> {
+    const copying = this.#deps.unchanged.copy(this.#store, from, key, bytes);
     this.#copying += 1;
     if (this.#isLate) this.#giveUp();
     try {
