@@ -12,7 +12,7 @@ class PlayedStream {
   readonly request: RequestInitOf<"watch">;
   readonly signal: AbortSignal;
   #messages: Message[] = [];
-  #failure: unknown = null;
+  #failure: Error | null = null;
   #wake = (): void => {};
 
   constructor(request: RequestInitOf<"watch">, signal: AbortSignal) {
@@ -36,7 +36,7 @@ class PlayedStream {
     await this.send({ case: "opened", value: { topics } }, id);
   }
 
-  async fail(error: unknown): Promise<void> {
+  async fail(error: Error): Promise<void> {
     this.#failure = error;
     this.#wake();
     await settled();
@@ -59,7 +59,7 @@ async function settled(): Promise<void> {
 
 function world() {
   let nowMs = 1_000_000;
-  let timers: { readonly atMs: number; readonly then: () => void }[] = [];
+  let timers: { readonly atMs: number; readonly call: () => void }[] = [];
   const streams: PlayedStream[] = [];
   const hub = new LiveHub({
     stream: (request, signal) => {
@@ -69,7 +69,7 @@ function world() {
     },
     nowMs: () => nowMs,
     after: (ms, then) => {
-      const timer = { atMs: nowMs + ms, then };
+      const timer = { atMs: nowMs + ms, call: then };
       timers.push(timer);
       return () => {
         timers = timers.filter((one) => one !== timer);
@@ -85,7 +85,7 @@ function world() {
       if (next === undefined) break;
       timers = timers.filter((one) => one !== next);
       nowMs = next.atMs;
-      next.then();
+      next.call();
       await settled();
     }
     nowMs = endMs;
