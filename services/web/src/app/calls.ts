@@ -22,6 +22,8 @@ export type CallOptions = {
   readonly watch?: Topic | undefined;
   /** Rows that come into the list appear by themselves; otherwise useNews counts them. */
   readonly follow?: boolean;
+  /** Ask again whenever a component shows it, and keep nothing: for previews of changes. */
+  readonly fresh?: boolean;
   /** Show the previous request's answer until this one's comes: for lists whose filter or page changes. */
   readonly keepPrevious?: boolean;
 };
@@ -30,13 +32,14 @@ export type CallOptions = {
 export function useCall<Name extends UnaryName>(
   name: Name,
   request: RequestInitOf<Name>,
-  { enabled = true, watch, follow = false, keepPrevious = false }: CallOptions = {},
+  { enabled = true, watch, follow = false, fresh = false, keepPrevious = false }: CallOptions = {},
 ): UseQueryResult<ReplyOf<Name>> {
   const read = useQuery({
     queryKey: [name, request],
     queryFn: ({ signal }) => client.call(name, request, { signal }),
     enabled,
     ...freshness(watch, follow, (answer) => answer),
+    ...(fresh ? { gcTime: 0, staleTime: 0, refetchOnMount: "always" as const } : {}),
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
   });
   useTopic(enabled ? watch : undefined, read.isPlaceholderData ? undefined : positionOf(read.data));
