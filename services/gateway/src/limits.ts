@@ -150,6 +150,8 @@ export const gatewayLimits = {
   overridesBytesMax: 96 * 1024,
   /** Comparisons of model code under way: each unpacks two archives. */
   diffsAtOnce: 2,
+  /** Comparisons that wait for their turn; beyond it the gateway answers 503. */
+  diffsWaitingMax: 8,
   /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
   diffFilesMax: 1_000,
   diffTextFilesMax: 100,

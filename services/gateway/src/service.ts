@@ -59,7 +59,11 @@ export async function createService(
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    listQueries: new AtOnce(gatewayLimits.listQueriesAtOnce),
+    listQueries: new AtOnce({
+      max: gatewayLimits.listQueriesAtOnce,
+      waitingMax: gatewayLimits.listsWaitingMax,
+      busy: "many lists are being read",
+    }),
   });
   const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
