@@ -18,6 +18,8 @@ export type RowLook = {
 
 type Props = {
   readonly line: LogLine;
+  /** States of a progress bar that came before this one and are not shown. */
+  readonly redraws: number;
   readonly index: number;
   readonly chosen: boolean;
   readonly look: RowLook;
@@ -26,7 +28,7 @@ type Props = {
 
 /** One line: its time, which is a link to it, then what is known of it, then its text. */
 export const LineRow = memo(function LineRow(props: Props): JSX.Element {
-  const { line, index, chosen, look, measure } = props;
+  const { line, redraws, index, chosen, look, measure } = props;
   const { atMs, receivedAtMs, cursor, level, source, rank, trial } = line;
   const ms = look.time === "own" ? atMs : receivedAtMs;
   const press = (event: MouseEvent): void => {
@@ -55,14 +57,14 @@ export const LineRow = memo(function LineRow(props: Props): JSX.Element {
       {look.showsTrial && <span className={styles["trial"]}>{trial}</span>}
       <span className={styles["rank"]}>{rank === undefined ? "" : `r${rank}`}</span>
       <span className={styles["level"]}>{source === "agent" ? "agent" : level}</span>
-      <LineText line={line} look={look} />
+      <LineText {...{ line, redraws, look }} />
     </div>
   );
 });
 
-function LineText({ line, look }: { readonly line: LogLine; readonly look: RowLook }): JSX.Element {
+function LineText({ line, redraws, look }: Pick<Props, "line" | "redraws" | "look">): JSX.Element {
   const [whole, setWhole] = useState(false);
-  const { text, redraws, cut } = shownText(line, whole);
+  const { text, cut } = shownText(line, whole);
   const spans = parseAnsi(text);
   const plain = spans.map((span) => span.text).join("");
   return (
@@ -79,9 +81,9 @@ function LineText({ line, look }: { readonly line: LogLine; readonly look: RowLo
       {redraws > 0 && (
         <span
           className={styles["redraws"]}
-          title="A carriage return wrote over the line; its last state is shown"
+          title="States of a progress bar that are not shown; Filters shows them"
         >
-          {redraws}×
+          {redraws} redraws
         </span>
       )}
     </span>

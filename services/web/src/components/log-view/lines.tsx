@@ -13,7 +13,7 @@ import {
 } from "react";
 import { LineRow, type RowLook } from "./line-row.tsx";
 import styles from "./log-view.module.css";
-import type { LogLine } from "./source.ts";
+import type { ShownLine } from "./progress-bars.ts";
 import type { Log } from "./use-log.ts";
 
 const lineHeight = 20;
@@ -23,14 +23,14 @@ const readAheadPx = 2_000;
 type Props = {
   readonly label: string;
   readonly log: Log;
-  readonly rows: readonly LogLine[];
+  readonly rows: readonly ShownLine[];
   readonly look: RowLook;
   readonly isChosen: (cursor: string) => boolean;
 };
 
 export function Lines({ label, log, rows, look, isChosen }: Props): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
-  const keyOf = useCallback((index: number) => rows[index]?.cursor ?? index, [rows]);
+  const keyOf = useCallback((index: number) => rows[index]?.line.cursor ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -68,13 +68,14 @@ export function Lines({ label, log, rows, look, isChosen }: Props): JSX.Element 
           style={{ transform: `translateY(${shown[0]?.start ?? 0}px)` }}
         >
           {shown.map(({ index, key }) => {
-            const line = rows[index];
-            if (line === undefined) return null;
+            const row = rows[index];
+            if (row === undefined) return null;
             return (
               <LineRow
                 key={key}
-                {...{ line, index, look }}
-                chosen={isChosen(line.cursor)}
+                {...row}
+                {...{ index, look }}
+                chosen={isChosen(row.line.cursor)}
                 measure={look.wrap ? virtual.measureElement : undefined}
               />
             );
@@ -90,7 +91,7 @@ type Scroller = HTMLDivElement | null;
 /** Keeps the view where it belongs, and reads on where it comes near an end. */
 function usePlace(
   log: Log,
-  rows: readonly LogLine[],
+  rows: readonly ShownLine[],
   virtual: Virtualizer<HTMLDivElement, Element>,
   element: Scroller,
 ): () => void {
@@ -105,17 +106,17 @@ function usePlace(
     if (element === null) return;
     last.current = { top: element.scrollTop, height: element.scrollHeight };
     const item = virtual.getVirtualItemForOffset(element.scrollTop);
-    const cursor = item === undefined ? "" : (rows[item.index]?.cursor ?? "");
+    const cursor = item === undefined ? "" : (rows[item.index]?.line.cursor ?? "");
     const offset = element.scrollTop - (item?.start ?? 0);
-    anchor.current = { cursor, offset, first: rows[0]?.cursor ?? "" };
+    anchor.current = { cursor, offset, first: rows[0]?.line.cursor ?? "" };
   };
 
   useLayoutEffect(() => {
     if (element === null) return;
     if (state.following) {
       element.scrollTop = element.scrollHeight;
-    } else if (!isOpening && anchor.current.first !== rows[0]?.cursor) {
-      const index = rows.findIndex(({ cursor }) => cursor === anchor.current.cursor);
+    } else if (!isOpening && anchor.current.first !== rows[0]?.line.cursor) {
+      const index = rows.findIndex(({ line }) => line.cursor === anchor.current.cursor);
       const start = virtual.measurementsCache[index]?.start;
       if (start !== undefined) element.scrollTop = start + anchor.current.offset;
     }
@@ -124,7 +125,10 @@ function usePlace(
 
   useLayoutEffect(() => {
     if (isOpening || place === "end" || rows.length === 0) return;
-    const at = place === "start" ? 0 : rows.findIndex(({ cursor }) => cursor === place.cursor);
+    const at =
+      place === "start"
+        ? 0
+        : rows.findIndex(({ line }) => Number(line.cursor) >= Number(place.cursor));
     virtual.scrollToIndex(Math.max(0, at), { align: place === "start" ? "start" : "center" });
   }, [isOpening, place]);
 

@@ -23,6 +23,8 @@ export type LogSearch = {
   readonly to?: number | undefined;
   /** Absent: long lines are cut at the window's edge. */
   readonly wrap?: true | undefined;
+  /** Each state of a progress bar is shown; absent: the last one. */
+  readonly bars?: true | undefined;
   /** Which of a line's times is shown; absent: its own. */
   readonly time?: (typeof times)[number] | undefined;
 };
@@ -43,6 +45,7 @@ export function logSearchOf(search: Readonly<Record<string, unknown>>): LogSearc
     line: count(search["line"]),
     to: count(search["to"]),
     wrap: search["wrap"] === true ? true : undefined,
+    bars: search["bars"] === true ? true : undefined,
     time: oneOf(times, search["time"]),
   } satisfies LogSearch;
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
@@ -73,6 +76,6 @@ export function conditionsOf(search: LogSearch): LogConditions {
 }
 
 /** The same view of the log without its conditions: the line in its context. */
-export function withoutConditions({ line, to, wrap, time }: LogSearch): LogSearch {
-  return logSearchOf({ line, to, wrap, time });
+export function withoutConditions({ line, to, wrap, bars, time }: LogSearch): LogSearch {
+  return logSearchOf({ line, to, wrap, bars, time });
 }

@@ -7,10 +7,10 @@ import { ErrorNote } from "../error-note.tsx";
 import { count, time } from "../format.ts";
 import { LineDetails } from "./line-details.tsx";
 import type { RowLook } from "./line-row.tsx";
-import { withoutOverwritten } from "./line-text.ts";
 import { Lines } from "./lines.tsx";
 import { conditionsOf, type LogSearch, withoutConditions } from "./log-search.ts";
 import styles from "./log-view.module.css";
+import { withoutRedraws } from "./progress-bars.ts";
 import type { LogTask } from "./source.ts";
 import { Toolbar } from "./toolbar.tsx";
 import { type Log, useLog, useMarker } from "./use-log.ts";
@@ -30,8 +30,13 @@ export function LogView({ task, search, onSearch, hrefOf, live }: Props): JSX.El
   const log = useLog(task, search, live);
   const { reader, state } = log;
   const mark = useMarker(search);
-  const rows = useMemo(() => withoutOverwritten(state.window.lines), [state.window.lines]);
-  const chosen = chosenRange(search);
+  const { line: from, to, bars = false } = search;
+  const chosen = useMemo(() => chosenRange(from, to), [from, to]);
+  const { lines } = state.window;
+  const rows = useMemo(
+    () => withoutRedraws(lines, ({ cursor }) => bars || isIn(chosen, cursor)),
+    [lines, bars, chosen],
+  );
   const onPress = usePress(search, onSearch);
   const { wrap = false, time: shownTime = "own" } = search;
   const showsTrial = "experiment" in task;
@@ -48,22 +53,20 @@ export function LogView({ task, search, onSearch, hrefOf, live }: Props): JSX.El
     }),
     [showsTrial, shownTime, wrap, mark, onPress],
   );
-  const isChosen = ([from, to]: Range, cursor: string) =>
-    Number(cursor) >= from && Number(cursor) <= to;
-  const line = rows.find(({ cursor }) => cursor === String(search.line));
+  const line = lines.find(({ cursor }) => cursor === String(from));
   const name = "trial" in task ? `trial-${task.trial}` : `experiment-${task.experiment}`;
   return (
     <section className={styles["log"]} aria-label="Logs">
       <Toolbar
-        {...{ log, search, onSearch, name, rows }}
-        chosen={rows.filter(({ cursor }) => chosen !== null && isChosen(chosen, cursor))}
+        {...{ log, search, onSearch, name }}
+        chosen={lines.filter(({ cursor }) => isIn(chosen, cursor))}
       />
       <Notices log={log} live={live} />
       <div className={styles["view"]}>
         <Lines
           label={`Lines of ${name.replace("-", " ")}`}
           {...{ log, rows, look }}
-          isChosen={(cursor) => chosen !== null && isChosen(chosen, cursor)}
+          isChosen={(cursor) => isIn(chosen, cursor)}
         />
         <FollowButton log={log} live={live} />
       </div>
@@ -85,10 +88,13 @@ export function LogView({ task, search, onSearch, hrefOf, live }: Props): JSX.El
 
 type Range = readonly [from: number, to: number];
 
-function chosenRange({ line, to = line }: LogSearch): Range | null {
+function chosenRange(line: number | undefined, to = line): Range | null {
   if (line === undefined || to === undefined) return null;
   return line < to ? [line, to] : [to, line];
 }
+
+const isIn = (range: Range | null, cursor: string): boolean =>
+  range !== null && Number(cursor) >= range[0] && Number(cursor) <= range[1];
 
 /** A press chooses a line; with shift all from the chosen one to it. */
 function usePress(search: LogSearch, onSearch: (search: LogSearch) => void) {

@@ -18,14 +18,13 @@ type Props = {
   readonly onSearch: (search: LogSearch) => void;
   /** Of the file that is downloaded. */
   readonly name: string;
-  readonly rows: readonly LogLine[];
   /** The chosen lines: they are what is copied. */
   readonly chosen: readonly LogLine[];
 };
 
 const kindNames = { text: "Text", words: "Words", regex: "Regex" } as const;
 
-export function Toolbar({ log, search, onSearch, name, rows, chosen }: Props): JSX.Element {
+export function Toolbar({ log, search, onSearch, name, chosen }: Props): JSX.Element {
   const further = furtherOf(search);
   const [isOpen, setOpen] = useState(further > 0);
   // Conditions are of the log, not of the line that was chosen in another part of it.
@@ -60,7 +59,7 @@ export function Toolbar({ log, search, onSearch, name, rows, chosen }: Props): J
       <Button onClick={() => log.open("start")}>
         <ArrowUpToLine size={14} aria-hidden /> Start
       </Button>
-      <CopyButton rows={rows} chosen={chosen} />
+      <CopyButton log={log} chosen={chosen} />
       <DownloadButton log={log} name={name} />
       {isOpen && <Conditions search={search} onSearch={onSearch} onChange={change} />}
     </div>
@@ -152,8 +151,20 @@ function Conditions(props: Changing & Pick<Props, "onSearch">): JSX.Element {
         <option value="own">when it was written</option>
         <option value="received">when it was received</option>
       </Choice>
+      <Choice
+        label="Progress bars"
+        value={search.bars === true ? "all" : "last"}
+        onChange={({ target }) =>
+          onSearch(logSearchOf({ ...search, bars: target.value === "all" }))
+        }
+      >
+        <option value="last">last state</option>
+        <option value="all">every state</option>
+      </Choice>
       <Button
-        onClick={() => onSearch({ wrap: search.wrap, time: search.time })}
+        onClick={() =>
+          onSearch(logSearchOf({ wrap: search.wrap, bars: search.bars, time: search.time }))
+        }
         disabled={furtherOf(search) === 0 && search.q === undefined && search.level === undefined}
       >
         Clear
@@ -196,9 +207,9 @@ function TimeField({ label, value, onChange }: NumberProps): JSX.Element {
   );
 }
 
-function CopyButton({ rows, chosen }: Pick<Props, "rows" | "chosen">): JSX.Element {
+function CopyButton({ log, chosen }: Pick<Props, "log" | "chosen">): JSX.Element {
   const [copied, setCopied] = useState(0);
-  const lines = chosen.length > 1 ? chosen : rows;
+  const lines = chosen.length > 1 ? chosen : log.state.window.lines;
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(lines.map(plainText).join("\n"));
     setCopied(lines.length);
