@@ -18,7 +18,7 @@ describe("a small curve", () => {
 
   it("is a line in the middle where nothing changes, and empty without points", () => {
     expect(sparkLayout([point(1, 5), point(2, 5)], size).line).toBe("0,10 100,10");
-    expect(sparkLayout([point(1, 5)], size).line).toBe("0,10");
+    expect(sparkLayout([point(1, 5)], size).line).toBe("0,10 100,10");
     expect(sparkLayout([], size)).toEqual({ line: "", band: "" });
   });
 

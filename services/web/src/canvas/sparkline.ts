@@ -19,9 +19,13 @@ export function sparkLayout(
   points: readonly SparkPoint[],
   size: { readonly width: number; readonly height: number },
 ): SparkLayout {
-  const columns = columnsOf(points, size.width);
-  const first = points[0]?.x ?? 0;
-  const span = (points.at(-1)?.x ?? 0) - first || 1;
+  const [only, second] = points;
+  // One moment is drawn from edge to edge: a point would not be seen.
+  const drawn =
+    only !== undefined && second === undefined ? [only, { ...only, x: only.x + 1 }] : points;
+  const columns = columnsOf(drawn, size.width);
+  const first = drawn[0]?.x ?? 0;
+  const span = (drawn.at(-1)?.x ?? 0) - first || 1;
   const low = columns.reduce((least, { min }) => Math.min(least, min), Number.POSITIVE_INFINITY);
   const high = columns.reduce((most, { max }) => Math.max(most, max), Number.NEGATIVE_INFINITY);
   const x = (at: number) => round(((at - first) / span) * size.width);

@@ -36,7 +36,7 @@ export function Lines({ label, log, rows, look, isChosen }: Props): JSX.Element 
     getScrollElement: () => scroller.current,
     estimateSize: () => lineHeight,
     getItemKey: keyOf,
-    overscan: 15,
+    overscan: 8,
   });
   useEffect(() => virtual.measure(), [virtual, look.wrap]);
   const onScroll = usePlace(log, rows, virtual, scroller.current);

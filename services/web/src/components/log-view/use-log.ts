@@ -5,8 +5,11 @@ import { type Marker, markerOf, noMarks } from "./marks.ts";
 import { LogReader, type LogState, type Place, type Schedule } from "./reader.ts";
 import { type LogSource, logSource, type LogTask } from "./source.ts";
 
+/** Lines of this many milliseconds are drawn together: nobody reads faster, and the page stays free for its reader. */
+const gatherMs = 60;
+
 const frames: Schedule = {
-  beforeFrame: (callback) => void requestAnimationFrame(callback),
+  beforeFrame: (callback) => void setTimeout(() => void requestAnimationFrame(callback), gatherMs),
   after: (ms, callback) => void setTimeout(callback, ms),
 };
 

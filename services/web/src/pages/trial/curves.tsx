@@ -5,7 +5,7 @@ import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { useCheckpointSteps } from "./use-checkpoint-steps.ts";
-import { runStarts, type TabProps, trialNumber } from "./trial.ts";
+import { groupsOf, runStarts, type TabProps, trialNumber } from "./trial.ts";
 import styles from "./trial.module.css";
 
 const namesMax = 200;
@@ -24,39 +24,41 @@ export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element
       })),
     [trial.runs, trial.number, steps],
   );
+  const experiment = useCall("getExperiment", { experiment: trial.experiment });
+  const groups = groupsOf(names.data?.items ?? [], experiment.data?.metric);
   if (names.error !== null) {
     return <ErrorNote error={names.error} onRetry={() => void names.refetch()} />;
   }
-  const scalars = (names.data?.items ?? [])
-    .filter(({ kind }) => kind === "scalar")
-    .toSorted(
-      (one, other) => Number(other.group === "validation") - Number(one.group === "validation"),
-    );
-  if (names.data !== undefined && scalars.length === 0) {
+  if (names.data !== undefined && groups.length === 0) {
     return (
       <EmptyState title="No metric yet.">
-        Curves appear here when trial {trialNumber(trial)} calls
-        <code> ctx.train.report_training_metrics</code>.
+        Curves appear here when trial {trialNumber(trial)} calls{" "}
+        <code>ctx.train.report_training_metrics</code>.
       </EmptyState>
     );
   }
   return (
-    <div className={styles["curves"]}>
-      {scalars.map(({ group, name }) => (
-        <section key={`${group} ${name}`} className={styles["curve"]}>
+    <>
+      {groups.map(([group, metrics]) => (
+        <section key={group} className={styles["group"]}>
           <h2>{group}</h2>
-          <MetricChart
-            trials={[trial.id]}
-            group={group}
-            name={name}
-            x="step"
-            zoom={search.zoom ?? null}
-            onZoom={(zoom) => onSearch({ zoom: zoom ?? undefined })}
-            ticks={ticks}
-            syncKey={trial.id}
-          />
+          <div className={styles["curves"]}>
+            {metrics.map((name) => (
+              <MetricChart
+                key={name}
+                trials={[trial.id]}
+                group={group}
+                name={name}
+                x="step"
+                zoom={search.zoom ?? null}
+                onZoom={(zoom) => onSearch({ zoom: zoom ?? undefined })}
+                ticks={ticks}
+                syncKey={trial.id}
+              />
+            ))}
+          </div>
         </section>
       ))}
-    </div>
+    </>
   );
 }

@@ -69,8 +69,7 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
             <time>{time(at?.atMs)}</time>
             <p>
               <b>{verb}</b>
-              {rule === "" ? "" : ` by ${rule.replaceAll("_", " ")}`}
-              {sentence === "" ? "" : `: ${sentence}`}
+              {reasonOf(rule, sentence)}
             </p>
           </li>
         ))}
@@ -78,6 +77,13 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
       {reports.length > 0 && <Rungs picture={picture} found={found} />}
     </>
   );
+}
+
+/** The sentence begins with the rule, or there is only one of them. */
+function reasonOf(rule: string, sentence: string): string {
+  if (sentence !== "")
+    return sentence.startsWith(`${rule}: `) ? ` by ${sentence}` : `: ${sentence}`;
+  return rule === "" ? "" : ` by ${rule.replaceAll("_", " ")}`;
 }
 
 /** Where it was among the trials of each rung. */
@@ -89,7 +95,7 @@ function Rungs({ picture, found }: Omit<Found, "trial">): JSX.Element {
         <tr>
           <th scope="col">Rung at</th>
           <th scope="col">{picture.metric}</th>
-          <th scope="col">Rank</th>
+          <th scope="col">Rank now</th>
           <th scope="col">Kept</th>
           <th scope="col">Cutoff</th>
         </tr>

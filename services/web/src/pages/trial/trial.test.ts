@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flatValues, lineHref, runStarts } from "./trial.ts";
+import { flatValues, groupsOf, lineHref, runStarts } from "./trial.ts";
 
 describe("a trial's hyperparameters", () => {
   it("are named by their path", () => {
@@ -31,5 +31,23 @@ describe("the runs of a trial", () => {
 describe("the address of a line", () => {
   it("is the log of its trial", () => {
     expect(lineHref("12.3", "45")).toBe("/trials/12.3?tab=logs&line=45");
+  });
+});
+
+describe("the curves of a trial", () => {
+  it("are the scalars by group: validation first, and in it the metric of the search", () => {
+    const of = (group: string, name: string, kind = "scalar") => ({ group, name, kind });
+    const names = [
+      of("training", "grad"),
+      of("training", "loss"),
+      of("validation", "accuracy"),
+      of("validation", "loss"),
+      of("validation", "matrix", "json"),
+    ];
+    expect(groupsOf(names, "loss")).toEqual([
+      ["validation", ["loss", "accuracy"]],
+      ["training", ["loss", "grad"]],
+    ]);
+    expect(groupsOf([], "loss")).toEqual([]);
   });
 });

@@ -46,3 +46,23 @@ export function runStarts(
     .filter(({ number }) => number > 1)
     .map(({ number, fromCheckpoint }) => ({ run: number, step: stepOf.get(fromCheckpoint) ?? 0 }));
 }
+
+type MetricName = { readonly group: string; readonly name: string; readonly kind: string };
+
+/** The scalars of each group: validation first, because it decides, and in it the metric of the search. */
+export function groupsOf(
+  names: readonly MetricName[],
+  metric: string | undefined,
+): readonly (readonly [group: string, metrics: readonly string[]])[] {
+  const scalars = names.filter(({ kind }) => kind === "scalar");
+  const groups = Map.groupBy(scalars, ({ group }) => group);
+  const last = (name: string, first: string | undefined) => Number(name !== first);
+  return [...groups]
+    .toSorted(([one], [other]) => last(one, "validation") - last(other, "validation"))
+    .map(([group, some]) => [
+      group,
+      some
+        .map(({ name }) => name)
+        .toSorted((one, other) => last(one, metric) - last(other, metric)),
+    ]);
+}
