@@ -44,6 +44,8 @@ export type TableProps<Row> = {
   readonly onSelect?: (selection: Selection) => void;
   /** Enter, or a double click. */
   readonly onOpen?: (row: Row) => void;
+  /** Another key on a row: returns whether it meant something. */
+  readonly onKey?: (key: string, row: Row) => boolean;
   /** A click, or the keyboard has come to the row: for an inspector. */
   readonly onActive?: (row: Row) => void;
   /** The row that the inspector shows. */
@@ -201,7 +203,7 @@ function useKeys<Row>(
       check(active, event.shiftKey);
     } else if (event.key === "Enter" && row !== undefined) {
       onOpen?.(row);
-    } else {
+    } else if (row === undefined || props.onKey?.(event.key, row) !== true) {
       return;
     }
     event.preventDefault();
