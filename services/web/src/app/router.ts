@@ -1,4 +1,5 @@
 import { createRouter } from "@tanstack/react-router";
+import { experimentRoute } from "../pages/experiment/route.ts";
 import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { signInRoute } from "../pages/sign-in/route.ts";
@@ -7,7 +8,14 @@ import { trialRoute } from "../pages/trial/route.ts";
 import { PageError, PagePending, shellRoute } from "./shell-route.tsx";
 
 /** All pages: each is a folder of pages/ with its route, which loads the page itself when it is opened. */
-const pages = [homeRoute, experimentsRoute, trialRoute, tokensRoute, signInRoute] as const;
+const pages = [
+  homeRoute,
+  experimentsRoute,
+  experimentRoute,
+  trialRoute,
+  tokensRoute,
+  signInRoute,
+] as const;
 
 export const router = createRouter({
   routeTree: shellRoute.addChildren(pages),

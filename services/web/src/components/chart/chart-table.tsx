@@ -1,6 +1,7 @@
 import type { JSX } from "react";
+import { number } from "../format.ts";
 import styles from "./chart.module.css";
-import { shownValue, shownX } from "./format.ts";
+import { shownX } from "./x-text.ts";
 import type { Line } from "./line.ts";
 import type { Range } from "./scale.ts";
 import { tableOf } from "./table-rows.ts";
@@ -35,7 +36,7 @@ export function ChartTableView({ lines, range, xLabel, time }: Props): JSX.Eleme
             <tr key={x}>
               <th scope="row">{shownX(x, time)}</th>
               {cells.map((cell, index) => (
-                <td key={columns[index]?.id}>{cell === undefined ? "" : shownValue(cell)}</td>
+                <td key={columns[index]?.id}>{cell === undefined ? "" : number(cell)}</td>
               ))}
             </tr>
           ))}

@@ -34,6 +34,8 @@ type Props = {
   /** Charts of the same key share their crosshair. */
   readonly syncKey: string;
   readonly onPick?: (trial: number) => void;
+  /** Instead of the number of points. */
+  readonly caption?: string;
 };
 
 const nobody: ReadonlySet<number> = new Set();
@@ -132,7 +134,7 @@ export function Chart(props: Props): JSX.Element {
         )}
       </div>
       {asTable && <ChartTableView lines={lines} range={shown} xLabel={xLabel} time={time} />}
-      <figcaption>{captionOf(lines)}</figcaption>
+      <figcaption>{props.caption ?? captionOf(lines)}</figcaption>
     </figure>
   );
 }

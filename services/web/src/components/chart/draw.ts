@@ -51,7 +51,8 @@ export function drawLines(
   const up = axisOf(area.top + area.height, -area.height, y, log);
   ctx.save();
   ctx.beginPath();
-  ctx.rect(area.left, area.top, area.width, area.height);
+  // Dots at the ends of x are whole.
+  ctx.rect(area.left - 4 * frame.ratio, area.top, area.width + 8 * frame.ratio, area.height);
   ctx.clip();
   ctx.lineJoin = "round";
   for (const drawn of lines) {

@@ -1,7 +1,8 @@
 import type { JSX } from "react";
 import type { Colours } from "../../theme/colours.ts";
+import { number } from "../format.ts";
 import styles from "./chart.module.css";
-import { shownValue, shownX } from "./format.ts";
+import { shownX } from "./x-text.ts";
 import type { Line } from "./line.ts";
 import { lookOf } from "./look.ts";
 import { closestIndex } from "./nearest.ts";
@@ -35,10 +36,10 @@ export function Readout(props: Props): JSX.Element {
           <div key={line.id} data-hovered={line === hovered}>
             <i style={{ background: colours.hues[(lookOf(line.trial).hue ?? 1) - 1] }} />
             {line.label} {line.group !== "validation" && line.group}
-            <b>{shownValue(line.y[index] ?? Number.NaN)}</b>
+            <b>{number(line.y[index] ?? Number.NaN)}</b>
             {high > low && (
               <span>
-                {shownValue(low)} … {shownValue(high)}
+                {number(low)} … {number(high)}
               </span>
             )}
           </div>

@@ -4,7 +4,10 @@ import { describe, expect, it } from "vitest";
 
 type Rgb = readonly [number, number, number];
 
-const css = readFileSync(join(import.meta.dirname, "tokens.css"), "utf8");
+const css = readFileSync(
+  join(import.meta.dirname, "../../services/web/src/theme/tokens.css"),
+  "utf8",
+);
 const [light = "", dark = ""] = css.split("}");
 const tokensOf = (block: string): ReadonlyMap<string, Rgb> =>
   new Map(
