@@ -4,6 +4,7 @@ import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { signInRoute } from "../pages/sign-in/route.ts";
 import { tokensRoute } from "../pages/tokens/route.ts";
+import { trialRoute } from "../pages/trial/route.ts";
 import { PageError, PagePending, shellRoute } from "./shell-route.tsx";
 
 /** All pages: each is a folder of pages/ with its route, which loads the page itself when it is opened. */
@@ -11,6 +12,7 @@ const pages = [
   homeRoute,
   experimentsRoute,
   experimentRoute,
+  trialRoute,
   tokensRoute,
   signInRoute,
 ] as const;
