@@ -34,7 +34,11 @@ export function startGrpc(
     {
       services: [metrics, stream],
       admit: (name, authorization) =>
-        callerOf(face, { call: name as CallName, method: "GET" }, authorization),
+        callerOf(
+          face,
+          { call: name as CallName, method: "GET" },
+          { authorization, session: undefined },
+        ),
       problemOf: (error) => asProblem(error, face.logger, randomUUID()),
       readiness,
       draining,
@@ -46,7 +50,8 @@ export function startGrpc(
 
 function contextOf({ caller, traceparent, signal }: GrpcContext<Caller>): RequestContext {
   const commitId = randomUUID();
-  return { caller, commitId, traceparent, signal, lastEventId: undefined, ifMatch: undefined };
+  const none = { lastEventId: undefined, ifMatch: undefined, address: "", cookie: null };
+  return { caller, commitId, traceparent, signal, ...none };
 }
 
 type Messages = ReturnType<Handlers["streams"]["followMetrics"]>;

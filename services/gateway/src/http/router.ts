@@ -25,7 +25,15 @@ import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 import { etagOf } from "./etag.ts";
 import { selectFields } from "./selection.ts";
+import { sessionCookie } from "./session-cookie.ts";
 import { sendStream } from "./server-sent-events.ts";
+
+/** Calls that take no idempotency key: what they give out is kept nowhere, and a caller without a token shares no answers. */
+const unkept: ReadonlySet<CallName> = new Set<CallName>([
+  "createSession",
+  "createSessionCode",
+  "deleteCurrentSession",
+]);
 
 export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
@@ -76,7 +84,7 @@ async function serve(
     route,
     request,
     reply,
-    context: contextOf(caller, request, reply, deps.draining),
+    context: contextOf(caller, request, reply, deps),
   };
   switch (route.kind) {
     case "unary":
@@ -113,7 +121,9 @@ async function serveUnary<Name extends UnaryName>(
       body: JSON.stringify(selectFields(route.reply, json, fieldsAsked(message))),
     };
   };
-  const { status, body } = await once(idempotency, request, context, attempt);
+  const { status, body } = unkept.has(name)
+    ? await attempt(context.commitId)
+    : await once(idempotency, request, context, attempt);
   const etag = etagOf(route.reply, body);
   if (etag !== "") reply.header("etag", etag);
   await reply.status(status).type("application/json; charset=utf-8").send(body);
@@ -199,7 +209,7 @@ function contextOf(
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
-  draining: AbortSignal,
+  { draining, clusterId }: RouterDeps,
 ): RequestContext {
   const key = request.headers["idempotency-key"];
   if (key !== undefined && !idempotencyKeyPattern.test(String(key))) {
@@ -220,5 +230,7 @@ function contextOf(
     signal: AbortSignal.any([gone.signal, draining]),
     lastEventId: request.headers["last-event-id"] as string | undefined,
     ifMatch: request.headers["if-match"],
+    address: request.ip,
+    cookie: sessionCookie(request, reply, clusterId()),
   };
 }
