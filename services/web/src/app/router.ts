@@ -1,10 +1,12 @@
 import { createRouter } from "@tanstack/react-router";
 import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
+import { modelRoute } from "../pages/model/route.ts";
+import { modelsRoute } from "../pages/models/route.ts";
 import { shellRoute } from "./shell-route.tsx";
 
 /** All pages: each is a folder of pages/ with its route, which loads the page itself when it is opened. */
-const pages = [homeRoute, experimentsRoute] as const;
+const pages = [homeRoute, experimentsRoute, modelsRoute, modelRoute] as const;
 
 export const router = createRouter({
   routeTree: shellRoute.addChildren(pages),
