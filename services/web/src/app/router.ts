@@ -13,6 +13,8 @@ const pages = [
   experimentsRoute,
   experimentRoute,
   trialRoute,
+  modelsRoute,
+  modelRoute,
   tokensRoute,
   signInRoute,
 ] as const;
