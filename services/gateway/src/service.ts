@@ -106,7 +106,7 @@ export async function createService(
       (signal) => follower.run(signal),
       (signal) => freshness.run(signal),
       (signal) => sweep([idempotency, sessions], clock, logger, signal),
-        (signal) => purging.run(signal),
+      (signal) => purging.run(signal),
     ],
     // Runs are answered already; reads once the read model has caught up, which may take hours.
     started: async () => {

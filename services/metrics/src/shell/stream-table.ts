@@ -116,10 +116,8 @@ with gone as (
 )
 select count(*)::float8 as gone from gone`;
 
-type Row = Pick<StreamRows, "head" | "removed" | "epoch" | "isKnown"> & (
-  | (StreamEntry & { readonly bytesBefore: string })
-  | { readonly position: null }
-);
+type Row = Pick<StreamRows, "head" | "removed" | "epoch" | "isKnown"> &
+  ((StreamEntry & { readonly bytesBefore: string }) | { readonly position: null });
 
 /** Null for an experiment without a stream: nothing of it has been stored since there are streams. */
 export async function readStream(

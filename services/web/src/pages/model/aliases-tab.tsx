@@ -1,3 +1,5 @@
+import type { Plain } from "@trainyard/contracts";
+import type { ModelAliasMove } from "@trainyard/contracts/api";
 import type { JSX } from "react";
 import { useChange, useList } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
@@ -16,6 +18,7 @@ export function AliasesTab({ model, aliases }: Props): JSX.Element {
     "listModelVersions",
     "listModelAliasMoves",
   ]);
+  const removeAlias = (alias: string) => remove.mutate({ request: { model, alias, reason: "" } });
   const names = Object.entries(aliases);
   const rows = moves.data?.pages.flatMap(({ items }) => items) ?? [];
   if (names.length === 0 && rows.length === 0 && !moves.isPending) {
@@ -30,62 +33,76 @@ export function AliasesTab({ model, aliases }: Props): JSX.Element {
   }
   return (
     <div className={styles["column"]}>
-      <table className={styles["moves"]}>
-        <thead>
-          <tr>
-            <th scope="col">Alias</th>
-            <th scope="col">Version</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {names.map(([alias, number]) => (
-            <tr key={alias}>
-              <th scope="row">{alias}</th>
-              <td>{number}</td>
-              <td>
-                <Button
-                  look="plain"
-                  disabled={remove.isPending}
-                  onClick={() => remove.mutate({ request: { model, alias, reason: "" } })}
-                >
-                  Remove
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Aliases names={names} isPending={remove.isPending} onRemove={removeAlias} />
       {remove.error !== null && <ErrorNote error={remove.error} />}
       {moves.error !== null && <ErrorNote error={moves.error} />}
       <h2>Moves</h2>
-      <table className={styles["moves"]}>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Alias</th>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col">By</th>
-            <th scope="col">Reason</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((move) => (
-            <tr key={`${move.alias} ${move.atMs}`}>
-              <td>{time(move.atMs)}</td>
-              <td>{move.alias}</td>
-              <td>{move.fromNumber === 0 ? "new" : move.fromNumber}</td>
-              <td>{move.number === 0 ? "removed" : move.number}</td>
-              <td>{move.by}</td>
-              <td>{move.reason}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Moves moves={rows} />
       {moves.hasNextPage && <Button onClick={() => void moves.fetchNextPage()}>Show more</Button>}
     </div>
+  );
+}
+
+type AliasesProps = {
+  readonly names: readonly (readonly [alias: string, version: number])[];
+  readonly isPending: boolean;
+  readonly onRemove: (alias: string) => void;
+};
+
+function Aliases({ names, isPending, onRemove }: AliasesProps): JSX.Element {
+  return (
+    <table className={styles["moves"]}>
+      <thead>
+        <tr>
+          <th scope="col">Alias</th>
+          <th scope="col">Version</th>
+          <th scope="col">
+            <span className="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {names.map(([alias, number]) => (
+          <tr key={alias}>
+            <th scope="row">{alias}</th>
+            <td>{number}</td>
+            <td>
+              <Button look="plain" disabled={isPending} onClick={() => onRemove(alias)}>
+                Remove
+              </Button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Moves({ moves }: { readonly moves: readonly Plain<ModelAliasMove>[] }): JSX.Element {
+  return (
+    <table className={styles["moves"]}>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Alias</th>
+          <th scope="col">From</th>
+          <th scope="col">To</th>
+          <th scope="col">By</th>
+          <th scope="col">Reason</th>
+        </tr>
+      </thead>
+      <tbody>
+        {moves.map((move) => (
+          <tr key={`${move.alias} ${move.atMs}`}>
+            <td>{time(move.atMs)}</td>
+            <td>{move.alias}</td>
+            <td>{move.fromNumber === 0 ? "new" : move.fromNumber}</td>
+            <td>{move.number === 0 ? "removed" : move.number}</td>
+            <td>{move.by}</td>
+            <td>{move.reason}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -23,8 +23,16 @@ const aliasesOf = ({ aliases }: Row): string =>
     .map(([alias, number]) => `${alias} → ${number}`)
     .join(", ");
 
+const plain = (
+  id: string,
+  title: string,
+  width: number,
+  text: (model: Row) => string,
+): Column<Row> => ({ id, title, width, cell: text, text });
+
 /** The columns of the list; ages are as of `nowMs`. */
 export function modelColumns(nowMs: number): readonly Column<Row>[] {
+  const aged = (atMs: number) => <span title={time(atMs)}>{age(atMs, nowMs)}</span>;
   return [
     {
       id: "name",
@@ -42,60 +50,29 @@ export function modelColumns(nowMs: number): readonly Column<Row>[] {
       text: ({ name }) => name,
     },
     {
-      id: "latest",
-      title: "Latest",
-      width: 72,
+      ...plain("latest", "Latest", 72, (one) =>
+        one.latestNumber === 0 ? "" : String(one.latestNumber),
+      ),
       right: true,
-      cell: ({ latestNumber }) => (latestNumber === 0 ? "" : latestNumber),
-      text: ({ latestNumber }) => String(latestNumber),
     },
     {
-      id: "versions",
-      title: "Versions",
-      width: 84,
+      ...plain("versions", "Versions", 84, (one) => count(one.versions)),
       right: true,
       sort: "versions",
-      cell: ({ versions }) => count(versions),
-      text: ({ versions }) => String(versions),
     },
-    { id: "aliases", title: "Aliases", width: 220, cell: aliasesOf, text: aliasesOf },
+    plain("aliases", "Aliases", 220, aliasesOf),
+    plain("labels", "Labels", 160, ({ labels }) => labels.join(", ")),
+    plain("description", "Description", 280, ({ description }) => description),
+    { ...plain("workspace", "Workspace", 120, ({ workspace }) => workspace), sort: "workspace" },
     {
-      id: "labels",
-      title: "Labels",
-      width: 160,
-      cell: ({ labels }) => labels.join(", "),
-      text: ({ labels }) => labels.join(", "),
-    },
-    {
-      id: "description",
-      title: "Description",
-      width: 280,
-      cell: ({ description }) => description,
-      text: ({ description }) => description,
-    },
-    {
-      id: "workspace",
-      title: "Workspace",
-      width: 120,
-      sort: "workspace",
-      cell: ({ workspace }) => workspace,
-      text: ({ workspace }) => workspace,
-    },
-    {
-      id: "created",
-      title: "Created",
-      width: 96,
+      ...plain("created", "Created", 96, ({ createdAtMs }) => time(createdAtMs)),
       sort: "created_at",
-      cell: ({ createdAtMs }) => <span title={time(createdAtMs)}>{age(createdAtMs, nowMs)}</span>,
-      text: ({ createdAtMs }) => time(createdAtMs),
+      cell: ({ createdAtMs }) => aged(createdAtMs),
     },
     {
-      id: "changed",
-      title: "Changed",
-      width: 96,
+      ...plain("changed", "Changed", 96, ({ changedAtMs }) => time(changedAtMs)),
       sort: "changed_at",
-      cell: ({ changedAtMs }) => <span title={time(changedAtMs)}>{age(changedAtMs, nowMs)}</span>,
-      text: ({ changedAtMs }) => time(changedAtMs),
+      cell: ({ changedAtMs }) => aged(changedAtMs),
     },
   ];
 }
