@@ -117,6 +117,8 @@ export const gatewayLimits = {
   /** Built pages, held in memory: ours are some dozens of files of two megabytes. */
   webFilesMax: 1_000,
   webBytesMax: 64 * 1024 * 1024,
+  /** How often it is looked whether the callers of open streams are admitted still. */
+  openCallsMs: 30_000,
   /** A session that no request uses for so long ends. */
   sessionIdleHours: 12,
   /** A session is marked as used at most this often: a request more writes nothing. */

@@ -28,6 +28,7 @@ import { Backend } from "./shell/backend.ts";
 import { documentsView, DocumentStore } from "./shell/document-store.ts";
 import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
+import { OpenCalls } from "./shell/open-calls.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
 import { purgeLoop } from "./shell/purge.ts";
 import { Sessions } from "./shell/sessions.ts";
@@ -53,7 +54,12 @@ export async function createService(
     view: stack.use(await EventFeed.open(log, bus, clock, logger)),
     follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
   };
-  const hears = { clock, logger, observed: (event: StoredEvent) => moved.notify([event]) };
+  const openCalls = new OpenCalls();
+  const observed = (event: StoredEvent): void => {
+    moved.notify([event]);
+    openCalls.observed(event);
+  };
+  const hears = { clock, logger, observed };
   const follower = new LogFollower(log, feeds.follower, executor.cache, hears);
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
@@ -75,12 +81,12 @@ export async function createService(
     session: (secret: string) => sessions.find(secret),
   };
   const door = {
-    sessions,
+    ...{ sessions, openCalls },
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
   const face = {
     handlers: apiHandlers(backend, moved, door, config),
-    idempotency,
+    ...{ idempotency, openCalls },
     authenticate: door.authenticate,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
@@ -105,6 +111,7 @@ export async function createService(
       (signal) => view.run(feeds.view, signal),
       (signal) => follower.run(signal),
       (signal) => freshness.run(signal),
+      (signal) => openCalls.run(sessions, clock, logger, signal),
       (signal) => sweep([idempotency, sessions], clock, logger, signal),
       (signal) => purging.run(signal),
     ],

@@ -222,6 +222,36 @@ describe("a session ends", () => {
   });
 });
 
+describe("an open stream ends", () => {
+  const follow = async (headers: Record<string, string>) => {
+    const answer = await fetch(`${gateway.url}/api/v1/events`, { headers });
+    expect(answer.status).toBe(200);
+    return { ended: answer.text().then(() => "ended") };
+  };
+
+  it("with its token, and that of a session with the session's", async () => {
+    const token = await newToken({ label: "streams" });
+    const cookie = cookieOf(await signIn({ token: token.text }));
+    const own = await follow({ authorization: `Bearer ${token.text}` });
+    const ofSession = await follow({ cookie, "sec-fetch-site": "same-origin" });
+    expect((await gateway.call("DELETE", `/api/v1/tokens/${token.id}`)).status).toBe(200);
+    expect(await own.ended).toBe("ended");
+    expect(await ofSession.ended).toBe("ended");
+  });
+
+  it("with its session, and no stream of another session does", async () => {
+    const cookie = cookieOf(await signIn({ token: gateway.token }));
+    const other = cookieOf(await signIn({ token: gateway.token }));
+    const [own, others] = [await follow({ cookie }), await follow({ cookie: other })];
+    expect((await byCookie(cookie, "DELETE", current)).status).toBe(200);
+    expect(await own.ended).toBe("ended");
+    const open = new Promise((resolve) => setTimeout(resolve, 100, "open"));
+    expect(await Promise.race([others.ended, open])).toBe("open");
+    expect((await byCookie(other, "DELETE", current)).status).toBe(200);
+    expect(await others.ended).toBe("ended");
+  });
+});
+
 it("keeps no secret of a session or a code in the database", async () => {
   const code = await newCode();
   const [, secret = ""] = cookieOf(await signIn({ token: gateway.token })).split("=");
