@@ -57,6 +57,7 @@ export async function startGateway(
     runTokenKeys: new Map<string, Buffer>(),
     grpcPort: 0,
     firstTokenFile: join(folder, "token"),
+    webDir: null,
   };
   const bus = createMemoryBus().connect("gateway");
   const gateway = stack.use(await createService(config, { bus }));
