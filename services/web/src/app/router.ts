@@ -7,13 +7,7 @@ import { tokensRoute } from "../pages/tokens/route.ts";
 import { PageError, PagePending, shellRoute } from "./shell-route.tsx";
 
 /** All pages: each is a folder of pages/ with its route, which loads the page itself when it is opened. */
-const pages = [
-  homeRoute,
-  experimentsRoute,
-  experimentRoute,
-  tokensRoute,
-  signInRoute,
-] as const;
+const pages = [homeRoute, experimentsRoute, experimentRoute, tokensRoute, signInRoute] as const;
 
 export const router = createRouter({
   routeTree: shellRoute.addChildren(pages),

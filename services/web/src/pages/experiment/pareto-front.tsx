@@ -1,6 +1,7 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import type { JSX } from "react";
 import { useCall } from "../../app/calls.ts";
+import { PathLink } from "../../app/path-link.tsx";
 import { scatterOf } from "../../canvas/scatter.ts";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
@@ -85,7 +86,7 @@ function FrontTable({ objectives, front }: FrontProps): JSX.Element {
           {front.map(({ trial, values }) => (
             <tr key={trial}>
               <th scope="row">
-                <a href={`/trials/${trial}`}>{trialNumberOf(trial)}</a>
+                <PathLink to={`/trials/${trial}`}>{trialNumberOf(trial)}</PathLink>
               </th>
               {values.map((value, index) => (
                 <td key={objectives[index]?.metric}>{number(value)}</td>

@@ -1,3 +1,4 @@
+import { PathLink } from "../../app/path-link.tsx";
 import { duration, number, time } from "../../components/format.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { trialState } from "../../components/state.ts";
@@ -53,7 +54,7 @@ export function columnsOf(
   return [
     {
       ...{ id: "number", title: "Trial", width: 72, right: true, mono: true, sort: "number" },
-      cell: ({ id, number: of }) => <a href={`/trials/${id}`}>{of}</a>,
+      cell: ({ id, number: of }) => <PathLink to={`/trials/${id}`}>{of}</PathLink>,
       text: ({ number: of }) => String(of),
     },
     {
