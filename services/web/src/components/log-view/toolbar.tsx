@@ -91,6 +91,7 @@ function SearchForm({ search, onChange }: Changing): JSX.Element {
         label="Search the log"
         labelHidden
         type="search"
+        data-search
         placeholder={
           by === "regex"
             ? "Regular expression (RE2)"
