@@ -171,7 +171,7 @@ function withCode(style: Style, code: number, detail: string | undefined): Style
   if (code >= 40 && code <= 47) return { ...style, background: paletteColour(code - 40) };
   if (code >= 100 && code <= 107) return { ...style, background: paletteColour(code - 92) };
   if (code === 4 || code === 21) return { ...style, underline: detail !== "0" };
-  return { ...style, ...(flags.get(code) ?? {}) };
+  return { ...style, ...flags.get(code) };
 }
 
 const flags: ReadonlyMap<number, Partial<Style>> = new Map([

@@ -44,7 +44,7 @@ export function Lines({ label, log, rows, look, isChosen }: Props): JSX.Element 
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
       return;
-    if (event.key === "Home") log.open("start");
+    if (event.key === "Home") void log.reader.open("start");
     else if (event.key === "End") log.reader.follow();
     else return;
     event.preventDefault();
@@ -95,7 +95,8 @@ function usePlace(
   virtual: Virtualizer<HTMLDivElement, Element>,
   element: Scroller,
 ): () => void {
-  const { reader, state, place } = log;
+  const { reader, state } = log;
+  const { place } = state;
   const last = useRef({ top: 0, height: 0 });
   // The first line in view, and how far it is scrolled out.
   const anchor = useRef({ cursor: "", offset: 0, first: "" });

@@ -28,7 +28,7 @@ type Props = {
 
 export function LogView({ task, search, onSearch, hrefOf, live }: Props): JSX.Element {
   const log = useLog(task, search, live);
-  const { reader, state } = log;
+  const { state } = log;
   const mark = useMarker(search);
   const { line: from, to, bars = false } = search;
   const chosen = useMemo(() => chosenRange(from, to), [from, to]);
@@ -111,12 +111,12 @@ function usePress(search: LogSearch, onSearch: (search: LogSearch) => void) {
 }
 
 function Notices({ log, live }: { readonly log: Log; readonly live: boolean }): JSX.Element {
-  const { state, open, place } = log;
-  const { removed, problem, reading, window } = state;
+  const { reader, state } = log;
+  const { place, removed, problem, reading, window } = state;
   const isEmpty = reading === null && window.lines.length === 0 && window.older === null;
   return (
     <>
-      {problem !== null && <ErrorNote error={problem} onRetry={() => open(place)} />}
+      {problem !== null && <ErrorNote error={problem} onRetry={() => void reader.open(place)} />}
       {removed !== undefined && (
         <p className={styles["notice"]}>
           {count(removed.lines)} lines that came until {time(removed.untilMs)} were removed by

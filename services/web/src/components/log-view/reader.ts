@@ -13,6 +13,8 @@ import type { LogLine, LogPage, LogRange, LogSource, RemovedLines } from "./sour
 import { emptyWindow, type LogWindow, withNewer, withOlder } from "./window.ts";
 
 export type LogState = {
+  /** The place that was opened last. */
+  readonly place: Place;
   readonly window: LogWindow;
   readonly reading: "all" | "older" | "newer" | null;
   readonly following: boolean;
@@ -38,6 +40,7 @@ const againAfterMs = 2_000;
 const pendingMax = 2_000;
 
 const start: LogState = {
+  place: "end",
   window: emptyWindow,
   reading: "all",
   following: false,
@@ -73,7 +76,8 @@ export class LogReader {
   async open(place: Place): Promise<void> {
     this.close();
     const { signal } = this.#reads;
-    this.#change({ ...start, removed: this.#state.removed, following: place === "end" });
+    const { removed } = this.#state;
+    this.#change({ ...start, place, removed, following: place === "end" });
     await this.#attempt(signal, async () => {
       const window = await this.#windowAt(place, signal);
       if (signal.aborted) return;

@@ -47,17 +47,17 @@ export function Toolbar({ log, search, onSearch, name, chosen }: Props): JSX.Ele
         ))}
       </Choice>
       <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <Filter size={14} aria-hidden /> Filters{further > 0 ? ` (${further})` : ""}
+        <Filter size={14} aria-hidden /> <span>Filters{further > 0 ? ` (${further})` : ""}</span>
       </Button>
       <span className={styles["space"]} />
       <Button
         aria-pressed={search.wrap === true}
         onClick={() => onSearch(logSearchOf({ ...search, wrap: search.wrap !== true }))}
       >
-        <WrapText size={14} aria-hidden /> Wrap
+        <WrapText size={14} aria-hidden /> <span>Wrap</span>
       </Button>
-      <Button onClick={() => log.open("start")}>
-        <ArrowUpToLine size={14} aria-hidden /> Start
+      <Button onClick={() => void log.reader.open("start")}>
+        <ArrowUpToLine size={14} aria-hidden /> <span>Start</span>
       </Button>
       <CopyButton log={log} chosen={chosen} />
       <DownloadButton log={log} name={name} />
@@ -91,6 +91,7 @@ function SearchForm({ search, onChange }: Changing): JSX.Element {
         label="Search the log"
         labelHidden
         type="search"
+        data-search
         placeholder={
           by === "regex"
             ? "Regular expression (RE2)"
@@ -257,7 +258,7 @@ function DownloadButton({ log, name }: Pick<Props, "log" | "name">): JSX.Element
       onClick={() => void download()}
       title="All lines that pass the conditions, as they were written"
     >
-      <Download size={14} aria-hidden /> {said}
+      <Download size={14} aria-hidden /> <span>{said}</span>
     </Button>
   ) : (
     <Button onClick={() => running.abort()}>Stop ({said})</Button>

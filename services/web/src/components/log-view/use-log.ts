@@ -17,9 +17,6 @@ export type Log = {
   readonly source: LogSource;
   readonly reader: LogReader;
   readonly state: LogState;
-  /** The place that was opened last. */
-  readonly place: Place;
-  readonly open: (place: Place) => void;
 };
 
 /** The log of a task as far as the search lets it through, read from the line of the search or from the end. */
@@ -31,18 +28,11 @@ export function useLog(task: LogTask, search: LogSearch, live: boolean): Log {
   }, [key]);
   const reader = useMemo(() => new LogReader(source, frames), [source]);
   const state = useSyncExternalStore(reader.subscribe, reader.state);
-  const [place, setPlace] = useState<Place>(() => placeOf(search.line));
   const wanted = useRef(search.line);
   wanted.current = search.line;
-  const open = (next: Place): void => {
-    setPlace(next);
-    void reader.open(next);
-  };
 
   useEffect(() => {
-    const first = placeOf(wanted.current);
-    setPlace(first);
-    void reader.open(first);
+    void reader.open(placeOf(wanted.current));
     return () => reader.close();
   }, [reader]);
 
@@ -50,7 +40,6 @@ export function useLog(task: LogTask, search: LogSearch, live: boolean): Log {
   useEffect(() => {
     if (line === undefined || reader.state().reading === "all") return;
     if (reader.state().window.lines.some(({ cursor }) => cursor === String(line))) return;
-    setPlace(placeOf(line));
     void reader.open(placeOf(line));
   }, [reader, line]);
 
@@ -58,7 +47,7 @@ export function useLog(task: LogTask, search: LogSearch, live: boolean): Log {
     if (live) reader.resume();
   }, [reader, live]);
   useRest(reader);
-  return { source, reader, state, place, open };
+  return { source, reader, state };
 }
 
 const placeOf = (line: number | undefined): Place =>

@@ -10,28 +10,29 @@ import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
 import type { TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
+import { useWholeList } from "./use-whole-list.ts";
 
 type Checkpoint = ReplyOf<"listCheckpoints">["items"][number];
 
 const pageSize = 1_000;
+const pagesMax = 20;
 const idOf = ({ uuid }: Checkpoint): string => uuid;
 
 /** The trial's checkpoints; the chosen one with its files and its holders. */
 export function Checkpoints({ trial, search, onSearch }: TabProps): JSX.Element {
-  const checkpoints = useCall(
-    "listCheckpoints",
-    { trial: trial.id, pageSize },
-    { watch: { kind: "checkpoints", experiment: trial.experiment } },
-  );
+  const request = { trial: trial.id, pageSize };
+  const checkpoints = useWholeList("listCheckpoints", request, pagesMax, {
+    watch: { kind: "checkpoints", experiment: trial.experiment, filter: `trial = "${trial.id}"` },
+    follow: true,
+  });
   const rows = useMemo(
-    () =>
-      checkpoints.data?.items.toSorted((one, other) => other.declaredAtMs - one.declaredAtMs) ?? [],
-    [checkpoints.data],
+    () => checkpoints.rows?.toSorted((one, other) => other.declaredAtMs - one.declaredAtMs) ?? [],
+    [checkpoints.rows],
   );
   if (checkpoints.error !== null) {
     return <ErrorNote error={checkpoints.error} onRetry={() => void checkpoints.refetch()} />;
   }
-  if (checkpoints.data === undefined) return <p className={styles["loading"]}>Reading …</p>;
+  if (checkpoints.rows === undefined) return <p className={styles["loading"]}>Reading …</p>;
   if (rows.length === 0) {
     return (
       <EmptyState title="No checkpoint yet.">
@@ -47,7 +48,7 @@ export function Checkpoints({ trial, search, onSearch }: TabProps): JSX.Element 
         layout={layout}
         rows={rows}
         idOf={idOf}
-        total={checkpoints.data.nextPageToken === "" ? rows.length : undefined}
+        total={checkpoints.isPartial ? undefined : rows.length}
         onActive={({ uuid }) => onSearch({ checkpoint: uuid })}
         activeId={search.checkpoint}
       />

@@ -5,7 +5,7 @@ import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { useCheckpointSteps } from "./use-checkpoint-steps.ts";
-import { groupsOf, runStarts, type TabProps, trialNumber } from "./trial.ts";
+import { groupsOf, runStarts, type TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
 
 const namesMax = 200;
@@ -32,8 +32,7 @@ export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element
   if (names.data !== undefined && groups.length === 0) {
     return (
       <EmptyState title="No metric yet.">
-        Curves appear here when trial {trialNumber(trial)} calls{" "}
-        <code>ctx.train.report_training_metrics</code>.
+        Curves appear here when the trial calls <code>ctx.train.report_training_metrics</code>.
       </EmptyState>
     );
   }

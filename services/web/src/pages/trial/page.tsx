@@ -1,6 +1,7 @@
-import { Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo } from "react";
 import { useCall } from "../../app/calls.ts";
+import { Page } from "../../app/page.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { duration, number, percent } from "../../components/format.ts";
 import { LogView } from "../../components/log-view/log-view.tsx";
@@ -10,31 +11,35 @@ import { Tabs } from "../../components/tabs.tsx";
 import { Checkpoints } from "./checkpoints.tsx";
 import { Overview } from "./overview.tsx";
 import { Profile } from "./profile.tsx";
-import { trialRoute } from "./route.ts";
 import { Runs } from "./runs.tsx";
 import type { TrialSearch } from "./search.ts";
-import { lineHref, type ShownTrial, type TabProps, trialNumber } from "./trial.ts";
+import { lineHref, type ShownTrial, type TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
 import { Validations } from "./validations.tsx";
-import { Verbs } from "./verbs.tsx";
+import { KillDialog, useVerbs } from "./verbs.tsx";
+
+const route = getRouteApi("/trials/$trial");
 
 export function TrialPage(): JSX.Element {
-  const { trial: id } = trialRoute.useParams();
+  const { trial: id } = route.useParams();
   const experiment = id.split(".")[0] ?? "";
   const trial = useCall("getTrial", { trial: id }, { watch: { kind: "trials", experiment, id } });
-  if (trial.data === undefined) {
-    return trial.error === null ? (
-      <p className={styles["loading"]}>Reading trial {id} …</p>
-    ) : (
-      <ErrorNote error={trial.error} onRetry={() => void trial.refetch()} />
-    );
-  }
-  return <Page trial={trial.data} />;
+  if (trial.data !== undefined) return <TrialOf trial={trial.data} />;
+  return (
+    <Page title={`Trial ${id}`}>
+      {trial.error === null ? (
+        <p className={styles["loading"]}>Reading trial {id} …</p>
+      ) : (
+        <ErrorNote error={trial.error} onRetry={() => void trial.refetch()} />
+      )}
+    </Page>
+  );
 }
 
-function Page({ trial }: { readonly trial: ShownTrial }): JSX.Element {
-  const search = trialRoute.useSearch();
-  const navigate = trialRoute.useNavigate();
+function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { verbs, problem, killing, setKilling } = useVerbs(trial);
   const props = useMemo<TabProps>(
     () => ({
       trial,
@@ -49,32 +54,57 @@ function Page({ trial }: { readonly trial: ShownTrial }): JSX.Element {
     [trial, search, navigate],
   );
   const { tab = "overview" } = search;
-  const tabs = [
-    { id: "overview", title: "Overview" },
-    { id: "validations", title: "Validations" },
-    { id: "runs", title: "Runs", count: trial.runs.length },
-    { id: "checkpoints", title: "Checkpoints" },
-    { id: "profile", title: "Profile" },
-    { id: "logs", title: "Logs" },
-  ];
   return (
-    <div className={styles["page"]}>
-      <Header trial={trial} />
+    <Page
+      title={`Trial ${trial.id}`}
+      above={[
+        { title: "Experiments", to: "/experiments" },
+        { title: `Experiment ${trial.experiment}`, to: `/experiments/${trial.experiment}` },
+      ]}
+      state={
+        <>
+          <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
+          <span className={styles["summary"]}>{summaryOf(trial)}</span>
+        </>
+      }
+      verbs={verbs}
+    >
+      {problem !== null && <ErrorNote error={problem} />}
       <Tabs
         label={`Trial ${trial.id}`}
-        tabs={tabs}
+        tabs={tabsOf(trial)}
         value={tab}
         onChange={(next) => void navigate({ search: { tab: next as TrialSearch["tab"] } })}
       >
         <Content {...props} />
       </Tabs>
-    </div>
+      <KillDialog trial={trial.id} open={killing} onClose={() => setKilling(false)} />
+    </Page>
   );
+}
+
+const tabsOf = ({ runs }: ShownTrial) => [
+  { id: "overview", title: "Overview" },
+  { id: "validations", title: "Validations" },
+  { id: "runs", title: "Runs", count: runs.length },
+  { id: "checkpoints", title: "Checkpoints" },
+  { id: "profile", title: "Profile" },
+  { id: "logs", title: "Logs" },
+];
+
+function summaryOf(trial: ShownTrial): string {
+  const { stepsCompleted, createdAtMs, endedAtMs, progress, bestValue } = trial;
+  const parts = [
+    `${number(stepsCompleted)} steps`,
+    endedAtMs === undefined ? percent(progress) : `took ${duration(endedAtMs - createdAtMs)}`,
+    bestValue === undefined ? "" : `best ${number(bestValue)}`,
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
 }
 
 function Content(props: TabProps): JSX.Element {
   const { trial, search, live } = props;
-  const navigate = trialRoute.useNavigate();
+  const navigate = route.useNavigate();
   switch (search.tab) {
     case "validations":
       return <Validations {...props} />;
@@ -97,28 +127,4 @@ function Content(props: TabProps): JSX.Element {
     default:
       return <Overview {...props} />;
   }
-}
-
-function Header({ trial }: { readonly trial: ShownTrial }): JSX.Element {
-  const { experiment, stepsCompleted, createdAtMs, endedAtMs, progress } = trial;
-  const isOver = endedAtMs !== undefined;
-  const summary = [
-    `${number(stepsCompleted)} steps`,
-    isOver ? `took ${duration(endedAtMs - createdAtMs)}` : percent(progress),
-    trial.bestValue === undefined ? "" : `best ${number(trial.bestValue)}`,
-  ];
-  return (
-    <header className={styles["header"]}>
-      <h1>
-        <Link to="/experiments">Experiments</Link>
-        <span className={styles["slash"]}>/</span>
-        <a href={`/experiments/${experiment}`}>{experiment}</a>
-        <span className={styles["slash"]}>/</span>
-        Trial {trialNumber(trial)}
-      </h1>
-      <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
-      <p className={styles["summary"]}>{summary.filter((part) => part !== "").join(" · ")}</p>
-      <Verbs trial={trial} />
-    </header>
-  );
 }

@@ -5,7 +5,7 @@ import { bytes, number } from "../../components/format.ts";
 
 type TrialProfile = ReplyOf<"getTrialProfile">;
 type Summary = TrialProfile["summaries"][number];
-type SystemPoint = ReplyOf<"listTrialSystemMetrics">["items"][number];
+export type SystemPoint = ReplyOf<"listTrialSystemMetrics">["items"][number];
 
 /** The runs that have figures, in order. */
 export function profiledRuns(profile: TrialProfile | undefined): readonly number[] {

@@ -6,19 +6,28 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
 import { count, duration, number } from "../../components/format.ts";
-import { curvesOf, devicesOf, measured, profiledRuns, quantityKey } from "./profile-figures.ts";
+import {
+  curvesOf,
+  devicesOf,
+  measured,
+  profiledRuns,
+  quantityKey,
+  type SystemPoint,
+} from "./profile-figures.ts";
 import type { TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
+import { useWholeList } from "./use-whole-list.ts";
 
 type TrialProfile = ReplyOf<"getTrialProfile">;
 
 const pageSize = 1_000;
+const pagesMax = 20;
 
 /** What the machines of a run did while it trained: by node and device. */
 export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
   const watch = { kind: "trials", experiment: trial.experiment, id: trial.id };
   const profile = useCall("getTrialProfile", { trial: trial.id }, { watch });
-  const points = useCall("listTrialSystemMetrics", { trial: trial.id, pageSize });
+  const points = useWholeList("listTrialSystemMetrics", { trial: trial.id, pageSize }, pagesMax);
   const runs = useMemo(() => profiledRuns(profile.data), [profile.data]);
   if (profile.error !== null) {
     return <ErrorNote error={profile.error} onRetry={() => void profile.refetch()} />;
@@ -51,10 +60,11 @@ export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
         </Choice>
         <span className={styles["muted"]}>{paceText(profile.data, run)}</span>
       </header>
-      <Devices profile={profile.data} run={run} points={points.data} />
-      {points.data?.nextPageToken !== undefined && points.data.nextPageToken !== "" && (
+      <Devices profile={profile.data} run={run} points={points.rows} />
+      {points.isPartial && (
         <p className={styles["muted"]}>
-          The curves show the first {count(pageSize)} reports; the figures are of all.
+          The curves show the first {count(points.rows?.length ?? 0)} reports; the figures are of
+          all.
         </p>
       )}
       {profile.data.tensorboardPath !== "" && (
@@ -75,11 +85,11 @@ function paceText({ paces }: TrialProfile, run: number): string {
 type DevicesProps = {
   readonly profile: TrialProfile;
   readonly run: number;
-  readonly points: ReplyOf<"listTrialSystemMetrics"> | undefined;
+  readonly points: readonly SystemPoint[] | undefined;
 };
 
 function Devices({ profile, run, points }: DevicesProps): JSX.Element {
-  const curves = useMemo(() => curvesOf(points?.items ?? [], run), [points, run]);
+  const curves = useMemo(() => curvesOf(points ?? [], run), [points, run]);
   const devices = useMemo(() => devicesOf(profile.summaries, run), [profile, run]);
   return (
     <>

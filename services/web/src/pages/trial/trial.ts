@@ -12,8 +12,6 @@ export type TabProps = {
   readonly onSearch: (changes: TrialSearch) => void;
 };
 
-export const trialNumber = ({ number }: Pick<ShownTrial, "number">): string => String(number);
-
 /** The address of a line in the trial's log. */
 export const lineHref = (trial: string, cursor: string): string =>
   `/trials/${trial}?tab=logs&line=${cursor}`;

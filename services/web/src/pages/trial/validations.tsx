@@ -1,6 +1,5 @@
 import { type JSX, useMemo } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
-import { useCall } from "../../app/calls.ts";
 import { Value } from "../../canvas/value/value.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
@@ -9,25 +8,28 @@ import { FactList, Inspector } from "../../components/inspector.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
 import type { TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
+import { useWholeList } from "./use-whole-list.ts";
 
 type Point = ReplyOf<"listTrialMetrics">["items"][number];
 
 const pageSize = 1_000;
+const pagesMax = 20;
 const idOf = ({ run, key }: Point): string => `${run}/${key}`;
 
 /** Each validation, the latest first; the chosen one with all that it reported, drawn. */
 export function Validations({ trial, search, onSearch }: TabProps): JSX.Element {
   const request = { trial: trial.id, group: "validation", pageSize };
-  const points = useCall("listTrialMetrics", request, {
+  const points = useWholeList("listTrialMetrics", request, pagesMax, {
     watch: { kind: "trials", experiment: trial.experiment, id: trial.id },
+    follow: true,
   });
-  const rows = useMemo(() => points.data?.items.toReversed() ?? [], [points.data]);
+  const rows = useMemo(() => points.rows?.toReversed() ?? [], [points.rows]);
   const columns = useMemo(() => columnsOf(rows), [rows]);
   const layout = useMemo(() => columns.map(({ id }) => ({ id })), [columns]);
   if (points.error !== null) {
     return <ErrorNote error={points.error} onRetry={() => void points.refetch()} />;
   }
-  if (points.data === undefined) return <p className={styles["loading"]}>Reading …</p>;
+  if (points.rows === undefined) return <p className={styles["loading"]}>Reading …</p>;
   if (rows.length === 0) {
     return (
       <EmptyState title="No validation yet.">
@@ -36,16 +38,15 @@ export function Validations({ trial, search, onSearch }: TabProps): JSX.Element 
     );
   }
   const chosen = rows.find((point) => idOf(point) === search.point) ?? rows[0];
-  const isMore = points.data.nextPageToken !== "";
   return (
     <div className={styles["split"]}>
       <Table
-        label={`Validations of trial ${trial.id}${isMore ? `, the first ${pageSize}` : ""}`}
+        label={`Validations of trial ${trial.id}`}
         columns={columns}
         layout={layout}
         rows={rows}
         idOf={idOf}
-        total={isMore ? undefined : rows.length}
+        total={points.isPartial ? undefined : rows.length}
         onActive={(point) => onSearch({ point: idOf(point) })}
         activeId={chosen === undefined ? undefined : idOf(chosen)}
       />

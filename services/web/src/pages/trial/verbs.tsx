@@ -1,43 +1,36 @@
-import { OctagonX, RotateCcw } from "lucide-react";
 import { type JSX, useState } from "react";
 import { useChange } from "../../app/calls.ts";
+import type { Verb } from "../../app/verbs.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import type { ShownTrial } from "./trial.ts";
-import styles from "./trial.module.css";
 
-/** What can be done to a trial now: to kill one that runs, to restart one that failed or was canceled. */
-export function Verbs({ trial }: { readonly trial: ShownTrial }): JSX.Element {
+/** What can be done to a trial now: to kill one that has not ended, to restart one that failed or was canceled. */
+export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
   const restart = useChange("restartTrial", ["getTrial", "listTrials"]);
-  const [isKilling, setKilling] = useState(false);
-  const mayRestart = trial.state === "ERROR" || trial.state === "CANCELED";
-  return (
-    <div className={styles["verbs"]}>
-      {restart.error !== null && <ErrorNote error={restart.error} />}
-      {mayRestart && (
-        <Button
-          disabled={restart.isPending}
-          title="Continues from its latest checkpoint"
-          onClick={() => restart.mutate({ request: { trial: trial.id } })}
-        >
-          <RotateCcw size={14} aria-hidden /> Restart
-        </Button>
-      )}
-      {trial.endedAtMs === undefined && (
-        <Button look="danger" onClick={() => setKilling(true)}>
-          <OctagonX size={14} aria-hidden /> Kill
-        </Button>
-      )}
-      <KillDialog trial={trial.id} open={isKilling} onClose={() => setKilling(false)} />
-    </div>
-  );
+  const [killing, setKilling] = useState(false);
+  const verbs: readonly Verb[] = [
+    ...(state === "ERROR" || state === "CANCELED"
+      ? [
+          {
+            title: "Restart",
+            disabled: restart.isPending,
+            run: () => restart.mutate({ request: { trial: id } }),
+          },
+        ]
+      : []),
+    ...(endedAtMs === undefined
+      ? [{ title: "Kill", danger: true, run: () => setKilling(true) }]
+      : []),
+  ];
+  return { verbs, problem: restart.error, killing, setKilling };
 }
 
 type Killing = { readonly trial: string; readonly open: boolean; readonly onClose: () => void };
 
-function KillDialog({ trial, open, onClose }: Killing): JSX.Element {
+export function KillDialog({ trial, open, onClose }: Killing): JSX.Element {
   const kill = useChange("killTrial", ["getTrial", "listTrials"]);
   const [reason, setReason] = useState("");
   const doIt = () => kill.mutate({ request: { trial, reason } }, { onSuccess: onClose });
