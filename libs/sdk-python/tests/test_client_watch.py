@@ -101,6 +101,18 @@ class WatchTest(unittest.TestCase):
             [body["after"] for _, _, body, _, _ in self.gateway.asked], ["", "c1", "c2"]
         )
 
+    def test_events_are_listed_page_by_page(self) -> None:
+        self.answers = [
+            (200, {"items": [{"id": "b"}], "nextPageToken": "more"}),
+            (200, {"items": [{"id": "a"}], "nextPageToken": ""}),
+        ]
+        events = self.client.list_events("experiment", 12, types=["A", "B"], from_ms=5)
+        self.assertEqual([event["id"] for event in events], ["b", "a"])
+        first, second = (query for _, _, _, query, _ in self.gateway.asked)
+        self.assertEqual((first["object"], first["id"]), (["experiment"], ["12"]))
+        self.assertEqual((first["types"], first["fromMs"]), (["A", "B"], ["5.0"]))
+        self.assertEqual(second["pageToken"], ["more"])
+
     def test_a_refused_topic_raises(self) -> None:
         self.answers = [
             (400, {"code": "invalid_request", "detail": "topics[0].filter, column 1: no"})

@@ -129,6 +129,24 @@ class Client:
         """
         return watch(self._api, topics, after, self._patience_s)
 
+    def list_events(
+        self,
+        object: str = "",
+        id: int | str = "",
+        types: Sequence[str] = (),
+        from_ms: float | None = None,
+        until_ms: float | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Events as the API shows them, newest first, page by page: all, or those of one object's own streams
+        (``"experiment", 12``; ``"trial", "12.3"``; ``"run", "12.3#1"``; ``"checkpoint"``, ``"model"``, ``"agent"``, …).
+
+        ``types``: ``"ExperimentPaused"`` for example. Times in milliseconds since 1970, ``until_ms`` excluded.
+        """
+        query = [("object", object), ("id", str(id)), *(("types", name) for name in types)]
+        bounds = (("fromMs", from_ms), ("untilMs", until_ms))
+        query += [(name, repr(float(ms))) for name, ms in bounds if ms is not None]
+        return self._api.pages("/api/v1/events:list", query)
+
     def move_experiments(
         self,
         experiments: Sequence[int | str],
