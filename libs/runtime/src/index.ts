@@ -33,10 +33,8 @@ export {
   contentId,
   contentKey,
   contents,
-  type ContentState,
-  evolveContent,
-  initialContent,
   refusalOfContents,
+  type StoredContent,
 } from "./stored-contents.ts";
 export { refusalOfPlace, refusalOfWorkspace } from "./places.ts";
 export { experimentLife } from "./experiment-life.ts";

@@ -22,34 +22,25 @@ export type Content = {
 /** Content at one number of deletions. */
 export type ContentFile = Content & { readonly deletions: number };
 
-export type ContentState = {
-  readonly deletions: number;
-  /** How often a deletion was begun: the number of the latest. */
-  readonly attempts: number;
-  readonly deleting: boolean;
-};
+/** What is known of content that others name; the gateway owns the stream. */
+export type StoredContent = { readonly deletions: number; readonly deleting: boolean };
 
-export const initialContent: ContentState = { deletions: 0, attempts: 0, deleting: false };
-
-export function evolveContent(state: ContentState, { type }: AnyEvent): ContentState {
-  const { deletions, attempts } = state;
-  switch (type) {
-    case "ContentDeletionStarted":
-      return { deletions, attempts: attempts + 1, deleting: true };
-    case "ContentSpared":
-      return { deletions, attempts, deleting: false };
-    case "ContentDeleted":
-      return { deletions: deletions + 1, attempts, deleting: false };
-    default:
-      return state;
-  }
-}
-
-export const contents: StreamFold<ContentState> = {
-  name: "content",
+export const contents: StreamFold<StoredContent> = {
+  name: "stored-content",
   category: "content",
-  initial: initialContent,
-  evolve: evolveContent,
+  initial: { deletions: 0, deleting: false },
+  evolve({ deletions, deleting }: StoredContent, { type }: AnyEvent): StoredContent {
+    switch (type) {
+      case "ContentDeletionStarted":
+        return { deletions, deleting: true };
+      case "ContentSpared":
+        return { deletions, deleting: false };
+      case "ContentDeleted":
+        return { deletions: deletions + 1, deleting: false };
+      default:
+        return { deletions, deleting };
+    }
+  },
 };
 
 /** The id of its stream. */

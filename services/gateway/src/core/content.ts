@@ -1,7 +1,13 @@
-/** The deletion of stored content: the states are those of `evolveContent`. */
+/** The deletion of stored content: kept → deleting → kept, spared or with one deletion more. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
-import { type ContentState, evolveContent, initialContent } from "@trainyard/runtime";
+
+export type ContentState = {
+  readonly deletions: number;
+  /** How often a deletion was begun: the number of the latest. */
+  readonly attempts: number;
+  readonly deleting: boolean;
+};
 
 export type ContentEvent = EventOf<"ContentDeletionStarted" | "ContentSpared" | "ContentDeleted">;
 
@@ -11,7 +17,7 @@ export type ContentCommand =
   | { readonly kind: "spare" | "delete"; readonly attempt: number };
 
 export const contentDecider: Decider<ContentState, ContentCommand, ContentEvent> = {
-  initial: initialContent,
+  initial: { deletions: 0, attempts: 0, deleting: false },
   decide(state, command) {
     if (command.kind === "start") {
       return state.deleting ? [] : [{ type: "ContentDeletionStarted", data: {} }];
@@ -20,5 +26,10 @@ export const contentDecider: Decider<ContentState, ContentCommand, ContentEvent>
     const type = command.kind === "spare" ? "ContentSpared" : "ContentDeleted";
     return [{ type, data: {} }];
   },
-  evolve: evolveContent,
+  evolve({ deletions, attempts }, { type }) {
+    if (type === "ContentDeletionStarted") {
+      return { deletions, attempts: attempts + 1, deleting: true };
+    }
+    return { deletions: deletions + Number(type === "ContentDeleted"), attempts, deleting: false };
+  },
 };

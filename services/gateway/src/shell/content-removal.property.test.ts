@@ -21,8 +21,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { problemOf } from "../http/problem.ts";
 import { created } from "../testing/example-events.ts";
-import { deleteUnused } from "./content-removal.ts";
-import { contentState, namingContents, storeContent } from "./contents.ts";
+import { contentState, deleteUnused } from "./content-removal.ts";
+import { namingContents, storeContent } from "./contents.ts";
 
 const bytes = Buffer.from("packed code");
 const code: Content = {

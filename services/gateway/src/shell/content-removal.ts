@@ -6,18 +6,23 @@
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId } from "@trainyard/event-log";
-import { Bug, isRejection } from "@trainyard/kernel";
+import { Bug, isRejection, streamName } from "@trainyard/kernel";
 import {
   type Aggregate,
   type Content,
   contentId,
   contentKey,
-  type ContentState,
+  foldOf,
   serviceMeta,
   streamEvents,
 } from "@trainyard/runtime";
-import { type ContentCommand, type ContentEvent, contentDecider } from "../core/content.ts";
-import { type ContentParts, contentState } from "./contents.ts";
+import {
+  type ContentCommand,
+  type ContentEvent,
+  type ContentState,
+  contentDecider,
+} from "../core/content.ts";
+import type { ContentParts } from "./contents.ts";
 
 export type RemovalDeps = Pick<ContentParts, "executor" | "blobs"> & {
   readonly log: Pick<EventLog, "read">;
@@ -32,6 +37,16 @@ const owned: Aggregate<ContentState, ContentCommand, ContentEvent> = {
   category: "content",
   decider: contentDecider,
 };
+
+/** As the log has it, whatever this process knew. */
+export async function contentState(
+  { executor }: Pick<RemovalDeps, "executor">,
+  content: Content,
+): Promise<ContentState> {
+  const { cache } = executor;
+  cache.forget(streamName(owned.category, contentId(content)));
+  return (await cache.load(foldOf(owned), contentId(content))).state;
+}
 
 /** Deletes content unless something names it; the log was read up to the position. */
 export async function deleteUnused(

@@ -7,7 +7,7 @@ import {
   contentId,
   contentKey,
   contents,
-  type ContentState,
+  type StoredContent,
 } from "@trainyard/runtime";
 import { Problem, unavailable } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -16,10 +16,10 @@ import type { BackendParts } from "./backend.ts";
 export type ContentParts = Pick<BackendParts, "executor" | "clock" | "blobs">;
 
 /** As the log has it, whatever this process knew. */
-export async function contentState(
+async function contentState(
   { executor }: Pick<ContentParts, "executor">,
   content: Content,
-): Promise<ContentState> {
+): Promise<StoredContent> {
   const { cache } = executor;
   cache.forget(streamName(contents.category, contentId(content)));
   return (await cache.load(contents, contentId(content))).state;
