@@ -46,6 +46,8 @@ const server = createServer((request, response) => {
     );
   });
 });
+// Longer than the pause until its next round: a client that sends while its connection is closed gets an error.
+server.keepAliveTimeout = 600_000;
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;

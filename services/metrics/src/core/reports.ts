@@ -2,7 +2,7 @@
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type RunReport, RunReportSchema } from "@trainyard/contracts/api";
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
-import { type Aggregation, aggregations } from "./columns/block.ts";
+import { type Aggregation, aggregations } from "./columns/table.ts";
 import { asStored, type JsonObject, metricsText, numbersBytes } from "./values.ts";
 import type { NewReport } from "./writes.ts";
 

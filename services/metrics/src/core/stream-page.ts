@@ -1,6 +1,7 @@
 /** Some entries of a stream as the reports in them, each with its position: as many as one answer takes. */
-import { readTail } from "./columns/tail.ts";
-import type { StoredReport } from "./columns/block.ts";
+import { decodeReports, type Encoded } from "./columns/block.ts";
+import type { StoredReport } from "./columns/table.ts";
+import { textBytes } from "./values.ts";
 
 type Entry = {
   /** Of its last report. */
@@ -9,7 +10,7 @@ type Entry = {
   readonly trial: string;
   readonly run: number;
 } & (
-  | { readonly kind: "tail"; readonly group: string; readonly text: string }
+  | { readonly kind: "tail"; readonly group: string; readonly tail: Encoded }
   | { readonly kind: "supersession"; readonly afterStep: number }
 );
 
@@ -42,14 +43,12 @@ export function streamPage(entries: Iterable<Entry>, bounds: PageBounds): Stream
       items.push({ position: last, trial, run, kind: "supersession", afterStep: entry.afterStep });
       continue;
     }
-    // Each has the room of the average.
-    const size = entry.text.length / reports;
-    for (const [index, report] of readTail(entry.text).entries()) {
+    for (const [index, report] of decodeReports(entry.tail).entries()) {
       const position = last - reports + 1 + index;
       if (position <= bounds.after) continue;
       if (isFull()) return { items, isCut: true };
       items.push({ position, trial, run, kind: "report", group: entry.group, report });
-      bytes += size;
+      bytes += textBytes(report.metrics);
     }
   }
   return { items, isCut: false };

@@ -64,6 +64,10 @@ export function metricsText(metrics: JsonObject): string {
   );
 }
 
+/** Of metrics as JSON text: at least as many as they take. */
+export const textBytes = (metrics: JsonObject): number =>
+  numbersBytes(metrics) ?? 3 * metricsText(metrics).length;
+
 /** The same as it is read back from its text. */
 export const asStored = (metrics: JsonObject): JsonObject =>
   Object.values(metrics).every(isPlainScalar)

@@ -1,8 +1,8 @@
 /** What a write makes of new reports of one run: tails by group, and what is known of the run from then on. */
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample } from "@trainyard/contracts/commands";
-import type { Aggregation } from "./columns/block.ts";
-import { tailText } from "./columns/tail.ts";
+import type { Aggregation } from "./columns/table.ts";
+import { tailBytes } from "./columns/tail.ts";
 import { type JsonObject, valuesOf } from "./values.ts";
 
 export type NewReport = {
@@ -24,7 +24,7 @@ export type NewReport = {
 export type Tail = Extent & {
   readonly group: string;
   readonly reports: number;
-  readonly text: string;
+  readonly body: Uint8Array;
 };
 
 const { POSITIVE_INFINITY: up, NEGATIVE_INFINITY: down } = Number;
@@ -35,7 +35,7 @@ export function tailsOf(reports: readonly NewReport[]): readonly Tail[] {
     group,
     reports: own.length,
     ...extentOf(own),
-    text: tailText(own),
+    body: tailBytes(own),
   }));
 }
 

@@ -7,22 +7,18 @@
 import { Fault, isFault } from "@trainyard/kernel";
 import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
-import {
-  type Block,
-  decodeReports,
-  encodeBlock,
-  inOrder,
-  type StoredReport,
-} from "../core/columns/block.ts";
-import { readTail } from "../core/columns/tail.ts";
+import { decodeTable } from "../core/columns/block.ts";
+import { mergeParts, type Part, type SizedBlock } from "../core/columns/merge.ts";
+import { reportsIn } from "../core/columns/table.ts";
 import { metricsLimits } from "../limits.ts";
 import { blocksById } from "./parts.ts";
 import type { RunName } from "./run-heads.ts";
 import { keepForStream } from "./stream-table.ts";
+import { tailOf } from "./tail-body.ts";
 
 type TailRow = { readonly id: string; readonly group: string; readonly body: Buffer };
 type BlockRow = { readonly id: string; readonly reports: number; readonly bytes: number };
-type NewBlock = Block & { readonly group: string; readonly bytes: number };
+type NewBlock = SizedBlock & { readonly group: string };
 
 const due = `
 select trial, run from metrics.runs where due_at <= now() order by due_at limit $1`;
@@ -94,11 +90,13 @@ async function compactRun(pool: Pool, name: RunName): Promise<void> {
   const blocks: NewBlock[] = [];
   let weight = Math.floor(bytes / metricsLimits.tailBytesPerReport);
   for (const [group, own] of Map.groupBy(tails, (tail) => tail.group)) {
-    const fresh = own.flatMap(({ body }) => weighed(readTail(body.toString("utf8")), body.length));
-    weight += fresh.length;
-    const merged = await mergeable(pool, name, group, fresh.length);
+    const fresh = own.map(({ body }) => ({ table: decodeTable(tailOf(body)), bytes: body.length }));
+    const reports = fresh.reduce((sum, { table }) => sum + reportsIn(table), 0);
+    weight += reports;
+    const merged = await mergeable(pool, name, group, reports);
     gone.push(...merged.ids);
-    for (const block of blocksOf([...merged.reports, ...fresh])) blocks.push({ ...block, group });
+    const made = mergeParts([...merged.parts, ...fresh], metricsLimits);
+    blocks.push(...made.map((block) => ({ ...block, group })));
   }
   const ids = tails.map(({ id }) => id);
   await inTransaction(pool, async (client) => {
@@ -118,7 +116,7 @@ async function mergeable(
   { trial, run }: RunName,
   group: string,
   fresh: number,
-): Promise<{ readonly ids: readonly string[]; readonly reports: readonly Weighed[] }> {
+): Promise<{ readonly ids: readonly string[]; readonly parts: readonly Part[] }> {
   const { rows } = await pool.query<BlockRow>(latestBlocks, [trial, run, group]);
   const ids: string[] = [];
   let [reports, bytes] = [fresh, 0];
@@ -130,35 +128,11 @@ async function mergeable(
     reports += block.reports;
   }
   const blocks = await blocksById(pool, ids);
-  const merged = rows.flatMap(({ id, bytes: whole }) => {
+  const parts = rows.flatMap(({ id, bytes: whole }) => {
     const block = blocks.get(id);
-    return block === undefined ? [] : weighed(decodeReports(block.frame, block.columns), whole);
+    return block === undefined ? [] : [{ table: decodeTable(block), bytes: whole }];
   });
-  return { ids, reports: merged };
-}
-
-/** A report and the bytes of its JSON line, which are known of several together: their mean. */
-type Weighed = { readonly report: StoredReport; readonly bytes: number };
-
-const weighed = (reports: readonly StoredReport[], bytes: number): readonly Weighed[] =>
-  reports.map((report) => ({ report, bytes: Math.ceil(bytes / reports.length) }));
-
-/** In the order of the steps, each within the limits of a block. */
-function blocksOf(unordered: readonly Weighed[]): readonly (Block & { readonly bytes: number })[] {
-  const { blockReportsMax, blockBytesMax } = metricsLimits;
-  const blocks: (Block & { readonly bytes: number })[] = [];
-  let [reports, bytes]: [StoredReport[], number] = [[], 0];
-  const close = (): void => {
-    if (reports.length > 0) blocks.push({ ...encodeBlock(reports), bytes });
-    [reports, bytes] = [[], 0];
-  };
-  for (const { report, bytes: size } of unordered.toSorted((a, b) => inOrder(a.report, b.report))) {
-    if (reports.length === blockReportsMax || bytes + size > blockBytesMax) close();
-    reports.push(report);
-    bytes += size;
-  }
-  close();
-  return blocks;
+  return { ids, parts };
 }
 
 async function removeAll(

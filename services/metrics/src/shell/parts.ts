@@ -1,9 +1,10 @@
 /** Reading what is stored of a trial: its parts (tails and blocks), and what is in them, within one snapshot. */
 import { inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
-import { decodeReports, type StoredReport } from "../core/columns/block.ts";
-import { readTail } from "../core/columns/tail.ts";
+import { decodeReports, type Encoded, type EncodedColumn } from "../core/columns/block.ts";
+import type { StoredReport } from "../core/columns/table.ts";
 import { isFault } from "@trainyard/kernel";
+import { tailOf } from "./tail-body.ts";
 
 export type Part = {
   readonly kind: "tail" | "block";
@@ -65,14 +66,14 @@ export async function partsOf(
 const idsOf = (parts: readonly Part[], kind: Part["kind"]): readonly string[] =>
   parts.filter((part) => part.kind === kind).map(({ id }) => id);
 
-export async function tailTexts(
+export async function tailsById(
   client: Pool | PoolClient,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, Encoded>> {
   if (ids.length === 0) return new Map();
   const text = "select id::text as id, body from metrics.tails where id = any($1::bigint[])";
   const { rows } = await client.query<{ id: string; body: Buffer }>(text, [ids]);
-  return new Map(rows.map(({ id, body }) => [id, body.toString("utf8")]));
+  return new Map(rows.map(({ id, body }) => [id, tailOf(body)]));
 }
 
 /** All reports of these parts, in no particular order. */
@@ -80,38 +81,26 @@ export async function reportsOf(
   client: PoolClient,
   parts: readonly Part[],
 ): Promise<readonly PartReport[]> {
-  const texts = await tailTexts(client, idsOf(parts, "tail"));
+  const tails = await tailsById(client, idsOf(parts, "tail"));
   const blocks = await blocksById(client, idsOf(parts, "block"));
   return parts.flatMap(({ kind, id, run, group }) => {
-    const block = blocks.get(id);
-    const reports =
-      kind === "tail"
-        ? readTail(texts.get(id) ?? "")
-        : block === undefined
-          ? []
-          : decodeReports(block.frame, block.columns);
+    const part = (kind === "tail" ? tails : blocks).get(id);
+    const reports = part === undefined ? [] : decodeReports(part);
     return reports.map((report) => ({ ...report, run, group }));
   });
 }
-
-type StoredColumn = {
-  readonly name: string;
-  readonly kind: "scalar" | "json";
-  readonly body: Buffer;
-};
-export type StoredBlock = { readonly frame: Buffer; readonly columns: readonly StoredColumn[] };
 
 /** With all their columns. */
 export async function blocksById(
   client: Pool | PoolClient,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, StoredBlock>> {
+): Promise<ReadonlyMap<string, Encoded>> {
   if (ids.length === 0) return new Map();
   const { rows: frames } = await client.query<{ id: string; frame: Buffer }>(
     "select id::text as id, frame from metrics.blocks where id = any($1::bigint[])",
     [ids],
   );
-  const { rows: bodies } = await client.query<StoredColumn & { readonly block: string }>(
+  const { rows: bodies } = await client.query<EncodedColumn & { readonly block: string }>(
     `select block::text as block, kind, name, body from metrics.columns where block = any($1::bigint[])
      order by block, kind, name`,
     [ids],

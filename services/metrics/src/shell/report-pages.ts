@@ -1,7 +1,7 @@
 /** Stored reports, whole, page by page in the order (run, step, key), from tails, blocks and rows of earlier versions. */
 import { parseTrialId } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
-import { inOrder } from "../core/columns/block.ts";
+import { inOrder } from "../core/columns/table.ts";
 import { metricsText } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { type Cursor, oldReports } from "./old-rows.ts";

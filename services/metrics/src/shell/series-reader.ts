@@ -1,20 +1,11 @@
 /** The points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old rows. */
 import type { PoolClient } from "pg";
-import {
-  aggregations,
-  decodeFrame,
-  decodeScalars,
-  type Frame,
-  type Scalars,
-  type StoredReport,
-  splitKey,
-} from "../core/columns/block.ts";
-import { readTail } from "../core/columns/tail.ts";
+import { decodeFrame, decodeScalars, type Encoded, encodeTable } from "../core/columns/block.ts";
+import { type Frame, tableOf } from "../core/columns/table.ts";
 import type { Chunk } from "../core/series/points.ts";
-import { scalarOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { oldReports } from "./old-rows.ts";
-import { type Part, partsOf, tailTexts } from "./parts.ts";
+import { type Part, partsOf, tailsById } from "./parts.ts";
 
 export type SeriesRequest = {
   readonly trial: string;
@@ -40,8 +31,11 @@ export async function readChunks(
   const chunks = new Map(names.map((name): [string, Chunk[]] => [name, []]));
   const tails = parts.filter(({ kind }) => kind === "tail");
   const ids = tails.map(({ id }) => id);
-  const texts = await tailTexts(client, ids);
-  for (const { id, run } of tails) addReports(chunks, run, readTail(texts.get(id) ?? ""), request);
+  const encoded = await tailsById(client, ids);
+  for (const { id, run } of tails) {
+    const tail = encoded.get(id);
+    if (tail !== undefined) addChunks(chunks, run, tail, request);
+  }
   const blocks = parts.filter(({ kind }) => kind === "block");
   for (let start = 0; start < blocks.length; start += metricsLimits.blocksAtOnce) {
     await addBlocks(
@@ -81,8 +75,9 @@ async function addBlocks(
   client: PoolClient,
   chunks: ReadonlyMap<string, Chunk[]>,
   blocks: readonly Part[],
-  { names, x }: SeriesRequest,
+  request: SeriesRequest,
 ): Promise<void> {
+  const { names, x } = request;
   const wanted = x === "step" || x === "time" ? names : [...names, x];
   const { rows } = await client.query<ColumnRow>({
     name: "series-columns",
@@ -90,20 +85,42 @@ async function addBlocks(
     values: [blocks.map(({ id }) => id), wanted],
   });
   for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
-    const [{ frame: bytes, run }] = own as [ColumnRow, ...ColumnRow[]];
-    const frame = decodeFrame(bytes);
-    const columns = new Map(own.map(({ name, body }) => [name, decodeScalars(body)]));
-    for (const name of names) {
-      const column = columns.get(name);
-      const chunk =
-        column === undefined ? null : chunkOf(run, frame, column, xsOf(frame, columns, x));
-      if (chunk !== null) chunks.get(name)?.push(chunk);
-    }
+    const [{ frame, run }] = own as [ColumnRow, ...ColumnRow[]];
+    const columns = own.map(({ name, body }) => ({ name, kind: "scalar" as const, body }));
+    addChunks(chunks, run, { frame, columns }, request);
   }
 }
 
+function addChunks(
+  chunks: ReadonlyMap<string, Chunk[]>,
+  run: number,
+  { frame: bytes, columns: bodies }: Encoded,
+  { names, x }: SeriesRequest,
+): void {
+  const wanted = new Set([...names, x]);
+  const columns = new Map(
+    bodies
+      .filter(({ name, kind }) => kind === "scalar" && wanted.has(name))
+      .map(({ name, body }) => [name, decodeScalars(body)]),
+  );
+  if (columns.size === 0) return;
+  const frame = decodeFrame(bytes);
+  const xs = xsOf(frame, columns, x);
+  for (const name of names) {
+    const column = columns.get(name);
+    if (column !== undefined && xs !== null)
+      chunks.get(name)?.push(chunkOf(run, frame, column, xs));
+  }
+}
+
+type Scalars = ReturnType<typeof decodeScalars>;
+
 /** By position in the frame; null when no report has it. */
-function xsOf(frame: Frame, columns: ReadonlyMap<string, Scalars>, x: string): Float64Array | null {
+function xsOf(
+  frame: Frame<Float64Array>,
+  columns: ReadonlyMap<string, Scalars>,
+  x: string,
+): Float64Array | null {
   if (x === "step") return frame.steps;
   if (x === "time") return frame.times;
   const column = columns.get(x);
@@ -117,11 +134,10 @@ function xsOf(frame: Frame, columns: ReadonlyMap<string, Scalars>, x: string): F
 
 function chunkOf(
   run: number,
-  frame: Frame,
+  frame: Frame<Float64Array>,
   { positions, values }: Scalars,
-  xs: Float64Array | null,
-): Chunk | null {
-  if (xs === null) return null;
+  xs: Float64Array,
+): Chunk {
   const pick = (list: Float64Array): Float64Array =>
     positions === null
       ? list
@@ -138,35 +154,6 @@ function chunkOf(
   };
 }
 
-function addReports(
-  chunks: ReadonlyMap<string, Chunk[]>,
-  run: number,
-  reports: readonly StoredReport[],
-  { x }: SeriesRequest,
-): void {
-  for (const [name, own] of chunks) {
-    const having = reports.filter(({ metrics }) => scalarOf(metrics[name] ?? null) !== undefined);
-    if (having.length === 0) continue;
-    const list = (read: (report: StoredReport) => number) => Float64Array.from(having, read);
-    own.push({
-      run,
-      steps: list(({ step }) => step),
-      times: list(({ atMs }) => atMs),
-      ranks: list(({ rank }) => rank),
-      aggregations: list(({ aggregation }) => aggregations.indexOf(aggregation)),
-      numbers: list(({ key }) => splitKey(key).n),
-      xs: list((report) => xOf(report, x)),
-      values: list(({ metrics }) => scalarOf(metrics[name] ?? null) ?? Number.NaN),
-    });
-  }
-}
-
-function xOf({ step, atMs, metrics }: StoredReport, x: string): number {
-  if (x === "step") return step;
-  if (x === "time") return atMs;
-  return scalarOf(metrics[x] ?? null) ?? Number.NaN;
-}
-
 async function addOldRows(
   client: PoolClient,
   chunks: ReadonlyMap<string, Chunk[]>,
@@ -175,7 +162,7 @@ async function addOldRows(
   let reports = await oldReports(client, request.trial, request.group, null);
   while (reports.length > 0) {
     for (const [run, own] of Map.groupBy(reports, (report) => report.run)) {
-      addReports(chunks, run, own, request);
+      addChunks(chunks, run, encodeTable(tableOf(own)), request);
     }
     reports = await oldReports(client, request.trial, request.group, reports.at(-1) ?? null);
   }

@@ -9,6 +9,7 @@ import { metricsLimits } from "../limits.ts";
 import { runHistoryFold } from "../streams.ts";
 import { pointOf } from "./queries.ts";
 import { readStream, type StreamEntry } from "./stream-table.ts";
+import { tailOf } from "./tail-body.ts";
 
 export type StreamQueryDeps = { readonly pool: Pool; readonly cache: FoldCache };
 
@@ -38,7 +39,7 @@ export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<stri
         if (after < removed || after > head) return gone(experiment, after);
         const { pointsPerPageMax, pageBytesMax: bytesMax } = metricsLimits;
         const itemsMax = Math.min(limit || pointsPerPageMax, pointsPerPageMax);
-        const page = streamPage(stream.entries.map(textOf), { after, itemsMax, bytesMax });
+        const page = streamPage(stream.entries.map(opened), { after, itemsMax, bytesMax });
         const more = page.isCut || stream.more;
         const next = more ? (page.items.at(-1)?.position ?? after) : head;
         return { items: await shown(cache, page.items), next, more };
@@ -54,8 +55,8 @@ function gone(experiment: string, after: number) {
   );
 }
 
-const textOf = (entry: StreamEntry) =>
-  entry.kind === "tail" ? { ...entry, text: entry.body.toString("utf8") } : entry;
+const opened = (entry: StreamEntry) =>
+  entry.kind === "tail" ? { ...entry, tail: tailOf(entry.body) } : entry;
 
 async function shown(cache: FoldCache, items: readonly StreamItem[]) {
   const histories = new Map<string, RunHistory>();

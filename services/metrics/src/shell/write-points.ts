@@ -169,8 +169,8 @@ function trainingAfter(before: Extent | null, reports: readonly PointRow[]): Ext
 }
 
 /** Reports, and one more for each so many bytes: large ones are worth compacting sooner. */
-const weightOf = ({ reports, text }: Tail): number =>
-  reports + Math.floor(text.length / metricsLimits.tailBytesPerReport);
+const weightOf = ({ reports, body }: Tail): number =>
+  reports + Math.floor(body.length / metricsLimits.tailBytesPerReport);
 
 function headValues(changes: readonly Change[]): readonly unknown[] {
   return [
@@ -192,7 +192,7 @@ function headValues(changes: readonly Change[]): readonly unknown[] {
 
 function tailValues(changes: readonly Change[]): readonly unknown[] {
   const tails = changes.flatMap(({ before: { trial, run }, tails: own }) =>
-    own.map((tail) => ({ ...tail, trial, run, body: Buffer.from(tail.text, "utf8") })),
+    own.map((tail) => ({ ...tail, trial, run })),
   );
   const loose = changes.flatMap(({ before: { trial, run }, loose: keys }) =>
     keys.map((key) => ({ trial, run, key })),

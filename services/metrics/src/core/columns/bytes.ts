@@ -1,9 +1,14 @@
 /** Bytes that grow, and how they are read back: varints, doubles, text. Little-endian. The core has no Buffer. */
 
 export class ByteWriter {
-  #bytes = new Uint8Array(256);
-  #view = new DataView(this.#bytes.buffer);
+  #bytes: Uint8Array;
+  #view: DataView;
   #length = 0;
+
+  constructor(roomBytes = 256) {
+    this.#bytes = new Uint8Array(roomBytes);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
 
   byte(value: number): void {
     this.#reserve(1);
@@ -35,16 +40,40 @@ export class ByteWriter {
     this.#length += 8;
   }
 
-  float32(value: number): void {
-    this.#reserve(4);
-    this.#view.setFloat32(this.#length, value, true);
-    this.#length += 4;
+  float64s(values: ArrayLike<number>): void {
+    this.#reserve(8 * values.length);
+    for (let i = 0; i < values.length; i += 1) {
+      this.#view.setFloat64(this.#length + 8 * i, values[i] ?? Number.NaN, true);
+    }
+    this.#length += 8 * values.length;
+  }
+
+  float32s(values: ArrayLike<number>): void {
+    this.#reserve(4 * values.length);
+    for (let i = 0; i < values.length; i += 1) {
+      this.#view.setFloat32(this.#length + 4 * i, values[i] ?? Number.NaN, true);
+    }
+    this.#length += 4 * values.length;
   }
 
   /** One varint for each UTF-16 unit: a byte for each ASCII character, and every string comes back as it was. */
   text(value: string): void {
     this.varint(value.length);
-    for (let i = 0; i < value.length; i += 1) this.varint(value.charCodeAt(i));
+    this.#reserve(value.length);
+    for (let i = 0; i < value.length; i += 1) {
+      const unit = value.charCodeAt(i);
+      if (unit < 0x80) this.byte(unit);
+      else this.varint(unit);
+    }
+  }
+
+  /** What `write` writes here, after the number of its bytes in four. */
+  sized(write: () => void): void {
+    this.#reserve(4);
+    const start = this.#length;
+    this.#length += 4;
+    write();
+    this.#view.setUint32(start, this.#length - start - 4, true);
   }
 
   done(): Uint8Array {
@@ -121,6 +150,15 @@ export class ByteReader {
       }
     }
     return text;
+  }
+
+  /** What `sized` wrote: a view of what was read from, not a copy. */
+  sized(): Uint8Array {
+    const length = this.#view.getUint32(this.#offset, true);
+    const start = this.#offset + 4;
+    if (start + length > this.#bytes.length) throw new RangeError("bytes end too early");
+    this.#offset = start + length;
+    return this.#bytes.subarray(start, this.#offset);
   }
 
   #asciiRun(most: number): Uint8Array {

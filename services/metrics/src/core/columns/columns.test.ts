@@ -2,20 +2,19 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../values.ts";
 import {
-  aggregations,
   decodeFrame,
   decodeReports,
   decodeScalars,
+  decodeTable,
   encodeBlock,
-  inOrder,
-  type StoredReport,
-  splitKey,
   summaryOf,
 } from "./block.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { addKeys, decodeLedger, encodeLedger, hasKey, rangesOf } from "./key-ledger.ts";
 import { readNumbers, writeNumbers } from "./numbers.ts";
-import { readTail, tailText } from "./tail.ts";
+import { mergeParts } from "./merge.ts";
+import { aggregations, inOrder, type StoredReport, splitKey } from "./table.ts";
+import { isJsonTail, readJsonTail, readTail, tailBytes } from "./tail.ts";
 
 function written(numbers: readonly number[]): Uint8Array {
   const to = new ByteWriter();
@@ -93,12 +92,13 @@ const reports = fc.uniqueArray(report, {
   selector: ({ key: k }) => k,
 });
 
+const plain = (one: StoredReport) => ({ ...one, metrics: { ...one.metrics } });
+
 describe("a block", () => {
   test("decodes to the reports that it was made of, in order", () => {
     fc.assert(
       fc.property(reports, (given) => {
-        const { frame, columns } = encodeBlock(given);
-        const back = decodeReports(frame, columns);
+        const back = decodeReports(encodeBlock(given));
         expect(back.map((one) => ({ ...one, metrics: { ...one.metrics } }))).toEqual(
           given.toSorted(inOrder).map((one) => ({ ...one, metrics: { ...one.metrics } })),
         );
@@ -106,18 +106,47 @@ describe("a block", () => {
     );
   });
 
-  test("made of two blocks is the block of all their reports", () => {
+  test("made of a block and of tails is the block of all their reports", () => {
+    const limits = { blockReportsMax: 100, blockBytesMax: 1_000_000 };
     fc.assert(
-      fc.property(reports, fc.nat(39), (given, cut) => {
-        const halves = [given.slice(0, cut), given.slice(cut)].filter(({ length }) => length > 0);
-        const parts = halves.map(encodeBlock).flatMap((b) => decodeReports(b.frame, b.columns));
-        const [merged, whole] = [encodeBlock(parts), encodeBlock(given)];
-        const names = (block: typeof whole) => block.columns.map(({ name }) => name).toSorted();
-        expect(names(merged)).toEqual(names(whole));
-        expect(merged.frame).toEqual(whole.frame);
-        expect(decodeReports(merged.frame, merged.columns)).toEqual(
-          decodeReports(whole.frame, whole.columns),
-        );
+      fc.property(reports, fc.nat(39), fc.nat(39), (given, a, b) => {
+        const [first, second] = [Math.min(a, b), Math.max(a, b)];
+        const slices = [given.slice(0, first), given.slice(first, second), given.slice(second)];
+        const parts = slices
+          .filter(({ length }) => length > 0)
+          .map((own, i) => {
+            const encoded = i === 0 ? encodeBlock(own) : readTail(tailBytes(own));
+            return { table: decodeTable(encoded), bytes: 100 };
+          });
+        const [merged, whole] = [mergeParts(parts, limits), encodeBlock(given)];
+        expect(merged.length).toBe(1);
+        const byName = (block: typeof whole) =>
+          block.columns.toSorted((x, y) => (x.name + x.kind < y.name + y.kind ? -1 : 1));
+        const [block = whole] = merged;
+        expect(byName(block)).toEqual(byName(whole));
+        expect(decodeReports(block).map(plain)).toEqual(given.toSorted(inOrder).map(plain));
+      }),
+    );
+  });
+
+  test("has no more reports and bytes than it may, unless one report alone has more", () => {
+    const limits = { blockReportsMax: 7, blockBytesMax: 500 };
+    fc.assert(
+      fc.property(fc.array(reports, { minLength: 1, maxLength: 4 }), (given) => {
+        const parts = given.map((own, i) => ({
+          table: decodeTable(
+            readTail(tailBytes(own.map((one) => ({ ...one, key: `${i}:${one.key}` })))),
+          ),
+          bytes: own.length * (i === 0 ? 900 : 120),
+        }));
+        const blocks = mergeParts(parts, limits);
+        for (const { reports: count, bytes } of blocks) {
+          expect(count).toBeLessThanOrEqual(7);
+          expect(bytes <= 500 || count === 1).toBe(true);
+        }
+        const all = blocks.flatMap((block) => decodeReports(block));
+        expect(all).toEqual(all.toSorted(inOrder));
+        expect(all.length).toBe(given.flat().length);
       }),
     );
   });
@@ -174,13 +203,53 @@ test("a key that ends in a number is split there", () => {
   expect(splitKey("0-017")).toEqual({ prefix: "0-017", n: -1 });
 });
 
-test("the tail reads back as it was written", () => {
-  fc.assert(
-    fc.property(reports, (given) => {
-      const back = readTail(tailText(given));
-      expect(encodeBlock(back).frame).toEqual(encodeBlock(given).frame);
-    }),
-  );
+describe("a tail", () => {
+  test("reads back as it was written, in the same order", () => {
+    fc.assert(
+      fc.property(reports, (given) => {
+        const bytes = tailBytes(given);
+        expect(isJsonTail(bytes)).toBe(false);
+        expect(decodeReports(readTail(bytes)).map(plain)).toEqual(given.map(plain));
+      }),
+    );
+  });
+
+  test("of an earlier version is read as it was written", () => {
+    const text =
+      '[["0-2",20,2000,{"loss":0.5,"note":{"a":[1]}}],["1-1",10,1000,{"loss":"NaN"},1,"max"]]';
+    expect(isJsonTail(new Uint8Array([0x5b, 0x5d]))).toBe(true);
+    expect(decodeReports(readJsonTail(text))).toEqual([
+      {
+        ...{ key: "0-2", step: 20, atMs: 2000, rank: 0, aggregation: "mean" },
+        metrics: { loss: 0.5, note: { a: [1] } },
+      },
+      {
+        ...{ key: "1-1", step: 10, atMs: 1000, rank: 1, aggregation: "max" },
+        metrics: { loss: "NaN" },
+      },
+    ]);
+  });
+
+  test("of bytes that end early, or of an unknown form, throws a RangeError", () => {
+    const bytes = tailBytes([
+      { key: "0-1", step: 1, atMs: 1, rank: 0, aggregation: "mean", metrics: { loss: 1 } },
+    ]);
+    for (let end = 0; end < bytes.length; end += 1) {
+      expect(() => decodeReports(readTail(bytes.subarray(0, end)))).toThrow(RangeError);
+    }
+    expect(() => readTail(new Uint8Array([9]))).toThrow(/newer version/);
+  });
+
+  test("of 100 reports of ten float32 takes less than five bytes a point", () => {
+    const many = Array.from({ length: 100 }, (_, n) => ({
+      ...{ key: `0-${n}`, step: n * 10, atMs: 1_700_000_000_000 + n * 250 + (n % 7), rank: 0 },
+      aggregation: "mean" as const,
+      metrics: Object.fromEntries(
+        Array.from({ length: 10 }, (_, i) => [`metric_${i}`, Math.fround(Math.sin(n * (i + 1)))]),
+      ),
+    }));
+    expect(tailBytes(many).length).toBeLessThan(5_000);
+  });
 });
 
 const noKeys = decodeLedger(new Uint8Array());

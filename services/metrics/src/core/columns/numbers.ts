@@ -19,17 +19,30 @@ const integerMax = 2 ** 49;
 
 export function writeNumbers(to: ByteWriter, numbers: ArrayLike<number>): void {
   to.varint(numbers.length);
-  if (all(numbers, isInteger)) writeIntegers(to, numbers);
-  else if (all(numbers, (value) => Object.is(value, numbers[0]))) {
-    to.byte(form.constant);
-    to.float64(at(numbers, 0));
-  } else if (all(numbers, (value) => Object.is(Math.fround(value), value))) {
-    to.byte(form.float32);
-    for (let i = 0; i < numbers.length; i += 1) to.float32(at(numbers, i));
-  } else {
-    to.byte(form.float64);
-    for (let i = 0; i < numbers.length; i += 1) to.float64(at(numbers, i));
+  const shortest = formOf(numbers);
+  if (shortest === form.integers) {
+    writeIntegers(to, numbers);
+    return;
   }
+  to.byte(shortest);
+  if (shortest === form.constant) to.float64(at(numbers, 0));
+  else if (shortest === form.float32) to.float32s(numbers);
+  else to.float64s(numbers);
+}
+
+/** The shortest one that is exact. */
+function formOf(numbers: ArrayLike<number>): (typeof form)[keyof typeof form] {
+  const first = at(numbers, 0);
+  let [integers, same, single] = [true, true, true];
+  for (let i = 0; i < numbers.length && (integers || same || single); i += 1) {
+    const value = at(numbers, i);
+    integers &&= isInteger(value);
+    same &&= Object.is(value, first);
+    single &&= Math.fround(value) === value || Number.isNaN(value);
+  }
+  if (integers) return form.integers;
+  if (same) return form.constant;
+  return single ? form.float32 : form.float64;
 }
 
 export function readNumbers(from: ByteReader): Float64Array {
@@ -92,11 +105,6 @@ function readIntegers(from: ByteReader, numbers: Float64Array): void {
 
 /** The callers stay below the length. */
 const at = (numbers: ArrayLike<number>, index: number): number => numbers[index] ?? Number.NaN;
-
-function all(numbers: ArrayLike<number>, holds: (value: number) => boolean): boolean {
-  for (let i = 0; i < numbers.length; i += 1) if (!holds(at(numbers, i))) return false;
-  return true;
-}
 
 const isInteger = (value: number): boolean =>
   Number.isInteger(value) && Math.abs(value) <= integerMax && !Object.is(value, -0);

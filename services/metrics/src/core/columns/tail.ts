@@ -1,25 +1,58 @@
-/** The tail: the reports of a request as they came, a JSON list each, until compaction makes columns of them. */
-import { type Aggregation, aggregations, type StoredReport } from "./block.ts";
+/**
+ * The tail: the reports of one request and group as one list of bytes, in the order in which they came, until compaction makes
+ * blocks of tails. It is a table's frame and columns, one after the other, as a block has them apart. Earlier versions wrote a
+ * JSON list, whose first byte tells it apart.
+ */
+import { type Encoded, type EncodedColumn, encodeTable, writeColumn, writeFrame } from "./block.ts";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+import { aggregations, type Aggregation, type StoredReport, tableOf } from "./table.ts";
 import type { JsonObject } from "../values.ts";
+
+const version = 1;
+const kinds = ["scalar", "json"] as const;
+
+export function tailBytes(reports: readonly StoredReport[]): Uint8Array {
+  const { frame, columns } = tableOf(reports);
+  const to = new ByteWriter(4_096);
+  to.byte(version);
+  to.sized(() => writeFrame(to, frame));
+  to.varint(columns.length);
+  for (const column of columns) {
+    to.byte(kinds.indexOf(column.kind));
+    to.text(column.name);
+    to.sized(() => writeColumn(to, column, reports.length));
+  }
+  return to.done();
+}
+
+/** Bytes of tailBytes; throws a RangeError for others. */
+export function readTail(bytes: Uint8Array): Encoded {
+  const from = new ByteReader(bytes);
+  if (from.byte() !== version) {
+    throw new RangeError("a tail of an unknown form: a newer version of Trainyard wrote it");
+  }
+  const frame = from.sized();
+  const columns = Array.from({ length: from.varint() }, (): EncodedColumn => {
+    const kind = kinds[from.byte()];
+    if (kind === undefined) throw new RangeError("a tail has a column of an unknown kind");
+    return { kind, name: from.text(), body: from.sized() };
+  });
+  return { frame, columns };
+}
+
+/** Of a tail that an earlier version wrote. */
+export const isJsonTail = (bytes: Uint8Array): boolean => bytes[0] === "[".charCodeAt(0);
 
 type Line = [key: string, step: number, atMs: number, metrics: JsonObject, ...([] | Beside)];
 type Beside = [rank: number, aggregation: Aggregation];
 
-/** Of reports whose metrics JSON can say. Written at once: a call for each would take twice as long. */
-export function tailText(reports: readonly StoredReport[]): string {
-  return JSON.stringify(reports.map(lineOf));
-}
-
-function lineOf({ key, step, atMs, rank, aggregation, metrics }: StoredReport): Line {
-  return rank === 0 && aggregation === "mean"
-    ? [key, step, atMs, metrics]
-    : [key, step, atMs, metrics, rank, aggregation];
-}
-
-/** A text of tailText. */
-export function readTail(text: string): readonly StoredReport[] {
-  const lines = JSON.parse(text) as readonly Line[]; // Written by tailText.
-  return lines.map(([key, step, atMs, metrics, rank = 0, aggregation = aggregations[0]]) => {
-    return { key, step, atMs, rank, aggregation, metrics };
-  });
+/** `text`: the bytes of such a tail, which are UTF-8. */
+export function readJsonTail(text: string): Encoded {
+  const lines = JSON.parse(text) as readonly Line[]; // Written by an earlier version.
+  const reports = lines.map(
+    ([key, step, atMs, metrics, rank = 0, aggregation = aggregations[0]]): StoredReport => {
+      return { key, step, atMs, rank, aggregation, metrics };
+    },
+  );
+  return encodeTable(tableOf(reports));
 }

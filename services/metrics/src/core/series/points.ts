@@ -2,7 +2,7 @@
  * The points of one metric of one trial in one order, whatever parts they are stored in: by run, then step, time, rank and
  * number of the key. So an answer made of them is the same before and after compaction, and on every replica.
  */
-import { type Aggregation, aggregations } from "../columns/block.ts";
+import { type Aggregation, aggregations } from "../columns/table.ts";
 
 /** Points of one run from one part; all lists are equally long. */
 export type Chunk = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Aggregation, aggregations } from "../columns/block.ts";
+import { type Aggregation, aggregations } from "../columns/table.ts";
 import { bucketsOf } from "./buckets.ts";
 import { type Chunk, joinPoints, pointsOf } from "./points.ts";
 
