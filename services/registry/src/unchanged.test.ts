@@ -234,11 +234,17 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   expect(await plan("123456")).toMatchObject(told);
   expect(await send("123456", "1234")).toBe(1);
   expect(await program.head(key)).toMatchObject({ bytes: 6 });
-  const absent = [PlanTensorBoardSchema, { trial, run: 1, files: digested({ b: "1" }) }] as const;
+  const absent = [
+    PlanTensorBoardSchema,
+    { trial, run: 1, files: digested({ b: "1" }), beginnings: [] },
+  ] as const;
   expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
     reply: { files: [{ path: "b", parts: [{ bytes: 1 }] }] },
   });
-  const later = [PlanTensorBoardSchema, { trial, run: 3, files: digested({ a: "1" }) }] as const;
+  const later = [
+    PlanTensorBoardSchema,
+    { trial, run: 3, files: digested({ a: "1" }), beginnings: [] },
+  ] as const;
   expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
     rejection: { rejected: "run_not_found" },
   });
