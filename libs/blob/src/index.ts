@@ -27,6 +27,7 @@ export type {
   Claim,
   FileDigests,
   CopyResult,
+  ObjectHead,
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";

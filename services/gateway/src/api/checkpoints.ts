@@ -151,10 +151,10 @@ async function planUpload(
 
 async function planTensorBoard(
   backend: Backend,
-  { run: ownId, files }: RequestOf<"planTensorBoard">,
+  { run: ownId, files, beginnings }: RequestOf<"planTensorBoard">,
   context: RequestContext,
 ) {
-  const message = { ...ownRun(ownId, context), files };
+  const message = { ...ownRun(ownId, context), files, beginnings };
   return backend.command("registry", PlanTensorBoardSchema, message, FileUploadsSchema, context);
 }
 

@@ -39,7 +39,7 @@ export async function planUpload(
   if (isRejection(own)) return own;
   if (own.state.status === "completed") {
     // Nothing may take the place of its files.
-    return { files: request.files.map(({ path }) => ({ path, parts: [] })) };
+    return { files: request.files.map(({ path }) => ({ path, parts: [], storedBytes: 0 })) };
   }
   const refusal = notUsable(own.state) ?? (await refusalOfRun(deps, request));
   if (refusal !== null) return refusal;
@@ -108,7 +108,8 @@ export class Planning {
     const there = await this.#listed(checkpoint);
     const planning = inLanes(entries, registryLimits.objectsAtOnce, async (entry) => {
       const key = checkpointKey(checkpoint, entry.path);
-      return { path: entry.path, parts: await this.#missing(key, entry, there.has(key)) };
+      const parts = await this.#missing(key, entry, there.has(key));
+      return { path: entry.path, parts, storedBytes: 0 };
     });
     // Where it is given up, nobody waits for it any more.
     planning.catch(() => undefined);
