@@ -12,7 +12,7 @@ export const types: Gate = {
     const projects = files.filter((file) => /(^|\/)tsconfig\.json$/.test(file));
     const { code, output } = await runTool("tsc", ["-b", ...projects]);
     const checked = new Set(projects.flatMap((project) => filesOf(join(root, project))));
-    const sources = repositoryFiles().filter((file) => file.endsWith(".ts"));
+    const sources = repositoryFiles().filter((file) => /\.tsx?$/.test(file));
     const unchecked = sources.filter((file) => !checked.has(file));
     const left = unchecked.map(
       (file) => `${file} belongs to no project: no tsconfig.json lists it`,

@@ -12,6 +12,7 @@ import {
   homeFolder,
   logOf,
   prepareHome,
+  requireCheckout,
   removeHome,
 } from "./home/home.ts";
 import { inheritedEnvironment } from "./processes/inherited-environment.ts";
@@ -55,6 +56,7 @@ export async function clusterUp(options: UpOptions = {}): Promise<UpResult> {
     return { cluster: await untilReady(home, null, options.onProgress), alreadyUp: true };
   }
   if (running !== null) await untilGone(home);
+  requireCheckout();
   prepareHome(home);
   const launched = await startSupervisor(
     home,

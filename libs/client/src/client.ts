@@ -24,7 +24,8 @@ import { isAway, isBusy, type Patience, patiently } from "./patience.ts";
 export type ClientOptions = {
   /** http://127.0.0.1:8080 */
   readonly url: string;
-  readonly token: string;
+  /** Absent in a browser, whose session cookie says who calls. */
+  readonly token?: string;
   /** Default: the system's. */
   readonly clock?: Clock;
 };
@@ -52,7 +53,7 @@ const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
 
 export class Client {
   readonly #url: string;
-  readonly #token: string;
+  readonly #token: string | undefined;
   readonly #clock: Clock;
 
   constructor(options: ClientOptions) {
@@ -150,7 +151,7 @@ export class Client {
     const response = await this.#fetch(`${this.#url}${path}${query}`, {
       method: route.method,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
         ...(route.hasBody ? { "content-type": "application/json" } : {}),
         ...(options.idempotencyKey === undefined
           ? {}

@@ -1,2 +1,3 @@
 export { ApiError, Unreachable } from "./api-error.ts";
 export { type CallOptions, Client, type ClientOptions, type StreamedMessage } from "./client.ts";
+export { isAway } from "./patience.ts";

@@ -28,11 +28,13 @@ export {
 } from "./service/connections.ts";
 export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
 export { refusalOfPlace, refusalOfWorkspace } from "./places.ts";
+export { experimentLife } from "./experiment-life.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export { EventFeed } from "./history/event-feed.ts";
+export { streamEvents } from "./history/stream-events.ts";
 export {
   type CommitIdentity,
   CommitRefused,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { ApiError, Unreachable } from "@trainyard/client";
 import { ClusterError } from "@trainyard/local-cluster/cluster-error";
 import { Command, CommanderError, Option } from "commander";
@@ -20,9 +21,15 @@ import { Failure, UsageError } from "./usage-error.ts";
 /** 0 done; 1 failed, or not completed, or out of reach; 2 wrong usage or input. */
 type ExitCode = 0 | 1 | 2;
 
+/** Of this command line; `yard version` asks the cluster for its own. */
+const { version } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+) as { readonly version: string };
+
 function createProgram(): Command {
   const program = new Command("yard")
     .description("Trainyard from the command line")
+    .version(version, "-V, --version", "print the version of this command line")
     .addOption(
       new Option("-o, --output <format>", "what goes to stdout")
         .choices(["table", "json"])

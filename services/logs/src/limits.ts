@@ -53,8 +53,6 @@ export const logsLimits = {
   linesPerRemovalMax: 5_000,
   /** Between two looks at what is to be removed. */
   retentionLookMs: 5 * 60_000,
-  /** Of an experiment's stream, which has one for each time that it is paused or activated. */
-  eventsRead: 10_000,
   /** A text that is searched for: a pattern of any length would be compared with every line. */
   containsCharactersMax: 1_000,
 } as const;

@@ -74,8 +74,6 @@ export const metricsLimits = {
   blocksPerRemovalMax: 50,
   /** Between two looks at what is to be removed: days are what is counted. */
   retentionLookMs: 6 * 3_600_000,
-  /** Of an experiment's stream, which has one for each time that it is paused or activated. */
-  eventsRead: 10_000,
   /** Points that one answer is made of, for each trial: some 60 bytes each while they are put in order. */
   seriesPointsMax: 5_000_000,
   /** Blocks read at once: some MiB of one metric. */

@@ -166,3 +166,26 @@ test("a trial of an experiment whose number begins alike keeps its points", asyn
   expect(await left(trial)).toEqual([]);
   expect(await left(alike)).toHaveLength(4);
 });
+
+test("points rest while a deletion may be taken back, and while an experiment that was continued runs", async () => {
+  const [deleted, continued] = [
+    await newTrial({ metric_retention_days: 0 }),
+    await newTrial({ metric_retention_days: 0 }),
+  ];
+  for (const trial of [deleted, continued]) {
+    await send(trial, reportsOf(1));
+    await ends(trial);
+  }
+  const streamOf = (trial: string) => `experiment-${trial.split(".")[0]}`;
+  const grace = { graceEndMs: 1, reason: "" };
+  await metrics.stage.tell(streamOf(deleted), { type: "ExperimentDeletionRequested", data: grace });
+  const again = { continuation: 1, request: "" };
+  await metrics.stage.tell(streamOf(continued), { type: "ExperimentContinued", data: again });
+  aheadMs = dayMs;
+  await sweep();
+  expect([await left(deleted), await left(continued)]).toEqual([everything, everything]);
+  await metrics.stage.tell(streamOf(deleted), { type: "ExperimentDeletionUndone", data: {} });
+  await ends(continued);
+  await sweep();
+  expect([await left(deleted), await left(continued)]).toEqual([[], []]);
+});

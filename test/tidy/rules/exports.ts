@@ -1,7 +1,11 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
 /** A tool loads the default export of these. */
-const askedFor = new Set(["vitest.config.ts", "scripts/lib/knip-count.ts"]);
+const askedFor = new Set([
+  "vitest.config.ts",
+  "services/web/vite.config.ts",
+  "scripts/lib/knip-count.ts",
+]);
 
 export const namedExports: Rule = {
   name: "exports are named one by one",

@@ -1,10 +1,27 @@
-import { chmodSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { readText, writeAtomically } from "./atomic-file.ts";
 import { ClusterError, errorCode } from "../cluster-error.ts";
 
 /** The folder of the checkout that this file lies in. */
 export const checkout = resolve(import.meta.dirname, "../../../..");
+
+/** The embedded cluster starts the services of a checkout; installed packages have none beside them. */
+export function requireCheckout(): void {
+  if (existsSync(join(checkout, "pnpm-workspace.yaml"))) return;
+  throw new ClusterError(
+    "no_checkout",
+    "The embedded cluster runs from a checkout of Trainyard: clone it and run npm start there. To use a cluster that runs, set TRAINYARD_URL and TRAINYARD_TOKEN.",
+  );
+}
 
 /** Where everything of one embedded cluster lies. */
 export type Home = {

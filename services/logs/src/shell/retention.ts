@@ -3,11 +3,10 @@
  * the cluster where it says nothing; and the oldest of one that has more bytes than the cluster keeps, while it runs too. Each
  * replica looks, and removing twice changes nothing. What was removed is counted, for readers to be told.
  */
-import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
-import { type Clock, streamName } from "@trainyard/kernel";
-import { EffectLoop, isDatabaseAway, type Logger } from "@trainyard/runtime";
+import type { Clock } from "@trainyard/kernel";
+import { EffectLoop, experimentLife, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
 import type { KeptLines, KeptTable } from "./kept-table.ts";
 
@@ -83,24 +82,10 @@ export class Retention {
   /** over: it has ended and its days are over, or it is deleted. resting: its deletion may be taken back. */
   async #lifeOf(experiment: string): Promise<"kept" | "resting" | "over"> {
     const { log, clock, settings } = this.#deps;
-    let days = settings.retentionDays;
-    let endedMs: number | null = null;
-    let isResting = false;
-    const events = await log.read(streamName("experiment", experiment), 0, logsLimits.eventsRead);
-    for (const stored of events) {
-      const event = decodeEvent(stored);
-      if (event.type === "ExperimentCreated") {
-        const { log_retention_days } = recordedConfig(event.data.config).retention_policy;
-        days = log_retention_days ?? days;
-      }
-      // It may be archived and described afterwards.
-      if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
-      if (event.type === "ExperimentContinued") endedMs = null;
-      if (event.type === "ExperimentDeletionRequested") isResting = true;
-      if (event.type === "ExperimentDeletionUndone") isResting = false;
-      if (event.type === "ExperimentDeleted") return "over";
-    }
-    if (isResting) return "resting";
+    const { config, endedMs, deletion } = await experimentLife(log, experiment);
+    if (deletion !== "none") return deletion === "done" ? "over" : "resting";
+    const days =
+      recordedConfig(config).retention_policy.log_retention_days ?? settings.retentionDays;
     const isOver = days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
     return isOver ? "over" : "kept";
   }

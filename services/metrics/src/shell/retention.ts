@@ -2,11 +2,10 @@
  * Removes what an experiment measured once it has ended for as many days as its configuration says for the group, or the
  * cluster where it says nothing. Removing twice changes nothing. A report that is repeated afterwards is known by its key.
  */
-import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
-import { type Clock, streamName } from "@trainyard/kernel";
-import { EffectLoop, isDatabaseAway, type Logger } from "@trainyard/runtime";
+import type { Clock } from "@trainyard/kernel";
+import { EffectLoop, experimentLife, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { dueGroups, type MetricRetention } from "../core/retention.ts";
 import { metricsLimits } from "../limits.ts";
@@ -51,16 +50,10 @@ export class Retention {
 
   async #sweepOne(experiment: string, signal: AbortSignal): Promise<number> {
     const { log, pool, clock, retentionDays } = this.#deps;
-    let policy: MetricRetention = { days: retentionDays, byGroup: {} };
-    let endedMs: number | null = null;
-    const { eventsRead } = metricsLimits;
-    for (const stored of await log.read(streamName("experiment", experiment), 0, eventsRead)) {
-      const event = decodeEvent(stored);
-      if (event.type === "ExperimentCreated") policy = policyOf(event.data.config, retentionDays);
-      // It may be archived and described afterwards.
-      if (event.type === "ExperimentEnded") endedMs = stored.timeMs;
-    }
-    const due = endedMs === null ? null : dueGroups(policy, endedMs, clock.nowMs());
+    const { config, endedMs, deletion } = await experimentLife(log, experiment);
+    // A deletion may be taken back, and `purge` removes what is deleted for good.
+    if (endedMs === null || deletion !== "none") return 0;
+    const due = dueGroups(policyOf(config, retentionDays), endedMs, clock.nowMs());
     return due === null ? 0 : removeGroups(pool, experiment, due, signal);
   }
 }

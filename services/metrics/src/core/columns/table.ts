@@ -219,7 +219,7 @@ const valueList = (
   kind: TableColumn["kind"],
   length: number,
 ): { [index: number]: unknown } & ArrayLike<JsonObject[string]> =>
-  kind === "scalar" ? new Float64Array(length) : Array.from({ length });
+  kind === "scalar" ? new Float64Array(length) : Array.from<JsonObject[string]>({ length });
 
 function joinFrames(frames: readonly Frame[]): Frame {
   const prefixes = new Map<string, number>();

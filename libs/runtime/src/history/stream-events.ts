@@ -1,0 +1,15 @@
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { runtimeLimits } from "../limits.ts";
+
+/** All events of a stream in order, read in pages. */
+export async function* streamEvents(
+  log: Pick<EventLog, "read">,
+  stream: string,
+): AsyncGenerator<StoredEvent> {
+  for (let version = 0; ; ) {
+    const page = await log.read(stream, version, runtimeLimits.pageEvents);
+    yield* page;
+    if (page.length < runtimeLimits.pageEvents) return;
+    version = page.at(-1)?.version ?? version;
+  }
+}

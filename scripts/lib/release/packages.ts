@@ -1,0 +1,162 @@
+/** The npm packages of a release: a tarball each, whose bytes depend on the commit alone. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFile, cp } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { create } from "tar";
+import { parse } from "yaml";
+import { root } from "../root.ts";
+import { compiled, withCompiledNames } from "./compile.ts";
+
+type Names = Readonly<Record<string, string>>;
+
+export type Manifest = {
+  readonly name: string;
+  readonly exports?: Names;
+  readonly dependencies?: Names;
+};
+
+export type Package = { readonly folder: string; readonly manifest: Manifest };
+
+/** Tests and their servers stay at home. */
+const isTest = (path: string): boolean =>
+  /\.test\.tsx?$|(^|\/)(testing|fixtures|contract)(\/|\.ts$)/.test(path);
+const unpublished = new Set(["@trainyard/testing", "@trainyard/web"]);
+
+/** Every lib and service, and the embedded cluster, which the command line starts. */
+export function packagesToPublish(files: readonly string[]): readonly Package[] {
+  return files
+    .filter((file) => /^(libs\/[^/]+|services\/[^/]+|deploy\/local)\/package\.json$/.test(file))
+    .map((file) => ({
+      folder: dirname(file),
+      manifest: JSON.parse(readFileSync(join(root, file), "utf8")) as Manifest,
+    }))
+    .filter(({ manifest }) => !unpublished.has(manifest.name));
+}
+
+/** Versions of packages of others, as the workspace pins them. */
+export function catalog(): Names {
+  const workspace = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8")) as {
+    readonly catalog: Names;
+  };
+  return workspace.catalog;
+}
+
+/** package.json as it is published: versions instead of the workspace's words, no exports of tests. */
+export function publishedManifest(
+  { folder, manifest }: Package,
+  version: string,
+  pinned: Names,
+): object {
+  const isLib = folder.startsWith("libs/");
+  const exported = Object.entries(manifest.exports ?? {}).filter(([, path]) => !isTest(path));
+  const bin = programOf(folder);
+  return {
+    name: manifest.name,
+    version,
+    license: "Apache-2.0",
+    type: "module",
+    engines: { node: ">=24" },
+    exports: {
+      ...Object.fromEntries(exported.map(([name, path]) => [name, exportOf(path, isLib)])),
+      "./package.json": "./package.json",
+    },
+    ...(bin === null ? {} : { bin }),
+    dependencies: Object.fromEntries(
+      Object.entries(manifest.dependencies ?? {}).map(([name, wanted]) => [
+        name,
+        wanted.startsWith("workspace:") ? version : versionOf(name, pinned),
+      ]),
+    ),
+  };
+}
+
+const exportOf = (path: string, isLib: boolean): object | string => {
+  const script = path.replace(/\.ts$/, ".js");
+  return isLib ? { types: path.replace(/\.ts$/, ".d.ts"), default: script } : script;
+};
+
+function versionOf(name: string, pinned: Names): string {
+  const version = pinned[name];
+  if (version === undefined) throw new Error(`${name} is not in the catalog of the workspace`);
+  return version;
+}
+
+/** `yard`, and `trainyard-gateway` of a service. */
+function programOf(folder: string): Names | null {
+  if (!existsSync(join(root, folder, "src", "main.ts"))) return null;
+  const name = folder.replace(/^services\//, "");
+  return { [name === "cli" ? "yard" : `trainyard-${name}`]: "./src/main.js" };
+}
+
+/** Writes the package below `stage` and its tarball into `out`; returns the tarball's name. */
+export async function pack(
+  one: Package,
+  { version, pinned, stage, out }: PackOptions,
+): Promise<string> {
+  const folder = join(stage, one.folder);
+  for (const file of filesOf(join(root, one.folder))) {
+    const target = join(folder, file);
+    mkdirSync(dirname(target), { recursive: true });
+    await write(join(root, one.folder, file), target, one.folder);
+  }
+  await copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
+  const manifest = publishedManifest(one, version, pinned);
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  const name = `${one.manifest.name.replace(/^@/, "").replace("/", "-")}-${version}.tgz`;
+  await makeTarball(folder, join(out, name));
+  return name;
+}
+
+export type PackOptions = {
+  readonly version: string;
+  readonly pinned: Names;
+  /** A folder of the release's own, where packages are put together. */
+  readonly stage: string;
+  readonly out: string;
+};
+
+/** README, migrations and sources, without tests; from the commit, so nothing that is ignored. */
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((file) => /^(README\.md$|migrations\/|src\/)/.test(file))
+    .filter((file) => !isTest(file) && !file.endsWith("tsconfig.json"))
+    .sort();
+}
+
+async function write(source: string, target: string, folder: string): Promise<void> {
+  if (!source.endsWith(".ts")) return cp(source, target);
+  const script = target.replace(/\.ts$/, ".js");
+  const text = compiled(readFileSync(source, "utf8"));
+  const isProgram = source === join(root, folder, "src", "main.ts");
+  writeFileSync(script, isProgram ? `#!/usr/bin/env node\n${text}` : text, {
+    mode: isProgram ? 0o755 : 0o644,
+  });
+  if (!folder.startsWith("libs/")) return;
+  const declared = join(root, ".cache", "types", relative(root, source).replace("/src/", "/"));
+  const declarations = declared.replace(/\.ts$/, ".d.ts");
+  writeFileSync(
+    target.replace(/\.ts$/, ".d.ts"),
+    withCompiledNames(readFileSync(declarations, "utf8")),
+  );
+}
+
+/** The same bytes from the same files: names in order, no times, no owners. */
+async function makeTarball(folder: string, file: string): Promise<void> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+  await create(
+    {
+      file,
+      cwd: folder,
+      gzip: { level: 9 },
+      portable: true,
+      mtime: new Date(0),
+      prefix: "package",
+    },
+    names,
+  );
+}

@@ -1,0 +1,37 @@
+import { Check, Copy } from "lucide-react";
+import { type JSX, type ReactNode, useState } from "react";
+import { Button } from "./button.tsx";
+import styles from "./empty-state.module.css";
+
+type Props = {
+  /** What is not there: a sentence. */
+  readonly title: string;
+  /** Why, or what would be shown here. */
+  readonly children?: ReactNode;
+  /** The command that fills it. */
+  readonly command?: string;
+};
+
+export function EmptyState({ title, children, command }: Props): JSX.Element {
+  return (
+    <div className={styles["empty"]}>
+      <p className={styles["title"]}>{title}</p>
+      {children !== undefined && <div className={styles["text"]}>{children}</div>}
+      {command !== undefined && <Command text={command} />}
+    </div>
+  );
+}
+
+/** A command line with a button that copies it. */
+export function Command({ text }: { readonly text: string }): JSX.Element {
+  const [copied, setCopied] = useState(false);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  return (
+    <div className={styles["command"]}>
+      <code>{text}</code>
+      <Button look="plain" onClick={copy} aria-label={copied ? "Copied" : "Copy the command"}>
+        {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { CircleAlert } from "lucide-react";
+import type { JSX } from "react";
+import { Button } from "./button.tsx";
+import styles from "./error-note.module.css";
+import { shownError } from "./problem.ts";
+
+type Props = {
+  /** Anything that a call threw. */
+  readonly error: unknown;
+  /** Offers to try again. */
+  readonly onRetry?: () => void;
+};
+
+/** What went wrong, as a sentence, and what to do. */
+export function ErrorNote({ error, onRetry }: Props): JSX.Element {
+  const { what, todo, parts } = shownError(error);
+  return (
+    <div role="alert" className={styles["note"]}>
+      <CircleAlert size={16} aria-hidden />
+      <div>
+        <p>
+          {what} {todo}
+        </p>
+        {parts.length > 0 && (
+          <ul>
+            {parts.map(({ path, detail }) => (
+              <li key={`${path} ${detail}`}>
+                <code>{path}</code> {detail}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import { X } from "lucide-react";
+import type { JSX, ReactNode } from "react";
+import { Button } from "./button.tsx";
+import styles from "./inspector.module.css";
+
+type Props = {
+  readonly title: ReactNode;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+};
+
+/** What is known of the selected thing, at the right of the page: selecting never leaves the page. */
+export function Inspector({ title, onClose, children }: Props): JSX.Element {
+  return (
+    <aside className={styles["inspector"]} aria-label="Inspector">
+      <header className={styles["header"]}>
+        <h2>{title}</h2>
+        <Button look="plain" aria-label="Close the inspector" onClick={onClose}>
+          <X size={16} aria-hidden />
+        </Button>
+      </header>
+      <div className={styles["body"]}>{children}</div>
+    </aside>
+  );
+}
+
+type Facts = readonly (readonly [name: string, value: ReactNode])[];
+
+/** Names and values, one a line; empty values are left out. */
+export function FactList({ facts }: { readonly facts: Facts }): JSX.Element {
+  const shown = facts.filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  return (
+    <dl className={styles["facts"]}>
+      {shown.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

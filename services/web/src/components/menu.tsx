@@ -1,0 +1,61 @@
+import { DropdownMenu } from "radix-ui";
+import type { JSX, ReactElement, ReactNode } from "react";
+import styles from "./menu.module.css";
+
+export type MenuItem = {
+  readonly title: string;
+  readonly onSelect: () => void;
+  readonly icon?: ReactNode;
+  /** The key that does the same. */
+  readonly keys?: string;
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  /** Of a choice: whether it is the chosen one. */
+  readonly checked?: boolean;
+};
+
+type Props = {
+  /** The button that opens it. */
+  readonly trigger: ReactElement;
+  /** Groups of items, with a line between them. */
+  readonly groups: readonly (readonly MenuItem[])[];
+  readonly align?: "start" | "end";
+};
+
+export function Menu({ trigger, groups, align = "start" }: Props): JSX.Element {
+  const shown = groups.filter((items) => items.length > 0);
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className={styles["menu"]} align={align} sideOffset={4}>
+          {shown.map((items, at) => (
+            <DropdownMenu.Group key={items[0]?.title ?? at} className={styles["group"]}>
+              {items.map((item) => (
+                <Item key={item.title} {...item} />
+              ))}
+            </DropdownMenu.Group>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+function Item(item: MenuItem): JSX.Element {
+  const { title, onSelect, icon, keys, danger = false, disabled = false, checked } = item;
+  const shared = { className: styles["item"], disabled, onSelect, "data-danger": danger };
+  const content = (
+    <>
+      <span className={styles["icon"]}>{checked === true ? "✓" : icon}</span>
+      {title}
+      {keys !== undefined && <kbd className={styles["keys"]}>{keys}</kbd>}
+    </>
+  );
+  if (checked === undefined) return <DropdownMenu.Item {...shared}>{content}</DropdownMenu.Item>;
+  return (
+    <DropdownMenu.CheckboxItem {...shared} checked={checked}>
+      {content}
+    </DropdownMenu.CheckboxItem>
+  );
+}

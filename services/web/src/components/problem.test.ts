@@ -1,0 +1,24 @@
+import { ApiError, Unreachable } from "@trainyard/client";
+import { expect, test } from "vitest";
+import { filterFault, shownError } from "./problem.ts";
+
+const problem = (status: number, code: string, detail: string) =>
+  new ApiError({ type: "", title: "", status, detail, instance: "", code, errors: [] });
+
+test("a problem is shown as a sentence with what to do", () => {
+  const stale = shownError(problem(412, "stale_revision", "experiment 12 has changed"));
+  expect(stale.what).toBe("Experiment 12 has changed.");
+  expect(stale.todo).toContain("load it again");
+  expect(shownError(problem(500, "internal", "request r1 failed")).todo).not.toBe("");
+});
+
+test("a platform that is away is said, with the command that looks at it", () => {
+  expect(shownError(new Unreachable("no answer")).todo).toContain("yard cluster status");
+});
+
+test("a refused filter has the column and the sentence of its fault", () => {
+  const refused = problem(400, "invalid_filter", 'filter, column 9: "x" is no field');
+  expect(filterFault(refused)).toEqual({ column: 9, detail: '"x" is no field.' });
+  expect(filterFault(problem(400, "invalid_filter", "order_by names no field"))?.column).toBe(1);
+  expect(filterFault(problem(503, "busy", "busy"))).toBeNull();
+});

@@ -1,0 +1,135 @@
+import { ArrowDown, ArrowUp, Pin } from "lucide-react";
+import { type JSX, useState } from "react";
+import { Button } from "../button.tsx";
+import { Dialog } from "../dialog.tsx";
+import { Field } from "../field.tsx";
+import {
+  type Column,
+  type ColumnChoice,
+  type ColumnLayout,
+  withMoved,
+  withPinned,
+  withShown,
+  withWidth,
+} from "./columns.ts";
+import styles from "./columns-dialog.module.css";
+
+type Props<Row> = {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly columns: readonly Column<Row>[];
+  readonly layout: ColumnLayout;
+  readonly onLayout: (layout: ColumnLayout) => void;
+  /** The layout that "Reset" returns to. */
+  readonly initial: ColumnLayout;
+};
+
+/** Chooses columns, their order, their widths and which are pinned: everything by keyboard too. */
+export function ColumnsDialog<Row>(props: Props<Row>): JSX.Element {
+  const { open, onClose, columns, layout, onLayout, initial } = props;
+  const [search, setSearch] = useState("");
+  const hidden = columns.filter(
+    ({ id, title }) =>
+      !layout.some((choice) => choice.id === id) &&
+      `${title} ${id}`.toLowerCase().includes(search.toLowerCase()),
+  );
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Columns"
+      actions={
+        <>
+          <Button onClick={() => onLayout(initial)}>Reset</Button>
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <ul className={styles["list"]} aria-label="Shown columns">
+        {layout.map((choice) => (
+          <Shown key={choice.id} {...props} choice={choice} />
+        ))}
+      </ul>
+      <Field
+        label="Add a column"
+        placeholder="name of a field, hyperparameter or metric"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+      <ul className={styles["list"]} aria-label="Hidden columns">
+        {hidden.slice(0, 100).map(({ id, title }) => (
+          <li key={id}>
+            <label className={styles["name"]}>
+              <input
+                type="checkbox"
+                checked={false}
+                onChange={() => onLayout(withShown(layout, id, true))}
+              />
+              {title}
+            </label>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+function Shown<Row>({
+  columns,
+  layout,
+  onLayout,
+  choice,
+}: Props<Row> & { readonly choice: ColumnChoice }): JSX.Element | null {
+  const { id, width, pinned = false } = choice;
+  const column = columns.find((one) => one.id === id);
+  if (column === undefined) return null;
+  const { title } = column;
+  return (
+    <li>
+      <label className={styles["name"]}>
+        <input
+          type="checkbox"
+          checked
+          disabled={layout.length === 1}
+          onChange={() => onLayout(withShown(layout, id, false))}
+        />
+        {title}
+      </label>
+      <input
+        type="number"
+        className={styles["width"]}
+        aria-label={`Width of ${title} in pixels`}
+        min={48}
+        max={1000}
+        step={20}
+        value={width ?? column.width}
+        onChange={(event) => onLayout(withWidth(layout, id, Number(event.target.value)))}
+      />
+      <Button
+        look="plain"
+        aria-label={`Pin ${title} to the left`}
+        aria-pressed={pinned}
+        className={styles["pin"]}
+        onClick={() => onLayout(withPinned(layout, id, !pinned))}
+      >
+        <Pin size={14} aria-hidden />
+      </Button>
+      <Button
+        look="plain"
+        aria-label={`Move ${title} up`}
+        onClick={() => onLayout(withMoved(layout, id, -1))}
+      >
+        <ArrowUp size={14} aria-hidden />
+      </Button>
+      <Button
+        look="plain"
+        aria-label={`Move ${title} down`}
+        onClick={() => onLayout(withMoved(layout, id, 1))}
+      >
+        <ArrowDown size={14} aria-hidden />
+      </Button>
+    </li>
+  );
+}

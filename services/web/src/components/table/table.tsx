@@ -1,0 +1,211 @@
+/**
+ * A grid of rows of one height, of which only those in view are in the document. The focus is on the grid; the row that
+ * keys move is its active descendant. Rows come by pages: `onEnd` is called when the last ones come into view.
+ */
+import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
+import {
+  type JSX,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
+import {
+  type Column,
+  type ColumnLayout,
+  type PlacedColumn,
+  placeColumns,
+  widthOf,
+} from "./columns.ts";
+import { HeaderRow } from "./header-row.tsx";
+import { BodyRow } from "./body-row.tsx";
+import { movedTo, noSelection, type Selection, toggled, withRange } from "./selection.ts";
+import type { Sort } from "./sort.ts";
+import styles from "./table.module.css";
+
+export type TableProps<Row> = {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly layout: ColumnLayout;
+  /** Called for a column whose width was dragged. */
+  readonly onLayout?: (layout: ColumnLayout) => void;
+  readonly rows: readonly Row[];
+  readonly idOf: (row: Row) => string;
+  /** The number of rows of the whole list; absent while it is unknown. */
+  readonly total?: number | undefined;
+  /** The last rows are in view: load more, if there are more. */
+  readonly onEnd?: () => void;
+  readonly sort?: Sort | null;
+  readonly onSort?: (field: string) => void;
+  readonly selection?: Selection;
+  /** Without it rows cannot be selected. */
+  readonly onSelect?: (selection: Selection) => void;
+  /** Enter, or a double click. */
+  readonly onOpen?: (row: Row) => void;
+  /** A click, or the keyboard has come to the row: for an inspector. */
+  readonly onActive?: (row: Row) => void;
+  /** The row that the inspector shows. */
+  readonly activeId?: string | undefined;
+  readonly compact?: boolean;
+  /** In the place of rows when there are none. */
+  readonly empty?: ReactNode;
+  /** Takes the focus when it appears. */
+  readonly autoFocus?: boolean;
+};
+
+const checkWidth = 32;
+const headerHeight = 32;
+
+export function Table<Row>(props: TableProps<Row>): JSX.Element {
+  const { columns, layout, rows, total, compact = false } = props;
+  const { onSelect, onEnd, autoFocus = false } = props;
+  const grid = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const from = onSelect === undefined ? 0 : checkWidth;
+  const placed = placeColumns(columns, layout, from);
+  const height = compact ? 28 : 32;
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => grid.current,
+    estimateSize: () => height,
+    overscan: 8,
+    scrollPaddingStart: headerHeight,
+    getItemKey: (index) => idAt(props, index),
+  });
+  useEffect(() => virtual.measure(), [height, virtual]);
+  useEffect(() => {
+    if (autoFocus) grid.current?.focus({ preventScroll: true });
+  }, [autoFocus]);
+
+  const keys = useKeys(props, virtual, height);
+  const { active } = keys;
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (last >= rows.length - 20) onEnd?.();
+  }, [last, rows.length, onEnd]);
+
+  const size = { width: widthOf(placed, from), height: virtual.getTotalSize() };
+  return (
+    <div
+      ref={grid}
+      role="grid"
+      tabIndex={0}
+      className={styles["grid"]}
+      aria-label={props.label}
+      aria-rowcount={total === undefined ? -1 : total + 1}
+      aria-colcount={placed.length + Number(onSelect !== undefined)}
+      aria-multiselectable={onSelect !== undefined}
+      aria-activedescendant={
+        shown.some(({ index }) => index === active) ? `${id}-${active}` : undefined
+      }
+      onKeyDown={keys.onKeyDown}
+    >
+      <HeaderRow {...props} placed={placed} width={size.width} />
+      <div role="rowgroup" className={styles["body"]} style={size}>
+        <Rows
+          {...props}
+          {...{ id, placed, active, height, keys }}
+          width={size.width}
+          shown={shown}
+        />
+      </div>
+      {rows.length === 0 && props.empty}
+    </div>
+  );
+}
+
+type RowsProps<Row> = TableProps<Row> & {
+  readonly id: string;
+  readonly placed: readonly PlacedColumn<Row>[];
+  readonly active: number;
+  readonly height: number;
+  readonly width: number;
+  readonly keys: Pick<ReturnType<typeof useKeys>, "press" | "check">;
+  readonly shown: readonly VirtualItem[];
+};
+
+function Rows<Row>(props: RowsProps<Row>): readonly (JSX.Element | null)[] {
+  const { rows, idOf, selection = noSelection, onSelect, onOpen, keys } = props;
+  const { id, placed, active, height, width, shown } = props;
+  return shown.map(({ index, start }) => {
+    const row = rows[index];
+    if (row === undefined) return null;
+    const own = idOf(row);
+    return (
+      <BodyRow
+        key={own}
+        elementId={`${id}-${index}`}
+        {...{ row, index, height, width, placed }}
+        top={start}
+        active={index === active}
+        selected={selection.has(own)}
+        selectable={onSelect !== undefined}
+        onPress={(shift) => keys.press(index, shift)}
+        onCheck={(shift) => keys.check(index, shift)}
+        {...(onOpen === undefined ? {} : { onOpen })}
+      />
+    );
+  });
+}
+
+const idAt = <Row,>({ rows, idOf }: TableProps<Row>, index: number): string | number => {
+  const row = rows[index];
+  return row === undefined ? index : idOf(row);
+};
+
+/** Moving, selecting and opening: by keys, and by the pointer. */
+function useKeys<Row>(
+  props: TableProps<Row>,
+  virtual: Virtualizer<HTMLDivElement, Element>,
+  height: number,
+) {
+  const { rows, idOf, selection = noSelection, onSelect, onOpen, onActive } = props;
+  const [moved, setActive] = useState(-1);
+  const inspected = props.activeId;
+  const active = inspected === undefined ? moved : rows.findIndex((row) => idOf(row) === inspected);
+  const anchor = useRef(-1);
+  const activate = (index: number): void => {
+    setActive(index);
+    const row = rows[index];
+    if (row !== undefined) onActive?.(row);
+  };
+  const check = (index: number, shift: boolean): void => {
+    const row = rows[index];
+    if (row === undefined || onSelect === undefined) return;
+    const ids = rows.map(idOf);
+    const ranged = shift && anchor.current >= 0;
+    onSelect(
+      ranged ? withRange(selection, ids, anchor.current, index) : toggled(selection, idOf(row)),
+    );
+    anchor.current = index;
+    setActive(index);
+  };
+  const press = (index: number, shift: boolean): void => {
+    if (shift && onSelect !== undefined) check(index, true);
+    else activate(index);
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
+    // Keys in a field of a cell, and browsers' own, are not the grid's.
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
+      return;
+    const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / height) - 2);
+    const next = movedTo(event.key, active, rows.length, page);
+    const row = rows[active];
+    if (next !== null) {
+      activate(next);
+      virtual.scrollToIndex(next);
+    } else if ((event.key === "x" || event.key === " ") && row !== undefined) {
+      check(active, event.shiftKey);
+    } else if (event.key === "Enter" && row !== undefined) {
+      onOpen?.(row);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return { active, onKeyDown, press, check };
+}

@@ -1,0 +1,44 @@
+import { Tabs as Radix } from "radix-ui";
+import type { JSX, ReactNode } from "react";
+import styles from "./tabs.module.css";
+
+export type Tab = {
+  readonly id: string;
+  readonly title: string;
+  /** A number beside the title. */
+  readonly count?: number | undefined;
+};
+
+type Props = {
+  /** What the tabs are of, for those who do not see them. */
+  readonly label: string;
+  readonly tabs: readonly Tab[];
+  /** The id of the open tab: a part of the URL. */
+  readonly value: string;
+  readonly onChange: (id: string) => void;
+  /** The content of the open tab. */
+  readonly children: ReactNode;
+};
+
+export function Tabs({ label, tabs, value, onChange, children }: Props): JSX.Element {
+  return (
+    <Radix.Root
+      className={styles["root"]}
+      value={value}
+      onValueChange={onChange}
+      activationMode="manual"
+    >
+      <Radix.List className={styles["list"]} aria-label={label}>
+        {tabs.map(({ id, title, count }) => (
+          <Radix.Trigger key={id} value={id} className={styles["tab"]}>
+            {title}
+            {count !== undefined && <span className={styles["count"]}>{count}</span>}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      <Radix.Content value={value} className={styles["content"]} tabIndex={-1}>
+        {children}
+      </Radix.Content>
+    </Radix.Root>
+  );
+}
