@@ -42,8 +42,9 @@ const settle = "update logs.experiments set unindexed_bytes = 0 where experiment
 
 const bitOf =
   "get_byte(substring(words from ((hash % (8 * octet_length(words))) / 8 + 1)::integer for 1), 0)";
+// A chunk is compared only until one is found, so not all of them beforehand.
 const skip = `
-with looked as (
+with looked as not materialized (
   select first_position, last_position,
     not exists (select from unnest($3::bigint[]) as hash where ${bitOf} & (1 << (hash % 8)::integer) = 0) as has
   from logs.word_chunks
