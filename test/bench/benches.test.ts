@@ -119,7 +119,7 @@ test.for(Object.keys(benches).filter(isBenchName))(
   async (name) => {
     const run = await benches[name].load();
     const watch = new MachineWatch();
-    const results = await run({ size: "tiny", say: () => {}, watch });
+    const results = await run({ size: "tiny", wants: () => true, say: () => {}, watch });
     const report: unknown = JSON.parse(JSON.stringify(reportOf(name, watch.machine(), results)));
     const orNull = (kind: unknown): unknown =>
       expect.toSatisfy((value) => value === null || typeof value === kind);

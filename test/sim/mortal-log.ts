@@ -142,6 +142,10 @@ export class MortalLog implements EventLog {
     return this.#call("loadSnapshot", () => this.#log.loadSnapshot(stream, schema));
   }
 
+  dropSnapshots(stream: string): Promise<void> {
+    return this.#call("dropSnapshots", () => this.#log.dropSnapshots(stream));
+  }
+
   verify(afterPosition: number): ReturnType<EventLog["verify"]> {
     return this.#log.verify(afterPosition);
   }

@@ -237,6 +237,7 @@ export {
   DeleteCheckpointResponseSchema,
   PreviewRetentionResponseSchema,
 } from "./gen/trainyard/api/v1/retention_pb.ts";
+export type { Session } from "./gen/trainyard/api/v1/sessions_pb.ts";
 export {
   type AdoptStorageRequest,
   AdoptStorageResponseSchema,

@@ -220,6 +220,8 @@ export interface EventLog extends AsyncDisposable {
     stream: string,
     schema: string,
   ): Promise<{ readonly version: number; readonly body: string } | null>;
+  /** Removes the saved folds of a stream that nobody folds any more, of all schemas. Only the owner of its category may. */
+  dropSnapshots(stream: string): Promise<void>;
 
   /** Walks the hash chain from a position (0 for the start); yields what does not hold, and ends. */
   verify(

@@ -27,6 +27,15 @@ export {
   processVariables,
 } from "./service/connections.ts";
 export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
+export {
+  type Content,
+  type ContentFile,
+  contentId,
+  contentKey,
+  contents,
+  refusalOfContents,
+  type StoredContent,
+} from "./stored-contents.ts";
 export { refusalOfPlace, refusalOfWorkspace } from "./places.ts";
 export { experimentLife } from "./experiment-life.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";

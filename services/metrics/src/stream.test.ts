@@ -244,6 +244,35 @@ describe("the stream of an experiment's points", () => {
     expect((await readOn(experimentOf(trial), { after: 0 })).items).toHaveLength(1);
   });
 
+  test("has nothing new of a spool that is sent again a day later, to any replica", async () => {
+    const [trial = ""] = await newTrials();
+    const spool = [report(1, "training", 400), report(2, "validation", 537)];
+    await send(trial, spool);
+    await metrics.compact();
+    await metrics.stage.sql(
+      "update metrics.past_tails set compacted_at = now() - interval '1 day' where experiment = $1",
+      [experimentOf(trial)],
+    );
+    const pool = new pg.Pool({
+      connectionString: metrics.stage.variables["TRAINYARD_POSTGRES_URL"],
+      max: 1,
+    });
+    await sweepStreams(pool);
+    await pool.end();
+    const [before, head] = [await metrics.reports(trial), (await page(experimentOf(trial))).next];
+    const another = await metrics.replica();
+    for (const replica of [service, another]) {
+      expect((await send(trial, spool, replica)).status).toBe(200);
+    }
+    expect(await metrics.reports(trial)).toEqual(before);
+    expect(await page(experimentOf(trial), { after: head })).toEqual({
+      items: [],
+      next: head,
+      more: false,
+    });
+    await another[Symbol.asyncDispose]();
+  });
+
   test("has no rows of earlier versions, which are no news", async () => {
     const [trial = ""] = await newTrials();
     const experiment = experimentOf(trial);

@@ -70,6 +70,7 @@ export async function openGateway(
     runTokenKeys: new Map<string, Buffer>(),
     grpcPort: 0,
     firstTokenFile: join(folder, "token"),
+    webDir: null,
   };
   const bus = createMemoryBus().connect("gateway");
   const gateway = stack.use(await createService(config, { bus }));

@@ -94,6 +94,22 @@ export function readingContract(harness: ContractHarness): void {
     });
     expect(await reader.loadSnapshot("trial-1.1", "trial/2")).toMatchObject({ version: 2 });
   });
+
+  it("removes all snapshots of a stream, and those of no other", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    for (const stream of ["trial-1.1", "trial-1.10"]) {
+      for (const schema of ["trial/1", "trial/2"]) await log.saveSnapshot(stream, 5, schema, "{}");
+    }
+    await log.dropSnapshots("trial-1.1");
+    await log.dropSnapshots("trial-7.7");
+    expect(await log.loadSnapshot("trial-1.1", "trial/1")).toBeNull();
+    expect(await log.loadSnapshot("trial-1.1", "trial/2")).toBeNull();
+    expect(await log.loadSnapshot("trial-1.10", "trial/2")).toMatchObject({ version: 5 });
+    // A version that was too old before is new again.
+    await log.saveSnapshot("trial-1.1", 1, "trial/1", "{}");
+    expect(await log.loadSnapshot("trial-1.1", "trial/1")).toMatchObject({ version: 1 });
+  });
 }
 
 export function chainContract(harness: ContractHarness): void {

@@ -236,6 +236,14 @@ class MemoryClient implements EventLog {
     return this.#store.snapshots.get(`${stream}\n${schema}`) ?? null;
   }
 
+  async dropSnapshots(stream: string): Promise<void> {
+    await this.#enter("dropSnapshots");
+    this.#permit(this.#may.category(categoryOfStream(stream)), stream);
+    for (const key of this.#store.snapshots.keys()) {
+      if (key.startsWith(`${stream}\n`)) this.#store.snapshots.delete(key);
+    }
+  }
+
   async *verify(
     afterPosition: number,
     onProgress?: (position: number) => void,

@@ -142,6 +142,11 @@ class PostgresLog implements EventLog {
     return version === undefined || body === undefined ? null : { version, body };
   }
 
+  async dropSnapshots(stream: string): Promise<void> {
+    const text = "select log.drop_snapshots($1)";
+    await this.#reader.rows("drop_snapshots", text, [stream], `removing snapshots of ${stream}`);
+  }
+
   verify(
     afterPosition: number,
     onProgress?: (position: number) => void,

@@ -120,6 +120,10 @@ export class TermLog implements EventLog {
     return this.#log.loadSnapshot(stream, schema);
   }
 
+  dropSnapshots(stream: string): Promise<void> {
+    return this.#log.dropSnapshots(stream);
+  }
+
   verify(...from: Parameters<EventLog["verify"]>): ReturnType<EventLog["verify"]> {
     return this.#log.verify(...from);
   }

@@ -12,6 +12,7 @@ import type { SomeHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import { AtOnce } from "../shell/at-once.ts";
 import type { Backend } from "../shell/backend.ts";
+import { readContent } from "../shell/contents.ts";
 import { environmentsOf } from "../shell/environments.ts";
 import { loadSubmission } from "../shell/submissions.ts";
 import { creationOf } from "./fork-experiment.ts";
@@ -54,8 +55,7 @@ async function getSubmission(
 
 async function downloadCode(backend: Backend, experiment: string) {
   const { contextDigest } = await creationOf(backend, experiment);
-  const content =
-    contextDigest === "" ? null : await backend.parts.blobs.get(`contexts/${contextDigest}.tar.gz`);
+  const content = await readContent(backend.parts, { folder: "contexts", digest: contextDigest });
   if (content === null) throw withoutCode(experiment);
   const fileName = `experiment-${experiment}-code.tar.gz`;
   return { contentType: "application/gzip", fileName, body: Readable.from(content.stream) };
@@ -137,7 +137,7 @@ async function filesOf(
   keeps?: (path: string) => boolean,
 ): Promise<CodeFiles> {
   if (digest === "") return new Map();
-  const packed = await backend.parts.blobs.get(`contexts/${digest}.tar.gz`);
+  const packed = await readContent(backend.parts, { folder: "contexts", digest });
   if (packed === null) throw withoutCode(experiment);
   const { diffFileBytesMax } = gatewayLimits;
   const files = await codeFiles(

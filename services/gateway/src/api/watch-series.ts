@@ -111,7 +111,7 @@ const textOf = (content: ItemsContent): string =>
 
 /** What many watchers share is asked for by nobody in particular. */
 const asGateway = (): Asker => ({
-  caller: { kind: "user", authid: "" },
+  caller: { kind: "user", authid: "", token: "", session: null, tokenExpiresAtMs: undefined },
   commitId: randomUUID(),
   traceparent: newTraceparent(),
 });

@@ -40,6 +40,11 @@ set bytes = greatest(0, kept.bytes - summed.bytes),
 from summed where kept.experiment = $1
 returning summed.lines, kept.bytes`;
 
+// A chunk goes with the last of its lines.
+const removeChunks = `
+delete from logs.word_chunks where experiment = $1 and last_position <
+  coalesce((select min(position) from logs.lines where experiment = $1), 9223372036854775807)`;
+
 export class KeptTable {
   readonly #pool: Pool;
 
@@ -75,6 +80,7 @@ export class KeptTable {
           text: removal,
           values,
         });
+        await client.query({ name: "remove-chunks", text: removeChunks, values: [experiment] });
         return Number(rows[0]?.lines ?? 0);
       }),
     );

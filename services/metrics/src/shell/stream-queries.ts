@@ -36,7 +36,7 @@ export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<stri
             ? gone(experiment, after ?? 0)
             : { items: [], next: head, more: false, ...historyOf(stream) };
         }
-        if (after < removed || after > head) return gone(experiment, after);
+        if (after < removed || after > head || !stream.isKnown) return gone(experiment, after);
         const { pointsPerPageMax, pageBytesMax: bytesMax } = metricsLimits;
         const itemsMax = Math.min(limit || pointsPerPageMax, pointsPerPageMax);
         const page = streamPage(stream.entries.map(opened), { after, itemsMax, bytesMax });

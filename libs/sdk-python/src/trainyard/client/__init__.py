@@ -27,7 +27,7 @@ from ._errors import (
     PlatformAwayError,
     UploadError,
 )
-from ._experiments import Experiment, ExperimentAction
+from ._experiments import DeletionPreview, Experiment, ExperimentAction, KeptCheckpoint
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 from ._spaces import Project, Workspace
@@ -38,9 +38,11 @@ __all__ = [
     "Bookmark",
     "Change",
     "Client",
+    "DeletionPreview",
     "DownloadError",
     "Experiment",
     "ExperimentAction",
+    "KeptCheckpoint",
     "Lines",
     "LogLine",
     "MetricPoint",

@@ -89,7 +89,7 @@ class Client:
     ) -> list[ExperimentAction]:
         """Does one thing to each of the experiments that are named (at most 10,000, each once), and says what
         happened to each; with ``dry_run`` what would happen. ``verb`` is activate, pause, cancel, kill,
-        archive or unarchive. A refusal of one does not keep the others from it.
+        archive, unarchive, continue, delete or undelete. A refusal of one does not keep the others from it.
         """
         body = {
             "experiments": [str(one) for one in experiments],
