@@ -53,6 +53,32 @@ class ExperimentTest(unittest.TestCase):
         self.assertNotEqual(found.best_value, found.best_value)
         self.assertEqual([one.id for one in self.client.list_experiments()], ["12"])
 
+    def test_its_files_and_the_picture_of_its_search_are_read_whole(self) -> None:
+        found = self.client.get_experiment(12)
+        pages: dict[str, list[Any]] = {
+            "files": [
+                {"items": [{"path": "a.py"}], "nextPageToken": "n"},
+                {"items": [{"path": "b.py"}]},
+            ],
+            "text": [{"text": "print(1)\n"}, {"binary": True}],
+            "picture": [
+                {"version": 7, "trials": [{"trial": "12.1"}], "nextPageToken": "n"},
+                {"version": 7, "trials": [{"trial": "12.2"}]},
+            ],
+        }
+        self.gateway.answer = lambda method, path: (200, pages[path.rsplit("/", 1)[1]].pop(0))
+        self.assertEqual([file["path"] for file in found.files()], ["a.py", "b.py"])
+        self.assertEqual(found.file_text("lib/a b.py"), "print(1)\n")
+        self.assertEqual(self.gateway.asked[-1][3], {"path": ["lib/a b.py"]})
+        with self.assertRaisesRegex(ValueError, "no text"):
+            found.file_text("blob")
+        picture = found.search_picture(version=7)
+        self.assertEqual([trial["trial"] for trial in picture["trials"]], ["12.1", "12.2"])
+        self.assertEqual(
+            [asked[3] for asked in self.gateway.asked[-2:]],
+            [{"version": ["7"]}, {"pageToken": ["n"]}],
+        )
+
     def test_it_and_its_trials_are_taken_up(self) -> None:
         found = self.client.get_experiment("12")
         found.continue_()

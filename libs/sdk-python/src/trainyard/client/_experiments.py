@@ -254,6 +254,34 @@ class Experiment:
         """
         return download_experiment(self._api, self._path, Path(folder or f"experiment-{self.id}"))
 
+    def files(self) -> list[dict[str, Any]]:
+        """The files of its stored code, ordered by ``path``: with ``bytes`` and ``sha256`` (in hex), or the ``link`` of
+        a link. Empty without code.
+        """
+        return list(self._api.pages(f"{self._path}/files"))
+
+    def file_text(self, path: str) -> str:
+        """A file of its stored code as text, its first MiB at most. Raises NotFoundError for a file that it does not
+        have, and ValueError for one that is no text.
+        """
+        answer = self._api.get(f"{self._path}/files/text", [("path", path)])
+        if answer.get("binary"):
+            raise ValueError(f"{path} is no text: download() has it")
+        return str(answer.get("text") or "")
+
+    def search_picture(self, version: int = 0) -> dict[str, Any]:
+        """Its search at a version of the search, by default the latest: ``brackets`` with rungs, and all ``trials`` with
+        their values and ranks at the rungs, and each decision with its rule and sentence.
+        """
+        path = f"{self._path}/search/picture"
+        picture = self._api.get(path, [("version", str(version))])
+        trials = list(picture.get("trials") or [])
+        page = picture
+        while page.get("nextPageToken"):
+            page = self._api.get(path, [("pageToken", str(page["nextPageToken"]))])
+            trials += page.get("trials") or []
+        return {**picture, "trials": trials, "nextPageToken": ""}
+
     def diff(self, other: int | str) -> dict[str, Any]:
         """How another experiment differs: ``config`` (``path`` and, as JSON, ``before`` and ``after``),
         ``configText`` (in unified form), ``files`` (``path``, ``change``, ``text``) and ``leftOut``.
