@@ -270,7 +270,7 @@ class Experiment:
         return str(answer.get("text") or "")
 
     def search_picture(self, version: int = 0) -> dict[str, Any]:
-        """Its search at a version of the search, by default the latest: ``brackets`` with rungs, and all ``trials`` with
+        """Its search at a version, by default the latest: ``brackets`` with rungs, and all ``trials`` with
         their values and ranks at the rungs, and each decision with its rule and sentence.
         """
         path = f"{self._path}/search/picture"
