@@ -70,7 +70,8 @@ async function* watch(
   if (count === 0 || count > gatewayLimits.watchTopicsMax) {
     throw invalid(`topics are 1 to ${gatewayLimits.watchTopicsMax}, and there are ${count}`);
   }
-  const given = cursorOf(lastEventId ?? request.after);
+  const cursor = lastEventId ?? request.after;
+  const given = cursorOf(cursor);
   const nowMs = given?.nowMs ?? backend.parts.clock.nowMs();
   // What another replica has listed is there, too, before it is looked up.
   const now = await hubs.documents.now(Math.max(given?.log.position ?? 0, ...positionsOf(request)));
@@ -86,7 +87,8 @@ async function* watch(
   await stream.begin();
   const keys = asked.map(({ topic, series: own }) => topic?.key ?? own?.key ?? "");
   const opened = frameText({ case: "opened", value: { topics: keys } });
-  yield itemOf({ id: stream.cursor, text: opened });
+  // A client that comes back before it has the reset gets it then.
+  yield itemOf({ id: isStale ? cursor : stream.cursor, text: opened });
   // Points and lines are reset by themselves.
   if (isStale && topics.length > 0) {
     yield itemOf({ id: "", text: resetOf("", "the cursor is of another history of the log").text });
