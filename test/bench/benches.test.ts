@@ -36,6 +36,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "list_flatness_1k_100k",
     "rest_vs_fastify",
     "search_picture_1000_trials_ms",
+    "watch_cost_per_frame",
   ],
   delivery: [
     "chain_saturated",

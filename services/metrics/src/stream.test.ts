@@ -59,6 +59,9 @@ async function readOn(experiment: string, asked: Asked & { readonly after: numbe
   }
 }
 
+const epochAfter = async (experiment: string, after: number | undefined) =>
+  (await page(experiment, after === undefined ? {} : { after })).epoch;
+
 const experimentOf = (trial: string): string => trial.split(".")[0] ?? "";
 
 beforeAll(async () => {
@@ -86,6 +89,11 @@ describe("the stream of an experiment's points", () => {
     expect((await readOn(experiment, { after: 3 })).items).toEqual(items.slice(3));
     const ofB = await readOn(experiment, { after: 0, trial: b });
     expect([ofB.items.map(nameOf), ofB.next]).toEqual([[`${b}#1 0-1`], 5]);
+    const epochs = await Promise.all(
+      [undefined, 0, 5].map((after) => epochAfter(experiment, after)),
+    );
+    expect(epochs).toEqual([epochs[0], epochs[0], epochs[0]]);
+    expect(epochs[0]).toMatch(/^[0-9a-f]{8}$/);
     const validations = await readOn(experiment, { after: 0, group: "validation" });
     expect(validations.items.map(nameOf)).toEqual([`${a}#1 0-2`]);
   });
@@ -96,7 +104,7 @@ describe("the stream of an experiment's points", () => {
     expect(await page(experiment)).toEqual({ items: [], next: 0, more: false });
     expect(await page(experiment, { after: 0 })).toEqual({ items: [], next: 0, more: false });
     await send(trial, [report(1, "training", 1), report(2, "training", 2)]);
-    expect(await page(experiment)).toEqual({ items: [], next: 2, more: false });
+    expect(await page(experiment)).toMatchObject({ items: [], next: 2, more: false });
     const { streamPosition } = await metrics.page({ trial });
     await send(trial, [report(3, "training", 3)]);
     const { items } = await readOn(experiment, { after: streamPosition });
