@@ -41,7 +41,7 @@ export const logsLimits = {
   chunkBytesMin: 256 * 1024,
   /** Lines whose words are taken in one turn: about a millisecond. */
   chunkLinesPerTurn: 128,
-  /** Experiments of one step, each with one chunk; the pause after a step, and when there is nothing to do. */
+  /** Experiments of one step, each with one chunk; the pause after a step that made one, and after one that found none due. */
   chunkExperimentsMax: 8,
   chunkPauseMs: 50,
   chunkIdleMs: 2_000,
