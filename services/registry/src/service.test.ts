@@ -188,6 +188,12 @@ describe("who may write", () => {
       expect(await ask(checkpoint, paths)).toMatchObject(rejectedAs("invalid_request"));
     }
     expect(await ask(checkpoint, ["weights"])).toMatchObject({ kind: "ok", reply: { files: 1 } });
+    const [own, others] = [
+      await registry.stored(trial),
+      await registry.stored(await registry.newTrial()),
+    ];
+    expect(await ask(own.checkpoint, ["weights"])).toMatchObject({ reply: { files: 0 } });
+    expect(await ask(others.checkpoint, ["weights"])).toMatchObject(rejectedAs("not_your_run"));
   });
 
   test("a run that nobody knows writes nothing", async () => {
