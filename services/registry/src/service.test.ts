@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { openDirectoryBlobStore } from "@trainyard/blob";
 import {
   AcceptedSchema,
@@ -361,6 +362,26 @@ describe("model code", () => {
     const response = await fetch(plan.reply.url);
     expect([response.status, await response.text()]).toEqual([200, code]);
     expect(response.headers.get("content-length")).toBe(String(code.length));
+  });
+
+  test("that was deleted and stored again is another file, and the one of before is not fetched", async () => {
+    const again = createHash("sha256").update("again").digest("hex");
+    const stream = `content-contexts.${again}`;
+    await registry.stage.tell(
+      stream,
+      { type: "ContentDeletionStarted", data: {} },
+      { type: "ContentDeleted", data: {} },
+    );
+    const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"), systemClock);
+    const stored = async (key: string) => {
+      await blobs.put(key, Readable.from([Buffer.from("again")]), again);
+    };
+    await stored(`contexts/${again}.tar.gz`);
+    expect(await ask(again)).toMatchObject(rejectedAs("context_not_found"));
+    await stored(`contexts/${again}.1.tar.gz`);
+    const plan = await ask(again);
+    if (plan.kind !== "ok") throw new Error("no plan");
+    expect(await (await fetch(plan.reply.url)).text()).toBe("again");
   });
 
   test("is given at no other address", async () => {

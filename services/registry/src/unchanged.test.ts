@@ -248,6 +248,13 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
     rejection: { rejected: "run_not_found" },
   });
+  // What an agent brings after the deletion for good would stay for ever.
+  await registry.stage.tell("experiment-2", { type: "ExperimentDeleted", data: {} });
+  await vi.waitFor(async () =>
+    expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
+      rejection: { rejected: "run_not_found" },
+    }),
+  );
 });
 
 test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {

@@ -32,6 +32,8 @@ export type TestGateway = AsyncDisposable & {
   /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
   readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
   readonly bus: Bus;
+  /** The log, as a service that may append to every stream. */
+  readonly log: EventLog;
   /** Stands in for the services that verify what they keep folded; each answers in steps, with what it is told here. */
   readonly verifying: (
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
@@ -68,7 +70,10 @@ export type CallAnswer = {
 
 export const runTokenKey = "07".repeat(32);
 
-export async function startTestGateway(): Promise<TestGateway> {
+/** `environment` adds to its configuration. */
+export async function startTestGateway(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
   const postgres = stack.use(await startTestPostgres());
   const database = "trainyard";
@@ -87,6 +92,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_CHECKPOINT_DIR: checkpointDir,
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
+    ...environment,
   });
   let grpcUrl = "";
   const start = async (overrides: { readonly clock?: Clock } = {}): Promise<string> => {
@@ -107,6 +113,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     token,
     startAnother: start,
     bus: hub.connect("test"),
+    log,
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands),
     checkpointDir,

@@ -8,7 +8,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { FileUploads, ManifestEntry, PlanTensorBoard } from "@trainyard/contracts/commands";
 import { parseTrialId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
-import { trialRuns } from "../streams.ts";
+import { experimentStorage, trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 import { storeOf } from "./declare.ts";
 import { inLanes } from "./in-lanes.ts";
@@ -29,6 +29,10 @@ export async function planTensorBoard(
   // An earlier run's last files may come after the next run has begun.
   if (parts === null || run > newest)
     return reject("run_not_found", `there is no run ${trial}#${run}`);
+  const { state: experiment } = await deps.executor.cache.load(experimentStorage, parts.experiment);
+  if (experiment.deleted) {
+    return reject("run_not_found", `the experiment of run ${trial}#${run} was deleted`);
+  }
   const store = await storeOf(deps, parts.experiment);
   if (store === null) {
     return reject("storage_unsupported", `experiment ${parts.experiment} stores in a directory`);
