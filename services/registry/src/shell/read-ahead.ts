@@ -6,12 +6,18 @@
 import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ReadAhead, ReadAheadBegun } from "@trainyard/contracts/commands";
-import { isCheckpointId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
+import {
+  isCheckpointId,
+  isRejection,
+  parseTrialId,
+  type Rejection,
+  reject,
+} from "@trainyard/kernel";
 import { staysInside } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import { experimentStorage } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
-import { refusalOfRun } from "./open-checkpoint.ts";
+import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
 import type { KnownDigest } from "./verify-files.ts";
 
 type Read = (folder: string, paths: readonly string[]) => Promise<readonly KnownDigest[]>;
@@ -47,6 +53,7 @@ export class ReadAheads {
   }
 }
 
+/** Of a checkpoint of the run that is not complete yet; it need not be declared. */
 export async function readAhead(
   deps: Pick<CommandDeps, "executor" | "checkpointDir" | "readAheads">,
   { checkpoint, trial, run, paths }: Plain<ReadAhead>,
@@ -63,6 +70,10 @@ export async function readAhead(
   }
   const refusal = await refusalOfRun(deps, { checkpoint, trial, run });
   if (refusal !== null) return refusal;
+  const own = await ownCheckpoint(deps, { checkpoint, trial, run });
+  const isDeclared = !isRejection(own);
+  if (!isDeclared && own.rejected !== "checkpoint_not_found") return own;
+  if (isDeclared && own.state.status !== "declared") return { files: 0 };
   const { executor, checkpointDir, readAheads } = deps;
   const { storage } = (await executor.cache.load(experimentStorage, parts.experiment)).state;
   const folder = checkpointFolder(checkpointStorage(storage, checkpointDir), checkpoint);

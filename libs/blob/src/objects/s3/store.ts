@@ -190,7 +190,7 @@ class S3Store implements ObjectStore {
       Delete: { Objects: keys.map((key) => ({ Key: this.#connection.at(key).Key })), Quiet: true },
     });
     const { Errors = [] } = await this.#connection.attempt(
-      `delete ${keys.length} objects`,
+      keys.length === 1 ? `delete ${keys[0]}` : `delete ${keys.length} objects`,
       "s3:DeleteObject",
       () => client.send(command),
     );
