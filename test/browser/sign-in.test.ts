@@ -72,4 +72,5 @@ test("a page whose token is revoked leads to the sign-in without being asked", a
   await rail(page).waitFor();
   await stage.world.client.call("revokeToken", { token: token?.id ?? "" });
   await signInHeading(page).waitFor();
+  expect(pathOf(page)).toBe("/sign-in");
 });

@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { useStage } from "./support/stage.ts";
 import { tabsOutlastTheGateway } from "./tabs.ts";
 
@@ -7,5 +7,5 @@ const stage = useStage({ processes: true, restart: false });
 test("ten tabs say that the gateway is away, and show what changed when it is back", async ({
   skip,
 }) => {
-  await tabsOutlastTheGateway(stage, skip, 10_000);
+  expect(await tabsOutlastTheGateway(stage, skip, 10_000)).toBe(10);
 }, 600_000);

@@ -17,13 +17,13 @@ searcher: { name: single, metric: loss }
 /**
  * Ten tabs of one browser on the list of experiments while the gateway is away. Each follows a change before it, says that
  * the link is lost, and shows what changed meanwhile without being loaded again. Needs a cluster with `processes` and
- * without `restart`. Throws what does not hold.
+ * without `restart`. Returns the number of tabs; throws what does not hold.
  */
 export async function tabsOutlastTheGateway(
   stage: Stage,
   skip: (note: string) => never,
   awayMs: number,
-): Promise<void> {
+): Promise<number> {
   const { world } = stage;
   world.write("code/train.py", "");
   const experiment = await world.submit(config, "code");
@@ -50,4 +50,5 @@ export async function tabsOutlastTheGateway(
   await Promise.all(
     pages.map((page) => page.getByText("No connection").waitFor({ state: "detached" })),
   );
+  return pages.length;
 }
