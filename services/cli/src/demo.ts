@@ -13,7 +13,7 @@ import {
   clusterUp,
 } from "@trainyard/local-cluster";
 import { listTrials } from "./commands/trial.ts";
-import { signInLink } from "./commands/ui.ts";
+import { type SignInLink, signInLinkOfStart } from "./commands/ui.ts";
 import { isOver, requireCompleted, waitForEnd } from "./follow.ts";
 import { number, Output } from "./output.ts";
 import { allPages } from "./pages.ts";
@@ -48,9 +48,9 @@ export async function runDemo(): Promise<number> {
     const { cluster, alreadyUp } = await clusterUp({ web: true, onProgress });
     started = alreadyUp ? "before" : "here";
     const client = connect();
-    const { link, until } = await signInLink(client, cluster.api);
-    output.line(`\nTrainyard is up: ${link}`);
-    output.line(`The link signs a browser in once, until ${until}; "${yard} ui" prints another.\n`);
+    output.line(`\nTrainyard is up: ${cluster.api}\n`);
+    const signIn = await signInLinkOfStart(client, cluster.api);
+    if (signIn !== null) sayLink(output, signIn);
     await train(client, output, interrupted.signal);
     code = interrupted.signal.aborted ? 130 : 0;
     if (code === 0) nextSteps(output, cluster.api, staysUp);
@@ -65,6 +65,11 @@ export async function runDemo(): Promise<number> {
   }
   // On a terminal Ctrl-C is how it ends.
   return staysUp && interrupted.signal.aborted ? 0 : code;
+}
+
+function sayLink(output: Output, { link, until }: SignInLink): void {
+  output.line(`Web UI: ${link}`);
+  output.line(`The link signs a browser in once, until ${until}; "${yard} ui" prints another.\n`);
 }
 
 function connect(): Client {

@@ -7,6 +7,8 @@ export const gatewayLimits = {
   grpcMessageBytesMax: 256 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
+  /** Of a sign-in, whose caller is not known before the body is read. */
+  signInBodyBytesMax: 4 * 1024,
   /** A body of less is not counted: a command, a manifest, a small context. */
   largeBodyBytes: 1024 * 1024,
   /** Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is read. */

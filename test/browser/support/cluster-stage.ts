@@ -16,7 +16,7 @@ export const themes = ["light", "dark"] as const;
 const screenshots = join(checkout, ".cache", "screenshots");
 
 /** Long, as it only ends what hangs. */
-const patienceMs = 60_000;
+const patienceMs = 90_000;
 
 type Open = { readonly context: BrowserContext; readonly guard: Guard };
 

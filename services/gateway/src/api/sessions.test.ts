@@ -90,6 +90,8 @@ describe("a session is opened", () => {
       const byRun = await gateway.call("POST", target, { body: {}, token: runs });
       expect(byRun).toMatchObject({ status: 403, body: { code: "not_for_runs" } });
     }
+    const long = await signIn({ token: "x".repeat(gatewayLimits.signInBodyBytesMax) });
+    expect(long).toMatchObject({ status: 413, body: { code: "body_too_large" } });
     const both = await signIn({ token: gateway.token, code: await newCode() });
     expect(both.status).toBe(400);
     const code = await newCode();

@@ -51,10 +51,7 @@ export type Routing = RouterDeps & {
 export function registerRoutes(server: FastifyInstance, deps: Routing): void {
   const access = new Access(deps);
   for (const route of gatewayRoutes()) {
-    const bodyLimit =
-      route.call === "createExperiment"
-        ? gatewayLimits.createBodyBytesMax
-        : gatewayLimits.bodyBytesMax;
+    const bodyLimit = bodyLimitOf(route);
     server.route({
       method: route.method,
       url: fastifyPath(route),
@@ -67,6 +64,11 @@ export function registerRoutes(server: FastifyInstance, deps: Routing): void {
       },
     });
   }
+}
+
+function bodyLimitOf({ call }: Route): number {
+  if (call === "createExperiment") return gatewayLimits.createBodyBytesMax;
+  return call === "createSession" ? gatewayLimits.signInBodyBytesMax : gatewayLimits.bodyBytesMax;
 }
 
 /** {experiment} → :experiment; a colon of the path's own is doubled. */

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { restartProcess } from "@trainyard/local-cluster";
+import type { Page } from "playwright-core";
+import type { Stage } from "./support/cluster-stage.ts";
+
+const tabs = 10;
+
+/** Of the requests that fail while the gateway is away. */
+const away = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|Failed to fetch/;
+
+const config = `
+name: before
+entrypoint: "true"
+searcher: { name: single, metric: loss }
+`;
+
+/**
+ * Ten tabs of one browser on the list of experiments while the gateway is away. Each follows a change before it, says that
+ * the link is lost, and shows what changed meanwhile without being loaded again. Needs a cluster with `processes` and
+ * without `restart`. Returns the number of tabs; throws what does not hold.
+ */
+export async function tabsOutlastTheGateway(
+  stage: Stage,
+  skip: (note: string) => never,
+  awayMs: number,
+): Promise<number> {
+  const { world } = stage;
+  world.write("code/train.py", "");
+  const experiment = await world.submit(config, "code");
+  const first = await stage.page(skip, "/experiments");
+  stage.guardOf(first).expect(away);
+  const pages: Page[] = [first];
+  while (pages.length < tabs) {
+    const page = await first.context().newPage();
+    await page.goto(first.url());
+    pages.push(page);
+  }
+  const all = (text: string) =>
+    Promise.all(pages.map((page) => page.getByText(text, { exact: true }).first().waitFor()));
+  await all("before");
+  const rename = (name: string) => world.client.call("updateExperiment", { experiment, name });
+  await rename("followed");
+  await all("followed");
+  await world.kill("gateway");
+  await all("No connection");
+  await delay(awayMs);
+  await restartProcess("gateway", world.home);
+  await rename("afterwards");
+  await all("afterwards");
+  await Promise.all(
+    pages.map((page) => page.getByText("No connection").waitFor({ state: "detached" })),
+  );
+  return pages.length;
+}
