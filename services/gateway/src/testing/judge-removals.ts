@@ -128,10 +128,15 @@ function purge(process: Process, position: number): Promise<void> {
 export async function judgeRemovals(count: number, seed?: number): Promise<string | null> {
   const property = fc.asyncProperty(
     fc.scheduler(),
-    fc.array(fc.record({ deaths: fc.array(fc.nat(14), { maxLength: 2 }), stays: fc.boolean() }), {
-      minLength: 2,
-      maxLength: 5,
-    }),
+    fc.array(
+      fc.record({
+        // Turns of others before it begins: so that a create meets a deletion.
+        after: fc.nat(40),
+        deaths: fc.array(fc.nat(14), { maxLength: 2 }),
+        stays: fc.boolean(),
+      }),
+      { minLength: 2, maxLength: 4 },
+    ),
     async (scheduler, lives) => {
       const blobs = createMemoryBlobStore();
       const memory = createMemoryLog();
@@ -162,7 +167,8 @@ export async function judgeRemovals(count: number, seed?: number): Promise<strin
       };
       turns = () => scheduler.schedule(Promise.resolve());
       const life = async (number: number): Promise<void> => {
-        const { deaths = [], stays = true } = lives[number] ?? {};
+        const { after = 0, deaths = [], stays = true } = lives[number] ?? {};
+        for (let turn = 0; turn < after; turn += 1) await turns();
         await create(start(), number + 1);
         if (stays) return;
         await remove(start(deaths[0]), number + 1).catch(ignoreDeath);
