@@ -94,6 +94,10 @@ export class MortalLog implements EventLog {
     return this.#call("read", () => this.#log.read(stream, afterVersion, limit));
   }
 
+  lastVersion(stream: string): Promise<number> {
+    return this.#call("lastVersion", () => this.#log.lastVersion(stream));
+  }
+
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#call("readAll", () => this.#log.readAll(afterPosition, limit));
   }

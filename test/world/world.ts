@@ -24,6 +24,8 @@ export type WorldOptions = {
   readonly agents?: number;
   readonly slots?: number;
   readonly restart?: boolean;
+  /** Whether the gateway serves the Web UI. */
+  readonly web?: boolean;
   /** The default storage of checkpoints. */
   readonly storage?: { readonly address: string; readonly endpoint: string };
   /** Makes `python3` of an entrypoint the project's own, which has PyTorch; a test asks first whether it is there. */
@@ -66,9 +68,19 @@ export class World implements AsyncDisposable {
   }
 
   get client(): Client {
+    const { api: url, token } = this.access;
+    return new Client({ url, token });
+  }
+
+  /** http://127.0.0.1:8080 */
+  get api(): string {
+    return this.access.api;
+  }
+
+  get access(): { readonly api: string; readonly token: string } {
     const access = clusterAccess(this.home);
     if (access === null) throw new Error("the cluster is not up");
-    return new Client({ url: access.api, token: access.token });
+    return access;
   }
 
   async processes(): Promise<readonly ProcessInfo[]> {

@@ -66,6 +66,7 @@ export async function clusterUp(options: UpOptions = {}): Promise<UpResult> {
       processes: options.processes ?? false,
       restart: options.restart ?? true,
       servicesModule: options.servicesModule ?? null,
+      web: options.web ?? false,
     },
     options.pathFirst,
     options.storage,

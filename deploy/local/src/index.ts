@@ -25,3 +25,4 @@ export { type PostgresBinaries, packagedPostgres } from "./servers/postgres-bina
 export { type PostgresPlace, preparePlace } from "./servers/postgres-place.ts";
 export { identityOf, isAlive, type ProcessIdentity } from "./processes/process-identity.ts";
 export { ensureApiToken, ensureSecrets, readSecrets, type Secrets } from "./home/secrets.ts";
+export { buildWeb, type WebBuild, webBuild } from "./web/build.ts";

@@ -37,6 +37,10 @@ export const limits = {
   controlRestartMs: 180_000,
   /** One line of the control socket. */
   controlLineBytesMax: 1024 * 1024,
+  /** A build of the Web UI takes seconds; on a busy machine it may take minutes. */
+  webBuildMs: 600_000,
+  /** Builds that no start used for so long are removed: a week. */
+  webBuildKeptMs: 604_800_000,
   /** The lines of a log that an error quotes. */
   quotedLogLines: 15,
 } as const;

@@ -11,6 +11,8 @@ export type ClusterOptions = {
   readonly restart: boolean;
   /** A module that exports `services` and `agentMain` in place of ./supervisor/services.ts, for tests. */
   readonly servicesModule: string | null;
+  /** Whether the Web UI is built and served. */
+  readonly web: boolean;
 };
 
 export function optionArguments(home: string, options: ClusterOptions): readonly string[] {
@@ -20,6 +22,7 @@ export function optionArguments(home: string, options: ClusterOptions): readonly
     ...(options.slots === null ? [] : [`--slots=${options.slots}`]),
     ...(options.processes ? ["--processes"] : []),
     ...(options.restart ? [] : ["--no-restart"]),
+    ...(options.web ? ["--web"] : []),
     ...(options.servicesModule === null ? [] : [`--services-module=${options.servicesModule}`]),
   ];
 }
@@ -36,6 +39,7 @@ export function parseOptionArguments(argv: readonly string[]): {
       slots: { type: "string" },
       processes: { type: "boolean", default: false },
       "no-restart": { type: "boolean", default: false },
+      web: { type: "boolean", default: false },
       "services-module": { type: "string" },
     },
   });
@@ -47,6 +51,7 @@ export function parseOptionArguments(argv: readonly string[]): {
       slots: values.slots === undefined ? null : Number(values.slots),
       processes: values.processes,
       restart: !values["no-restart"],
+      web: values.web,
       servicesModule: values["services-module"] ?? null,
     },
   };

@@ -26,6 +26,8 @@ export { compareWithFile } from "./objects/files.ts";
 export type {
   Claim,
   FileDigests,
+  CopyResult,
+  ObjectHead,
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";

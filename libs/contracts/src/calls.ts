@@ -20,6 +20,7 @@ import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
 import { RetentionService } from "./gen/trainyard/api/v1/retention_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
+import { SessionService } from "./gen/trainyard/api/v1/sessions_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
 import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
@@ -48,6 +49,7 @@ export const gatewayServices = [
   WatchService,
   SubmissionService,
   WorkspaceService,
+  SessionService,
 ] as const satisfies readonly DescService[];
 
 type MethodsOf<Service> =

@@ -174,6 +174,12 @@ export interface EventLog extends AsyncDisposable {
   /** A stream's events after `afterVersion`, in order, at most `limit`. */
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]>;
 
+  /**
+   * The version of a stream's last event; 0 for a stream without any. Versions have no gaps, and neither have positions: the last
+   * `n` events before version `v` are `read(stream, v - 1 - n, n)`.
+   */
+  lastVersion(stream: string): Promise<number>;
+
   /** All events after a position, in order, at most `limit`. */
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>;
 

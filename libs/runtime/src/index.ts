@@ -102,6 +102,7 @@ export { type ListeningService, type Serving, serviceOf } from "./service/servic
 export { shownBeside } from "./verification/shown-beside.ts";
 export { untilDrained } from "./service/until-drained.ts";
 export { Lanes } from "./lanes.ts";
+export { databaseEpoch } from "./service/database-epoch.ts";
 export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";

@@ -28,6 +28,8 @@ const schema = z.object({
   TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
   /** The file that holds the first token's text: issued at start unless the log has it. */
   TRAINYARD_FIRST_TOKEN_FILE: z.string().min(1).optional(),
+  /** The folder of the built Web UI, also one that is built later; without it / is a plain status page. */
+  TRAINYARD_WEB_DIR: z.string().min(1).optional(),
 });
 
 export type GatewayConfig = ConnectionsConfig & {
@@ -38,6 +40,7 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly grpcPort: number;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
   readonly firstTokenFile: string | null;
+  readonly webDir: string | null;
 };
 
 export function readEnv(): Readonly<Record<string, string>> {
@@ -59,5 +62,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
       [env.TRAINYARD_RUN_TOKEN_KEY_ID, Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex")],
     ]),
     firstTokenFile: env.TRAINYARD_FIRST_TOKEN_FILE ?? null,
+    webDir: env.TRAINYARD_WEB_DIR ?? null,
   };
 }

@@ -71,6 +71,9 @@ export const gatewayLimits = {
   explainedRunsMax: 64,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
+  /** Events read at once for a list of events, and those that one answer looks at: a rare type takes several pages. */
+  listedEventsRead: 200,
+  listedEventsLookedAt: 10_000,
   /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
@@ -91,6 +94,11 @@ export const gatewayLimits = {
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
+  /** Points or lines in one frame: what a page of them costs, others wait for. */
+  seriesPage: 500,
+  /** How often points and lines that are watched are looked for when nothing announces any: at first, and where none come. */
+  seriesPollMs: 1_000,
+  seriesQuietMs: 8_000,
   watchRestMs: 50,
   watchRetryMs: 1_000,
   /** What is new of a search, as far as a client that did not know of it is told. */
@@ -109,6 +117,22 @@ export const gatewayLimits = {
   sseSlowMs: 30_000,
   /** A stream that fails within this answers with a problem instead. */
   sseFirstMs: 250,
+  /** Built pages, held in memory: ours are some dozens of files of two megabytes. */
+  webFilesMax: 1_000,
+  webBytesMax: 64 * 1024 * 1024,
+  /** How often it is looked whether the callers of open streams are admitted still. */
+  openCallsMs: 30_000,
+  /** A session that no request uses for so long ends. */
+  sessionIdleHours: 12,
+  /** A session is marked as used at most this often: a request more writes nothing. */
+  sessionUsedSeconds: 60,
+  /** Open sessions of one token; the one that was unused the longest goes first. */
+  sessionsOfTokenMax: 1_000,
+  /** A code that opens a session is good for so long. */
+  sessionCodeMinutes: 10,
+  /** Wrong codes of one address within a minute, and the addresses that are remembered. */
+  wrongCodesMax: 20,
+  wrongCodeAddressesMax: 10_000,
   /** A token's label tells it from others in a list; it is part of an event. */
   tokenLabelCharactersMax: 255,
   /** Said with every 503. */
@@ -131,6 +155,8 @@ export const gatewayLimits = {
   overridesBytesMax: 96 * 1024,
   /** Comparisons of model code under way: each unpacks two archives. */
   diffsAtOnce: 2,
+  /** Comparisons that wait for their turn; beyond it the gateway answers 503. */
+  diffsWaitingMax: 8,
   /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
   diffFilesMax: 1_000,
   diffTextFilesMax: 100,

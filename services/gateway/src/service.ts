@@ -16,20 +16,23 @@ import {
 import { apiHandlers } from "./api/handlers.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
-import { authenticate, type TokenLookup } from "./http/caller.ts";
+import { authenticate, type Credentials, type TokenLookup } from "./http/caller.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { unavailable } from "./http/problem.ts";
 import { startHttpServer } from "./http/server.ts";
+import { WebPages } from "./http/web-pages.ts";
 import { gatewayLimits } from "./limits.ts";
 import { AtOnce } from "./shell/at-once.ts";
 import { Backend } from "./shell/backend.ts";
 import { documentsView, DocumentStore } from "./shell/document-store.ts";
 import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
+import { OpenCalls } from "./shell/open-calls.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
 import { purgeLoop } from "./shell/purge.ts";
-import { sweepIdempotency } from "./shell/sweep.ts";
+import { Sessions } from "./shell/sessions.ts";
+import { sweep } from "./shell/sweep.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
@@ -51,33 +54,54 @@ export async function createService(
     view: stack.use(await EventFeed.open(log, bus, clock, logger)),
     follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
   };
-  const hears = { clock, logger, observed: (event: StoredEvent) => moved.notify([event]) };
+  const openCalls = new OpenCalls();
+  const observed = (event: StoredEvent): void => {
+    moved.notify([event]);
+    openCalls.observed(event);
+  };
+  const hears = { clock, logger, observed };
   const follower = new LogFollower(log, feeds.follower, executor.cache, hears);
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    listQueries: new AtOnce(gatewayLimits.listQueriesAtOnce),
+    listQueries: new AtOnce({
+      max: gatewayLimits.listQueriesAtOnce,
+      waitingMax: gatewayLimits.listsWaitingMax,
+      busy: "many lists are being read",
+    }),
   });
   const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
+  const sessions = new Sessions(pool);
+  const lookups = {
+    runTokenKeys,
+    token: knownToken,
+    session: (secret: string) => sessions.find(secret),
+  };
+  const door = {
+    ...{ sessions, openCalls },
+    authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
+  };
   const face = {
-    handlers: apiHandlers(backend, moved, config),
-    idempotency,
-    authenticate: (authorization: string | undefined) =>
-      authenticate(authorization, runTokenKeys, knownToken, clock.nowMs()),
+    handlers: apiHandlers(backend, moved, door, config),
+    ...{ idempotency, openCalls },
+    authenticate: door.authenticate,
+    clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
     logger,
     registry,
     telemetry,
     position: () => view.position,
+    webPages: new WebPages(config.webDir, logger),
   };
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
     // Before the read model begins, so that it has caught up only when it knows the token.
     prepare: async () => {
+      await sessions.prepare();
       if (firstTokenFile !== null) await issueFirstToken(backend, firstTokenFile);
     },
     listen: (serving) =>
@@ -87,7 +111,8 @@ export async function createService(
       (signal) => view.run(feeds.view, signal),
       (signal) => follower.run(signal),
       (signal) => freshness.run(signal),
-      (signal) => sweepIdempotency(idempotency, clock, logger, signal),
+      (signal) => openCalls.run(sessions, clock, logger, signal),
+      (signal) => sweep([idempotency, sessions], clock, logger, signal),
       (signal) => purging.run(signal),
     ],
     // Runs are answered already; reads once the read model has caught up, which may take hours.

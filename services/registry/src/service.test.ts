@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -125,6 +125,28 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
   });
 
+  test("whose files were read ahead is complete, and nothing of that is recorded", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "w", small: "s" });
+    const begun = await registry.readAhead(checkpoint, trial, ["weights", "missing"]);
+    expect(begun).toMatchObject({ kind: "ok", reply: { files: 2 } });
+    const answer = await registry.complete(checkpoint, trial, manifest);
+    expect(answer).toMatchObject({ kind: "ok" });
+    const names = ["CheckpointDeclared", "CheckpointCompleted"];
+    expect(await registry.names(checkpoint)).toEqual(names);
+  });
+
+  test("of which a file has changed since it was read ahead fails, naming the file", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "0123456789" });
+    await registry.readAhead(checkpoint, trial, ["weights"]);
+    await registry.write(checkpoint, { weights: "012345678X" });
+    const answer = await registry.complete(checkpoint, trial, manifest);
+    expect(answer).toMatchObject({ rejection: { problems: [{ path: "weights" }] } });
+  });
+
   test("waits while its storage is away", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
@@ -153,6 +175,20 @@ describe("who may write", () => {
     expect((await registry.declare(trial, 2)).answer).toMatchObject({ kind: "ok" });
     await registry.stage.tell(`trial-${trial}`, runEnded(2));
     expect((await registry.declare(trial, 2)).answer).toMatchObject(rejectedAs("run_ended"));
+  });
+
+  test("only the newest run has files read ahead, which are in its checkpoint's folder", async () => {
+    const trial = await registry.newTrial();
+    const checkpoint = randomUUID();
+    const ask = (of: string, paths: readonly string[], run?: number) =>
+      registry.readAhead(of, trial, paths, run);
+    expect(await ask(checkpoint, ["weights"], 2)).toMatchObject(rejectedAs("run_not_found"));
+    expect(await ask("../x", ["weights"])).toMatchObject(rejectedAs("invalid_request"));
+    const many = Array.from({ length: 101 }, (_, at) => `f${at}`);
+    for (const paths of [["../secret"], ["/etc/passwd"], ["a//b"], many]) {
+      expect(await ask(checkpoint, paths)).toMatchObject(rejectedAs("invalid_request"));
+    }
+    expect(await ask(checkpoint, ["weights"])).toMatchObject({ kind: "ok", reply: { files: 1 } });
   });
 
   test("a run that nobody knows writes nothing", async () => {

@@ -4,16 +4,37 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "./theme/tokens.css";
 import "./theme/base.css";
+import { live } from "./app/live/connection.ts";
+import { patcher } from "./app/live/patch.ts";
+import { startNonce } from "./app/nonce.ts";
 import { queryClient } from "./app/query-client.ts";
 import { router } from "./app/router.ts";
-import { startNonce } from "./app/nonce.ts";
+import { onSignedOut, takeCode } from "./app/session.ts";
 import { startTheme } from "./theme/theme.ts";
 
 startTheme();
 startNonce();
 
+/** A one-time link that was opened, also into a tab that is open already. */
+async function enter(): Promise<void> {
+  const failure = await takeCode();
+  if (failure === null) return;
+  await router.navigate({ to: "/sign-in", search: { code: "refused" }, replace: true });
+}
+
+function toSignIn(): void {
+  const { pathname, href } = router.state.location;
+  if (pathname === "/sign-in") return;
+  void router.navigate({ to: "/sign-in", search: { back: href } });
+}
+
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element #root");
+
+await enter();
+globalThis.addEventListener("hashchange", () => void enter());
+live.start(patcher(queryClient));
+onSignedOut(queryClient, toSignIn);
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

@@ -14,6 +14,7 @@ const readers: readonly (readonly [RegExp, string])[] = [
     /^services\/registry\/src\/shell\/inspect-worker\.ts$/,
     "a thread, to which no clock can be sent",
   ],
+  [/^services\/web\/src\/app\/clock\.ts$/, "the clock of the browser"],
   [/^deploy\/local\/src\//, "starts and watches processes of this machine"],
 ];
 

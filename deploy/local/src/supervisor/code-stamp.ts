@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { checkout } from "../home/home.ts";
+import { webPackage } from "../web/sources.ts";
 
 /**
  * Names the state of the code that processes are started from, so that one started from an older state is replaced and
@@ -15,7 +16,9 @@ export function codeStamp(): string {
     const folder = folders.pop() ?? "";
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
+      // The pages run in browsers: what is built from them has a folder of its own name.
+      const isServed = entry.name !== "node_modules" && path !== join(checkout, webPackage);
+      if (entry.isDirectory() && isServed) folders.push(path);
       if (!entry.isFile() || !/\.(ts|sql|py)$/.test(entry.name)) continue;
       const { mtimeMs, size } = statSync(path);
       hash.update(`${path}\0${mtimeMs}\0${size}\0`);

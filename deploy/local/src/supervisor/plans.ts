@@ -31,6 +31,8 @@ export type PlanInputs = {
   readonly agentMain: string;
   /** One process a service, or all of them in one. */
   readonly separate: boolean;
+  /** The folder of the built Web UI, which may not exist yet; null for none, or one that the caller named. */
+  readonly webDir: string | null;
   /** The state of the code: another one replaces what runs. */
   readonly codeStamp: string;
 };
@@ -52,7 +54,9 @@ export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
   const { home, secrets, ports, services, agents } = inputs;
   const values = new Map<string, Values>();
   for (const service of services) {
-    values.set(service.name, serviceEnvironment(service, home, secrets, ports));
+    const own = serviceEnvironment(service, home, secrets, ports);
+    const serves = service.name === "gateway" && inputs.webDir !== null;
+    values.set(service.name, serves ? { ...own, TRAINYARD_WEB_DIR: inputs.webDir } : own);
   }
   for (const [n, agent] of agents.entries()) {
     const offering = { ...agent, slotType: slotTypeOf(n, process.env) };

@@ -16,7 +16,7 @@ import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";
 import { codeStamp } from "./code-stamp.ts";
 import type { SupervisorPhase, SupervisorStatus } from "../control.ts";
 import { grpcPortOf, host, localUrl, servesGrpc } from "./environment.ts";
-import { type Home, logOf } from "../home/home.ts";
+import { checkout, type Home, logOf } from "../home/home.ts";
 import { type Infrastructure, prepareInfrastructure } from "./infrastructure.ts";
 import { limits } from "../limits.ts";
 import type { ClusterOptions } from "../options.ts";
@@ -28,6 +28,7 @@ import type { ServiceEntry } from "./services.ts";
 import { endLeftovers, Supervisor } from "./supervisor.ts";
 import type { SupervisorLog } from "./log.ts";
 import { sweep } from "../processes/sweep.ts";
+import { buildWeb, webBuild } from "../web/build.ts";
 
 /** The port that people see first. */
 const apiPortPreferred = 8080;
@@ -55,6 +56,9 @@ export class RunningCluster {
   #services: readonly ServiceEntry[] = [];
   #parts: Parts | null = null;
   #coming: Promise<void> = Promise.resolve();
+  #building: Promise<void> = Promise.resolve();
+  /** Why there is no Web UI; null where there is, or is none. */
+  #webProblem: string | null = null;
 
   constructor(home: Home, options: ClusterOptions, log: SupervisorLog) {
     this.#home = home;
@@ -93,6 +97,7 @@ export class RunningCluster {
     );
     if (this.#stopping.signal.aborted) return;
     const { secrets } = infrastructure;
+    const webDir = this.#startWebBuild();
     this.#next("bringing the database up to date");
     await prepareDatabase({
       adminUrl: postgresUrl(ports["postgres"] ?? 0, adminRole, secrets.postgresAdminPassword),
@@ -109,10 +114,26 @@ export class RunningCluster {
       agents,
       agentMain,
       separate: this.#options.processes,
+      webDir,
       codeStamp: codeStamp(),
     });
     for (const plan of plans) supervisor.keep(plan);
     await this.#becomeReady(supervisor);
+  }
+
+  /** Beside the start, which never waits for it: the gateway serves the folder from when it is there. */
+  #startWebBuild(): string | null {
+    const isNamed = process.env["TRAINYARD_WEB_DIR"] !== undefined;
+    const build = this.#options.web && !isNamed ? webBuild(checkout) : null;
+    if (build === null) return null;
+    const built = buildWeb(build, logOf(this.#home, "web-build"), this.#stopping.signal);
+    this.#building = built.catch((error: unknown) => {
+      if (this.#stopping.signal.aborted) return;
+      this.#webProblem = errorText(error);
+      this.#log("warn", this.#webProblem);
+      this.#writeInfo();
+    });
+    return build.folder;
   }
 
   async restart(name: string): Promise<void> {
@@ -135,6 +156,7 @@ export class RunningCluster {
     this.#stopping.abort();
     // What the start was about ends at its next step; its failure no longer matters.
     await this.#coming.catch(() => {});
+    await this.#building;
     await this.#parts?.supervisor.stop();
     const { secrets } = this.#parts?.infrastructure ?? {};
     if (secrets !== undefined) await sweep(secrets.clusterId, this.#home);
@@ -257,7 +279,7 @@ export class RunningCluster {
       tokenFile: this.#home.tokenFile,
       home: this.#home.path,
       processes: [self, ...supervisor.processes],
-      notes: infrastructure.notes,
+      notes: [...infrastructure.notes, ...(this.#webProblem === null ? [] : [this.#webProblem])],
     };
   }
 }

@@ -24,6 +24,19 @@ export function readingContract(harness: ContractHarness): void {
     );
   });
 
+  it("tells a stream's last version, from which its latest events are read backwards", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    expect(await log.lastVersion("trial-1.1")).toBe(0);
+    for (let version = 0; version < 12; version += 3) {
+      await committed(log, [writeOf("trial-1.1", version, 3), writeOf("trial-1.10", version, 3)]);
+      expect(await log.lastVersion("trial-1.1")).toBe(version + 3);
+    }
+    expect(await log.lastVersion("trial-1")).toBe(0);
+    const latest = await log.read("trial-1.1", 12 - 5, 5);
+    expect(latest.map(({ version }) => version)).toEqual([8, 9, 10, 11, 12]);
+  });
+
   it("reads some streams among a window of positions, and says how far it looked", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");

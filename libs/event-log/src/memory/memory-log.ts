@@ -120,6 +120,11 @@ class MemoryClient implements EventLog {
     return this.#store.stream(stream).slice(afterVersion, afterVersion + limit);
   }
 
+  async lastVersion(stream: string): Promise<number> {
+    await this.#enter("lastVersion");
+    return this.#store.stream(stream).at(-1)?.version ?? 0;
+  }
+
   async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     await this.#enter("readAll");
     return this.#store.after(afterPosition, limit);

@@ -62,6 +62,10 @@ class PostgresLog implements EventLog {
     return this.#reader.read(stream, afterVersion, limit);
   }
 
+  lastVersion(stream: string): Promise<number> {
+    return this.#reader.lastVersion(stream);
+  }
+
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#reader.readAll(afterPosition, limit);
   }

@@ -69,6 +69,10 @@ export class TermLog implements EventLog {
     return this.#noted(await this.#log.read(stream, afterVersion, limit));
   }
 
+  lastVersion(stream: string): Promise<number> {
+    return this.#log.lastVersion(stream);
+  }
+
   async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#noted(await this.#log.readAll(afterPosition, limit));
   }

@@ -18,6 +18,7 @@ import { retentionHandlers } from "./retention.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { searchPictureHandlers } from "./search-picture.ts";
+import { type Door, sessionHandlers } from "./sessions.ts";
 import { storageHandlers } from "./storages.ts";
 import { submissionHandlers } from "./submissions.ts";
 import { logHandlers } from "./trial-logs.ts";
@@ -30,6 +31,7 @@ import { workspaceHandlers } from "./workspaces.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
+  door: Door,
   { checkpointDir, checkpointStorage }: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage">,
 ): Handlers {
   const cluster = clusterHandlers(backend, moved);
@@ -63,6 +65,7 @@ export function apiHandlers(
       ...searchPictureHandlers(backend),
       ...viewHandlers(backend),
       ...workspaceHandlers(backend),
+      ...sessionHandlers(backend, door),
     },
     streams: {
       ...logs.streams,

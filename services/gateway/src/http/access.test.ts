@@ -47,12 +47,16 @@ describe("nothing but the headers of a request is read", () => {
 
 test("lists are watched only where they may be read", async () => {
   const access = new Access({
-    authenticate: async () => ({ kind: "user", authid: "1" }),
+    authenticate: async () => ({
+      ...{ kind: "user", authid: "1", token: "1" },
+      ...{ session: null, tokenExpiresAtMs: undefined },
+    }),
+    clusterId: () => "1",
     unreadable: () => "the read model is behind",
   });
   const route = gatewayRoutes().find(({ call }) => call === "watch");
   if (route === undefined) throw new Error("there is no route to watch");
-  const request = { headers: {} } as FastifyRequest;
+  const request = { headers: {}, cookies: {} } as FastifyRequest;
   await expect(access.admit(route, 1_000, request, {} as FastifyReply)).rejects.toMatchObject({
     status: 503,
     message: "the read model is behind",

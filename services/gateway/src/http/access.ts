@@ -6,11 +6,15 @@ import type { CallName, Route } from "@trainyard/contracts";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, Credentials, UserCaller } from "./caller.ts";
+import { refuseForeignCookie } from "./origin.ts";
 import { Problem, unavailable } from "./problem.ts";
+import { sessionOfRequest } from "./session-cookie.ts";
 
 export type AccessDeps = {
-  readonly authenticate: (authorization: string | undefined) => Promise<Caller>;
+  readonly authenticate: (credentials: Credentials) => Promise<Caller>;
+  /** Names the cluster to browsers. */
+  readonly clusterId: () => string;
   /** Null where the read model may be read, else why not. */
   readonly unreadable: () => string | null;
 };
@@ -22,6 +26,7 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "declareCheckpoint",
   "completeCheckpoint",
   "failCheckpoint",
+  "readCheckpointAhead",
   "planUpload",
   "planTensorBoard",
   "planDownload",
@@ -45,12 +50,22 @@ const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
   "listPools",
   "getPool",
   "listJobs",
+  "getCurrentSession",
 ]);
 
 /** Reads whose question is too large for a query. */
 const postedReads: ReadonlySet<CallName> = new Set<CallName>(["watch"]);
 
-const nobody: Caller = { kind: "user", authid: "" };
+/** Opened by a token or a code in the body, where the headers have none; never by the cookie of another session. */
+const signsIn: ReadonlySet<CallName> = new Set<CallName>(["createSession"]);
+
+const nobody: UserCaller = {
+  kind: "user",
+  authid: "",
+  token: "",
+  session: null,
+  tokenExpiresAtMs: undefined,
+};
 
 export type Admitted = { readonly caller: Caller; readonly body: HeldBody };
 
@@ -58,9 +73,9 @@ export type Admitted = { readonly caller: Caller; readonly body: HeldBody };
 export async function callerOf(
   deps: AccessDeps,
   { call: name, method }: Pick<Route, "call" | "method">,
-  authorization: string | undefined,
+  credentials: Credentials,
 ): Promise<Caller> {
-  const caller = openRoutes.has(name) ? nobody : await deps.authenticate(authorization);
+  const caller = await admitted(deps, name, credentials);
   if (caller.kind === "run" && !runRoutes.has(name)) {
     throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
   }
@@ -70,6 +85,16 @@ export async function callerOf(
     if (why !== null) throw unavailable(why);
   }
   return caller;
+}
+
+async function admitted(
+  { authenticate }: AccessDeps,
+  name: CallName,
+  { authorization, session }: Credentials,
+): Promise<Caller> {
+  if (openRoutes.has(name)) return nobody;
+  if (!signsIn.has(name)) return authenticate({ authorization, session });
+  return authorization === undefined ? nobody : authenticate({ authorization, session: undefined });
 }
 
 export class Access {
@@ -90,7 +115,12 @@ export class Access {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const caller = await callerOf(this.#deps, route, request.headers.authorization);
+    const { authorization } = request.headers;
+    const session = sessionOfRequest(request, this.#deps.clusterId());
+    if (authorization === undefined && session !== undefined) {
+      refuseForeignCookie(request.method, request.headers);
+    }
+    const caller = await callerOf(this.#deps, route, { authorization, session });
     const body = this.#bodies.take(request.headers, bodyLimit);
     if (body === null) {
       const detail = "too many large requests are in progress; try again";

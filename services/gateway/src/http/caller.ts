@@ -1,12 +1,24 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseRunId } from "@trainyard/kernel";
 import { readRunToken } from "@trainyard/runtime";
+import type { OpenSession } from "../shell/sessions.ts";
 import type { TokenDocument } from "../core/views/documents.ts";
 import { Problem } from "./problem.ts";
 
-/** Who asks: a person's token, or a run with its own. */
+/** Who asks: a person's token, or a session that stands for one, or a run with its own token. */
+export type UserCaller = {
+  readonly kind: "user";
+  readonly authid: string;
+  /** The id of the token; empty for a caller without one. */
+  readonly token: string;
+  /** Null for a caller that sent the token itself. */
+  readonly session: OpenSession | null;
+  /** The end of the token; undefined for never. */
+  readonly tokenExpiresAtMs: number | undefined;
+};
+
 export type Caller =
-  | { readonly kind: "user"; readonly authid: string }
+  | UserCaller
   | {
       readonly kind: "run";
       readonly authid: string;
@@ -17,6 +29,20 @@ export type Caller =
       readonly grantPosition: number;
     };
 
+/** What a request shows of its caller. With both, the token counts. */
+export type Credentials = {
+  /** The header Authorization. */
+  readonly authorization: string | undefined;
+  /** The secret of a session, from its cookie. */
+  readonly session: string | undefined;
+};
+
+export type CallerLookups = {
+  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly token: TokenLookup;
+  readonly session: (secret: string) => Promise<OpenSession | undefined>;
+};
+
 export type TokenLookup = (id: string) => Promise<TokenDocument | undefined>;
 
 /** ty_<token id>_<secret> */
@@ -26,18 +52,34 @@ export function digestOfSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
+/** Throws a Problem of 401 for a caller that is not known, or not any more. */
 export async function authenticate(
-  authorization: string | undefined,
-  runTokenKeys: ReadonlyMap<string, Buffer>,
-  lookUp: TokenLookup,
+  { authorization, session }: Credentials,
+  lookups: CallerLookups,
   nowMs: number,
 ): Promise<Caller> {
+  if (authorization === undefined && session !== undefined) {
+    return sessionCaller(session, lookups, nowMs);
+  }
   const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (token === undefined) {
     throw new Problem(401, "no_token", "send a token in the header Authorization: Bearer …");
   }
-  if (token.startsWith("ty1.")) return runCaller(token, runTokenKeys);
-  return userCaller(token, lookUp, nowMs);
+  if (token.startsWith("ty1.")) return runCaller(token, lookups.runTokenKeys);
+  return userCaller(token, lookups.token, nowMs);
+}
+
+async function sessionCaller(
+  secret: string,
+  lookups: CallerLookups,
+  nowMs: number,
+): Promise<Caller> {
+  const session = await lookups.session(secret);
+  if (session === undefined) {
+    throw new Problem(401, "session_ended", "this session has ended; sign in again");
+  }
+  const caller = callerOfToken(await lookups.token(session.token), nowMs);
+  return { ...caller, session };
 }
 
 function runCaller(token: string, keys: ReadonlyMap<string, Buffer>): Caller {
@@ -61,12 +103,20 @@ async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Pr
   if (known === undefined) throw invalidToken();
   const shown = Buffer.from(digestOfSecret(secret), "hex");
   if (!timingSafeEqual(shown, Buffer.from(known.secretDigest, "hex"))) throw invalidToken();
+  return callerOfToken(known, nowMs);
+}
+
+/** Throws the Problem of a token that is revoked or expired. */
+export function callerOfToken(known: TokenDocument | undefined, nowMs: number): UserCaller {
+  if (known === undefined) throw invalidToken();
   if (known.revoked) throw new Problem(401, "token_revoked", "this token was revoked");
-  if (known.expiresAtMs !== undefined && known.expiresAtMs <= nowMs) {
-    const expired = new Date(known.expiresAtMs).toISOString();
+  const { id, owner, expiresAtMs } = known;
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
+    const expired = new Date(expiresAtMs).toISOString();
     throw new Problem(401, "token_expired", `this token expired at ${expired}; create a new one`);
   }
-  return { kind: "user", authid: known.owner === "" ? `token:${id}` : known.owner };
+  const authid = owner === "" ? `token:${id}` : owner;
+  return { kind: "user", authid, token: id, session: null, tokenExpiresAtMs: expiresAtMs };
 }
 
 function invalidToken(): Problem {

@@ -1,5 +1,6 @@
 import type { RawName, ReplyOf, RequestOf, StreamName, UnaryName } from "@trainyard/contracts";
 import type { Caller } from "./caller.ts";
+import type { SessionCookie } from "./session-cookie.ts";
 
 /** What a handler knows of the request besides its message. */
 export type RequestContext = {
@@ -12,6 +13,10 @@ export type RequestContext = {
   readonly lastEventId: string | undefined;
   /** The header If-Match as it came. */
   readonly ifMatch: string | undefined;
+  /** The network address that the request came from: a proxy's, where there is one. */
+  readonly address: string;
+  /** Null over gRPC. */
+  readonly cookie: SessionCookie | null;
 };
 
 /** One message of a stream; a caller that comes back continues after the id. */

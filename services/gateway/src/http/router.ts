@@ -16,6 +16,7 @@ import { isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
+import type { OpenCalls } from "../shell/open-calls.ts";
 import { Access, type AccessDeps } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
@@ -25,12 +26,21 @@ import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 import { etagOf } from "./etag.ts";
 import { selectFields } from "./selection.ts";
+import { sessionCookie } from "./session-cookie.ts";
 import { sendStream } from "./server-sent-events.ts";
+
+/** Calls that take no idempotency key: what they give out is kept nowhere, and a caller without a token shares no answers. */
+const unkept: ReadonlySet<CallName> = new Set<CallName>([
+  "createSession",
+  "createSessionCode",
+  "deleteCurrentSession",
+]);
 
 export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
   readonly idempotency: IdempotencyStore;
   readonly draining: AbortSignal;
+  readonly openCalls: OpenCalls;
 };
 
 export type Routing = RouterDeps & {
@@ -76,7 +86,7 @@ async function serve(
     route,
     request,
     reply,
-    context: contextOf(caller, request, reply, deps.draining),
+    context: contextOf(caller, request, reply, deps),
   };
   switch (route.kind) {
     case "unary":
@@ -113,7 +123,9 @@ async function serveUnary<Name extends UnaryName>(
       body: JSON.stringify(selectFields(route.reply, json, fieldsAsked(message))),
     };
   };
-  const { status, body } = await once(idempotency, request, context, attempt);
+  const { status, body } = unkept.has(name)
+    ? await attempt(context.commitId)
+    : await once(idempotency, request, context, attempt);
   const etag = etagOf(route.reply, body);
   if (etag !== "") reply.header("etag", etag);
   await reply.status(status).type("application/json; charset=utf-8").send(body);
@@ -145,10 +157,12 @@ async function serveStream<Name extends StreamName>(
   asked: Asked,
 ): Promise<void> {
   const { route, request, reply, context } = asked;
-  const items = deps.handlers.streams[name](messageOf<Name>(asked), context);
+  using open = deps.openCalls.open(context.caller);
+  const signal = AbortSignal.any([context.signal, open.signal]);
+  const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
   const problemText = (error: unknown): string => deps.problemText(error, request);
   const codec = codecOf<ReplyOf<Name>>(route.reply);
-  await sendStream(reply, codec, items, { signal: context.signal, problemText });
+  await sendStream(reply, codec, items, { signal, problemText });
 }
 
 async function serveRaw<Name extends RawName>(
@@ -199,7 +213,7 @@ function contextOf(
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
-  draining: AbortSignal,
+  { draining, clusterId }: RouterDeps,
 ): RequestContext {
   const key = request.headers["idempotency-key"];
   if (key !== undefined && !idempotencyKeyPattern.test(String(key))) {
@@ -220,5 +234,7 @@ function contextOf(
     signal: AbortSignal.any([gone.signal, draining]),
     lastEventId: request.headers["last-event-id"] as string | undefined,
     ifMatch: request.headers["if-match"],
+    address: request.ip,
+    cookie: sessionCookie(request, reply, clusterId()),
   };
 }

@@ -6,14 +6,17 @@ import {
   type Logger,
   type Registry,
 } from "@trainyard/runtime";
+import fastifyCookie from "@fastify/cookie";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
 import { openApi } from "./openapi.ts";
+import { refuseCrossOrigin } from "./origin.ts";
 import { Problem, problemBody } from "./problem.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
+import type { WebPages } from "./web-pages.ts";
 
 export type ServerDeps = RouterDeps & {
   readonly logger: Logger;
@@ -21,6 +24,7 @@ export type ServerDeps = RouterDeps & {
   readonly telemetry: Telemetry;
   readonly health: HealthChecks;
   readonly position: () => number;
+  readonly webPages: WebPages;
 };
 
 /** The gateway's HTTP server with all its routes. */
@@ -40,8 +44,13 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     requestTimeout: 120_000,
     forceCloseConnections: true,
   });
-  server.addHook("onRequest", async (request) => {
-    refuseCrossOrigin(request.headers.origin, request.headers.host);
+  server.addHook("onRequest", async (request, reply) => {
+    // A proxy may keep what a cookie let it read, unless it is told; files of the pages say otherwise.
+    reply.header("cache-control", "no-store").header("x-content-type-options", "nosniff");
+    // A page may be opened by a link from anywhere; it shows nothing before it has called.
+    if (request.is404) await deps.webPages.look();
+    if (request.is404 && deps.webPages.serve(request, reply)) return reply;
+    refuseCrossOrigin(request.headers);
     // Before its body is read.
     if (request.is404) throw nothingAt(request);
   });
@@ -49,6 +58,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     const route = request.routeOptions.url ?? "none";
     deps.telemetry.answered({ method: request.method, route, status: reply.statusCode });
   });
+  server.register(fastifyCookie);
   acceptJson(server);
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, deps.logger, request.id);
@@ -77,8 +87,10 @@ function nothingAt({ method, url }: FastifyRequest): Problem {
 
 function registerPages(server: FastifyInstance, deps: ServerDeps): void {
   const description = JSON.stringify(openApi());
-  server.get("/", (_request, reply) =>
-    reply
+  server.get("/", async (request, reply) => {
+    await deps.webPages.look();
+    if (deps.webPages.serve(request, reply)) return reply;
+    return reply
       .type("text/html; charset=utf-8")
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
       .send(
@@ -86,8 +98,8 @@ function registerPages(server: FastifyInstance, deps: ServerDeps): void {
           position: deps.position(),
           reason: deps.health.readiness() ?? deps.unreadable(),
         }),
-      ),
-  );
+      );
+  });
   server.get("/api/v1/openapi.json", (_request, reply) =>
     reply.type("application/json; charset=utf-8").send(description),
   );
@@ -96,19 +108,5 @@ function registerPages(server: FastifyInstance, deps: ServerDeps): void {
       reply.hijack();
       await answerHealth(path, reply.raw, deps.health, deps.registry);
     });
-  }
-}
-
-/** A browser says where a page came from; only this server's own pages may call it. */
-function refuseCrossOrigin(origin: string | undefined, host: string | undefined): void {
-  if (origin === undefined) return;
-  let from = "";
-  try {
-    from = new URL(origin).host;
-  } catch {
-    // "null", for a page without an origin: refused below.
-  }
-  if (from === "" || from !== host) {
-    throw new Problem(403, "cross_origin", "calls from pages of another origin are refused");
   }
 }

@@ -70,7 +70,10 @@ export type CallAnswer = {
 
 export const runTokenKey = "07".repeat(32);
 
-export async function startTestGateway(): Promise<TestGateway> {
+/** `environment` adds to its configuration. */
+export async function startTestGateway(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
   const postgres = stack.use(await startTestPostgres());
   const database = "trainyard";
@@ -89,6 +92,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_CHECKPOINT_DIR: checkpointDir,
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
+    ...environment,
   });
   let grpcUrl = "";
   const start = async (overrides: { readonly clock?: Clock } = {}): Promise<string> => {

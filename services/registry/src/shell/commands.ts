@@ -18,6 +18,8 @@ import {
   PlanTensorBoardSchema,
   PlanUploadSchema,
   ProbeStorageSchema,
+  ReadAheadBegunSchema,
+  ReadAheadSchema,
   StorageAdoptionSchema,
   StorageListSchema,
   StorageAuditSchema,
@@ -51,6 +53,7 @@ import { planFiles } from "./download-files.ts";
 import type { Unchanged } from "./unchanged.ts";
 import type { UploadProgress } from "./upload-progress.ts";
 import { planUpload } from "./upload.ts";
+import { type ReadAheads, readAhead } from "./read-ahead.ts";
 import { probeStorage } from "./probe.ts";
 import { isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
@@ -61,6 +64,7 @@ import { tellingOfStores } from "./store-faults.ts";
 export type CommandDeps = ModelDeps & {
   readonly manifests: Pick<ManifestTable, "put" | "get">;
   readonly verifier: Verifier;
+  readonly readAheads: Pick<ReadAheads, "begin">;
   readonly inspector: Inspector;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
@@ -84,6 +88,9 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, (request, context) =>
       tellingOfStores(() => completeCheckpoint(deps, request, context)),
+    ),
+    ReadAhead: command(ReadAheadSchema, ReadAheadBegunSchema, (request) =>
+      readAhead(deps, request),
     ),
     FailCheckpoint: command(FailCheckpointSchema, AcceptedSchema, (request, context) =>
       failCheckpoint(deps, request, context),

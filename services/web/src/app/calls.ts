@@ -1,20 +1,30 @@
 /** The API's calls as hooks: what the server has said is in the query client under [name, request]. */
 import {
+  type InfiniteData,
   keepPreviousData,
+  type UseInfiniteQueryResult,
   type UseMutationResult,
   type UseQueryResult,
+  useInfiniteQuery,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
 import type { ReplyOf, RequestInitOf, UnaryName } from "@trainyard/contracts";
 import { client } from "./client.ts";
-import { type Topic, useTopic } from "./live/topics.ts";
+import type { LiveMeta } from "./live/patch.ts";
+import { type Topic, topicKey } from "./live/protocol.ts";
+import { useTopic } from "./live/topics.ts";
 
 export type CallOptions = {
   readonly enabled?: boolean;
   /** Frames of this topic keep the answer fresh while the component is mounted. */
   readonly watch?: Topic | undefined;
+  /** Rows that come into the list appear by themselves; otherwise useNews counts them. */
+  readonly follow?: boolean;
+  /** Ask again whenever a component shows it, and keep nothing: for previews of changes. */
+  readonly fresh?: boolean;
   /** Show the previous request's answer until this one's comes: for lists whose filter or page changes. */
   readonly keepPrevious?: boolean;
 };
@@ -23,15 +33,100 @@ export type CallOptions = {
 export function useCall<Name extends UnaryName>(
   name: Name,
   request: RequestInitOf<Name>,
-  { enabled = true, watch, keepPrevious = false }: CallOptions = {},
+  { enabled = true, watch, follow = false, fresh = false, keepPrevious = false }: CallOptions = {},
 ): UseQueryResult<ReplyOf<Name>> {
-  useTopic(watch);
-  return useQuery({
+  const read = useQuery({
     queryKey: [name, request],
     queryFn: ({ signal }) => client.call(name, request, { signal }),
     enabled,
+    ...freshness(watch, follow, (answer) => answer),
+    ...(fresh ? { gcTime: 0, staleTime: 0, refetchOnMount: "always" as const } : {}),
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
   });
+  useTopic(enabled ? watch : undefined, read.isPlaceholderData ? undefined : positionOf(read.data));
+  return read;
+}
+
+/** The same read of several things. */
+export function useCalls<Name extends UnaryName>(
+  name: Name,
+  requests: readonly RequestInitOf<Name>[],
+): readonly (ReplyOf<Name> | undefined)[] {
+  const reads = useQueries({
+    queries: requests.map((request) => ({
+      queryKey: [name, request],
+      queryFn: ({ signal }: { signal: AbortSignal }) => client.call(name, request, { signal }),
+    })),
+  });
+  return reads.map(({ data }) => data);
+}
+
+/** Calls that answer a page of a list. */
+export type ListName = {
+  [Name in UnaryName]: ReplyOf<Name> extends {
+    readonly items: readonly unknown[];
+    readonly nextPageToken: string;
+  }
+    ? RequestInitOf<Name> extends { pageToken?: string }
+      ? Name
+      : never
+    : never;
+}[UnaryName];
+
+type PageOf<Name extends ListName> = ReplyOf<Name> & { readonly nextPageToken: string };
+
+/** A list of any length, page by page: `fetchNextPage` reads the next one. */
+export function useList<Name extends ListName>(
+  name: Name,
+  request: RequestInitOf<Name>,
+  { enabled = true, watch, follow = false, keepPrevious = false }: CallOptions = {},
+): UseInfiniteQueryResult<InfiniteData<ReplyOf<Name>, string>> {
+  const read = useInfiniteQuery<
+    ReplyOf<Name>,
+    Error,
+    InfiniteData<ReplyOf<Name>, string>,
+    readonly unknown[],
+    string
+  >({
+    queryKey: [name, request, "pages"],
+    initialPageParam: "",
+    queryFn: ({ signal, pageParam }) =>
+      client.call(name, { ...request, pageToken: pageParam }, { signal }),
+    getNextPageParam: (page) => (page as PageOf<Name>).nextPageToken || undefined,
+    enabled,
+    ...freshness(watch, follow, (answer) => (answer as { pages?: unknown[] }).pages?.[0]),
+    ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
+  });
+  const first = read.isPlaceholderData ? undefined : read.data?.pages[0];
+  useTopic(enabled ? watch : undefined, positionOf(first));
+  return read;
+}
+
+/**
+ * A followed read that has a position is brought up to date from there; one without is read again when a component
+ * shows it.
+ */
+function freshness(
+  watch: Topic | undefined,
+  follow: boolean,
+  placed: (answer: unknown) => unknown,
+) {
+  const live: LiveMeta | undefined =
+    watch === undefined ? undefined : { topic: topicKey(watch), follow };
+  return {
+    ...(live === undefined ? {} : { meta: { live } }),
+    refetchOnMount: (query: { readonly state: { readonly data: unknown } }) => {
+      const answer = query.state.data;
+      return answer === undefined || positionOf(placed(answer)) === "" ? "always" : true;
+    },
+  } as const;
+}
+
+/** Undefined until there is an answer, empty for an answer without a position. */
+function positionOf(answer: unknown): string | undefined {
+  if (answer === undefined) return undefined;
+  const { position } = answer as { readonly position?: unknown };
+  return typeof position === "string" ? position : "";
 }
 
 export type Change<Name extends UnaryName> = {

@@ -1,5 +1,35 @@
-import { createRootRoute } from "@tanstack/react-router";
+import { createRootRoute, type ErrorComponentProps } from "@tanstack/react-router";
+import type { JSX } from "react";
+import { EmptyState } from "../components/empty-state.tsx";
+import { ErrorNote } from "../components/error-note.tsx";
+import { Page } from "./page.tsx";
+import { PathLink } from "./path-link.tsx";
 import { Shell } from "./shell.tsx";
 
 /** The frame around each page: rail, header, what is said when a page is missing or fails. */
-export const shellRoute = createRootRoute({ component: Shell });
+export const shellRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+function NotFound(): JSX.Element {
+  return (
+    <Page title="Not found">
+      <EmptyState title="There is no page at this address.">
+        The link may be of another version, or cut off. <PathLink to="/">Go to Home</PathLink>, or
+        press Ctrl K and look for it by its name.
+      </EmptyState>
+    </Page>
+  );
+}
+
+/** Drawn in the place of a page that threw. */
+export function PageError({ error, reset }: ErrorComponentProps): JSX.Element {
+  return (
+    <Page title="Error">
+      <ErrorNote error={error} onRetry={reset} />
+    </Page>
+  );
+}
+
+/** While the code of a page is loaded. */
+export function PagePending(): JSX.Element {
+  return <div role="status" aria-label="The page is being loaded" />;
+}

@@ -1,25 +1,107 @@
-import { Link, Outlet } from "@tanstack/react-router";
-import { FlaskConical, House, Moon, Sun, SunMoon } from "lucide-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
+import { CircleQuestionMark, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { type JSX, useState } from "react";
 import { chooseTheme, chosenTheme, type Theme } from "../theme/theme.ts";
+import { HelpSheet } from "./help-sheet.tsx";
+import { Palette } from "./palette.tsx";
+import { PathLink } from "./path-link.tsx";
+import { type Place, places } from "./places.ts";
+import { signOut } from "./session.ts";
 import styles from "./shell.module.css";
+import { Toasts, useSay } from "./toasts.tsx";
+import { useKeys } from "./use-keys.ts";
+import { VerbsProvider } from "./verbs.tsx";
+
+type Shown = "nothing" | "help" | "palette";
 
 export function Shell(): JSX.Element {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  return (
+    <Toasts>
+      {path === "/sign-in" ? (
+        <main className={styles["main"]}>
+          <Outlet />
+        </main>
+      ) : (
+        <VerbsProvider>
+          <Frame path={path} />
+        </VerbsProvider>
+      )}
+    </Toasts>
+  );
+}
+
+function Frame({ path }: { readonly path: string }): JSX.Element {
+  const [shown, setShown] = useState<Shown>("nothing");
+  useKeys(setShown);
+  const close = (): void => setShown("nothing");
   return (
     <div className={styles["shell"]}>
+      <a className={styles["skip"]} href="#main">
+        Skip to the page
+      </a>
       <nav className={styles["rail"]} aria-label="Pages">
-        <Link to="/">
-          <House size={16} aria-hidden /> Home
-        </Link>
-        <Link to="/experiments">
-          <FlaskConical size={16} aria-hidden /> Experiments
-        </Link>
-        <ThemeButton />
+        {places
+          .filter(({ below }) => below !== true)
+          .map((place) => (
+            <RailLink key={place.to} place={place} path={path} />
+          ))}
+        <RailButton icon={Search} title="Go to" keys="Ctrl K" onClick={() => setShown("palette")} />
+        <div className={styles["below"]}>
+          {places
+            .filter(({ below }) => below === true)
+            .map((place) => (
+              <RailLink key={place.to} place={place} path={path} />
+            ))}
+          <RailButton
+            icon={CircleQuestionMark}
+            title="Keys"
+            keys="?"
+            onClick={() => setShown("help")}
+          />
+          <ThemeButton />
+          <SignOutButton />
+        </div>
       </nav>
-      <main className={styles["main"]}>
+      <main id="main" tabIndex={-1} className={styles["main"]}>
         <Outlet />
       </main>
+      {shown === "help" && <HelpSheet onClose={close} />}
+      {shown === "palette" && <Palette onClose={close} />}
     </div>
+  );
+}
+
+function RailLink({ place, path }: { readonly place: Place; readonly path: string }): JSX.Element {
+  const { to, title, icon: Icon, key } = place;
+  const isHere = to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`);
+  return (
+    <PathLink
+      to={to}
+      className={styles["item"]}
+      title={`${title} (g ${key})`}
+      {...(isHere ? { "aria-current": "page" } : {})}
+    >
+      <Icon size={16} aria-hidden />
+      <span>{title}</span>
+    </PathLink>
+  );
+}
+
+function RailButton(props: {
+  readonly icon: typeof Search;
+  readonly title: string;
+  readonly keys?: string;
+  readonly onClick: () => void;
+}): JSX.Element {
+  const { icon: Icon, title, keys, onClick } = props;
+  return (
+    <button type="button" className={styles["item"]} onClick={onClick} title={title}>
+      <Icon size={16} aria-hidden />
+      <span>{title}</span>
+      {keys !== undefined && <kbd aria-hidden>{keys}</kbd>}
+    </button>
   );
 }
 
@@ -32,14 +114,19 @@ const themeIcons = { system: SunMoon, light: Sun, dark: Moon } as const;
 
 function ThemeButton(): JSX.Element {
   const [theme, setTheme] = useState(chosenTheme);
-  const Icon = themeIcons[theme];
-  const next = () => {
+  const next = (): void => {
     chooseTheme(nextTheme[theme]);
     setTheme(nextTheme[theme]);
   };
-  return (
-    <button type="button" className={styles["theme"]} onClick={next}>
-      <Icon size={16} aria-hidden /> Theme: {theme}
-    </button>
-  );
+  return <RailButton icon={themeIcons[theme]} title={`Theme: ${theme}`} onClick={next} />;
+}
+
+function SignOutButton(): JSX.Element {
+  const queries = useQueryClient();
+  const { history } = useRouter();
+  const say = useSay();
+  const leave = (): void => {
+    signOut(queries).then(() => history.push("/sign-in"), say.failed);
+  };
+  return <RailButton icon={LogOut} title="Sign out" onClick={leave} />;
 }

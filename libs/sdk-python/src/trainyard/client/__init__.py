@@ -31,7 +31,7 @@ from ._experiments import DeletionPreview, Experiment, ExperimentAction, KeptChe
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 from ._spaces import Project, Workspace
-from ._watch import Bookmark, Change, Reset, WatchEvent
+from ._watch import Bookmark, Change, Lines, LogLine, Points, Reset, WatchEvent
 
 __all__ = [
     "ApiError",
@@ -43,12 +43,15 @@ __all__ = [
     "Experiment",
     "ExperimentAction",
     "KeptCheckpoint",
+    "Lines",
+    "LogLine",
     "MetricPoint",
     "MetricUpdate",
     "Model",
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "Points",
     "Project",
     "Reset",
     "SupersededPoints",

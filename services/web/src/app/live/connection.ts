@@ -1,85 +1,121 @@
 /**
- * The one live stream of this page. Every subscription is a topic of it; when topics come or go it is opened again with
- * the last cursor, so that no frame is missing.
+ * This tab's end of the live connection: which topics its components show, what comes of them, and how the link is. The
+ * stream itself is in a SharedWorker; a browser without one has a stream for each visible tab.
  */
-import type { RequestInitOf } from "@trainyard/contracts";
-import { client } from "../client.ts";
-import type { Frame } from "./patch.ts";
+import { browserHub } from "./browser-hub.ts";
+import {
+  type FromHub,
+  type FromTab,
+  type KeyedFrame,
+  type LiveStatus,
+  limits,
+  restingStatus,
+  type Topic,
+  topicKey,
+} from "./protocol.ts";
 
-type Topic = NonNullable<RequestInitOf<"watch">["topics"]>[number];
-type Listener = (frame: Frame) => void;
+export type LiveListener = {
+  readonly frames: (frames: readonly KeyedFrame[]) => void;
+  readonly reset: (keys: readonly string[]) => void;
+};
 
-const reopenAfterMs = 50;
-const againAfterMs = 2_000;
+type Shown = { position: string; count: number };
 
-class LiveConnection {
-  /** By the topic's JSON. */
-  readonly #listeners = new Map<string, Set<Listener>>();
-  #cursor = "";
-  #stream: AbortController | null = null;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+export class LiveConnection {
+  readonly #shown = new Map<string, Shown>();
+  readonly #watchers = new Set<() => void>();
+  #send: (message: FromTab) => void = () => {};
+  #listener: LiveListener | null = null;
+  #status: LiveStatus = restingStatus;
+  #isResting = false;
+  #saying: ReturnType<typeof setTimeout> | undefined;
+  #restTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Returns what ends the subscription. */
-  subscribe(topic: Topic, listener: Listener): () => void {
-    const key = JSON.stringify(topic);
-    const listeners = this.#listeners.get(key) ?? new Set();
-    listeners.add(listener);
-    if (!this.#listeners.has(key)) {
-      this.#listeners.set(key, listeners);
-      this.#openSoon(reopenAfterMs);
-    }
+  /** Connects to the hub: once, when the page starts. */
+  start(listener: LiveListener): void {
+    this.#listener = listener;
+    this.#send = connect((message) => this.#hear(message));
+    setInterval(() => this.#say(), limits.tabSaysMs);
+    document.addEventListener("visibilitychange", () => this.#visibility());
+    globalThis.addEventListener("pagehide", () => this.#send({ kind: "want", topics: [] }));
+    globalThis.addEventListener("pageshow", () => this.#say());
+    this.#say();
+  }
+
+  /** Follows a topic from the position of what was read of it. Returns what ends it. */
+  follow(topic: Topic, position: string): () => void {
+    const key = topicKey(topic);
+    const shown = this.#shown.get(key) ?? { position, count: 0 };
+    shown.count += 1;
+    this.#shown.set(key, shown);
+    this.#saySoon();
     return () => {
-      listeners.delete(listener);
-      if (listeners.size > 0) return;
-      this.#listeners.delete(key);
-      this.#openSoon(reopenAfterMs);
+      shown.count -= 1;
+      if (shown.count === 0) this.#shown.delete(key);
+      this.#saySoon();
     };
   }
 
-  /** Several topics that come or go at once are one new stream. */
-  #openSoon(afterMs: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#run(), afterMs);
+  /** After signing in or out. */
+  reopen(): void {
+    this.#send({ kind: "reopen" });
   }
 
-  async #run(): Promise<void> {
-    this.#stream?.abort();
-    const keys = [...this.#listeners.keys()];
-    if (keys.length === 0) return;
-    const stream = new AbortController();
-    this.#stream = stream;
-    const topics = keys.map((key) => JSON.parse(key) as Topic);
-    try {
-      await this.#read(keys, { topics, after: this.#cursor }, stream.signal);
-    } catch {
-      // The platform is away, or the cursor is of another history: the next attempt says so to whoever listens.
-      this.#cursor = "";
-    }
-    if (!stream.signal.aborted) this.#openSoon(againAfterMs);
-  }
+  readonly status = (): LiveStatus => this.#status;
 
-  async #read(
-    keys: readonly string[],
-    request: RequestInitOf<"watch">,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const keyOf = new Map<string, string>();
-    for await (const { id, message } of client.stream("watch", request, { signal })) {
-      if (id !== "") this.#cursor = id;
-      const { frame } = message;
-      if (frame.case === "opened") {
-        frame.value.topics.forEach((name, index) => keyOf.set(name, keys[index] ?? ""));
-      } else if (frame.case === "change" || frame.case === "gone" || frame.case === "reset") {
-        this.#tell(keyOf.get(frame.value.topic), frame);
-      }
+  readonly onStatus = (changed: () => void): (() => void) => {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  };
+
+  #hear(message: FromHub): void {
+    if (message.kind === "frames") this.#listener?.frames(message.frames);
+    else if (message.kind === "reset") this.#listener?.reset(message.keys);
+    else {
+      this.#status = message.status;
+      for (const changed of this.#watchers) changed();
     }
   }
 
-  /** A frame without a topic concerns all of them. */
-  #tell(key: string | undefined, frame: Frame): void {
-    const told = key === undefined ? [...this.#listeners.values()] : [this.#listeners.get(key)];
-    for (const listeners of told) for (const listener of listeners ?? []) listener(frame);
+  #visibility(): void {
+    clearTimeout(this.#restTimer);
+    if (document.visibilityState === "hidden") {
+      this.#restTimer = setTimeout(() => {
+        this.#isResting = true;
+        this.#say();
+      }, limits.restMs);
+    } else if (this.#isResting) {
+      this.#isResting = false;
+      // What came of a list while the tab rested comes now, from the position of its read; a document is read again.
+      this.#say();
+      const unplaced = [...this.#shown].filter(([, { position }]) => position === "");
+      this.#listener?.reset(unplaced.map(([key]) => key));
+    }
   }
+
+  /** What a page's components say at once is one message. */
+  #saySoon(): void {
+    clearTimeout(this.#saying);
+    this.#saying = setTimeout(() => this.#say(), 0);
+  }
+
+  #say(): void {
+    const topics = this.#isResting
+      ? []
+      : [...this.#shown].map(([key, { position }]) => ({ key, position }));
+    this.#send({ kind: "want", topics });
+  }
+}
+
+function connect(hear: (message: FromHub) => void): (message: FromTab) => void {
+  if (typeof SharedWorker === "undefined") return browserHub().attach(hear);
+  const worker = new SharedWorker(new URL("./worker.ts", import.meta.url), {
+    type: "module",
+    name: "trainyard-live",
+  });
+  worker.port.addEventListener("message", ({ data }: MessageEvent<FromHub>) => hear(data));
+  worker.port.start();
+  return (message) => worker.port.postMessage(message);
 }
 
 export const live = new LiveConnection();

@@ -1,46 +1,88 @@
-import type { QueryClient } from "@tanstack/react-query";
-import type { ReplyOf, UnaryName } from "@trainyard/contracts";
+/** The one place where frames change what the query client has. */
+import type { Query, QueryClient } from "@tanstack/react-query";
+import { addNews, clearNews } from "./news.ts";
+import type { LiveListener } from "./connection.ts";
+import type { KeyedFrame } from "./protocol.ts";
+import { patched } from "./rows.ts";
 
-export type Frame = NonNullable<ReplyOf<"watch">["frame"]>;
-
-type Reads = { readonly list: UnaryName; readonly document: UnaryName };
-
-/** The reads that a document of a kind is part of. */
-const readsOf: Readonly<Record<string, Reads>> = {
-  experiment: { list: "listExperiments", document: "getExperiment" },
-  trial: { list: "listTrials", document: "getTrial" },
-  checkpoint: { list: "listCheckpoints", document: "getCheckpoint" },
-  model: { list: "listModels", document: "getModel" },
+/** What a read says of itself: the topic that keeps it fresh, and what happens to rows that come into its list. */
+export type LiveMeta = {
+  readonly topic: string;
+  /** Read the list again when rows come into it, instead of counting them as news. */
+  readonly follow: boolean;
 };
 
-/**
- * The one place where frames change what the query client has. A changed document replaces its row in the lists that
- * show it; a read of the whole document has more than the frame, and is read again.
- */
-export function patch(queries: QueryClient, frame: Frame): void {
-  switch (frame.case) {
-    case "change": {
-      const { id, document } = frame.value;
-      const reads = readsOf[document.case ?? ""];
-      if (reads === undefined || document.case === undefined) return;
-      queries.setQueriesData({ queryKey: [reads.list] }, (answer: unknown) =>
-        withRow(answer, id, document.value),
-      );
-      void queries.invalidateQueries({ queryKey: [reads.document, { [document.case]: id }] });
-      return;
-    }
-    case "reset":
-      void queries.invalidateQueries();
-      return;
-    default:
-      return;
+declare module "@tanstack/react-query" {
+  interface Register {
+    queryMeta: { readonly live?: LiveMeta };
   }
 }
 
-type List = { readonly items: readonly { readonly id: string }[] };
+/** Frames of this time are one change of the page. */
+const batchMs = 100;
+/** A read is repeated at most this often for frames. */
+const readAgainMs = 1_000;
 
-function withRow(answer: unknown, id: string, row: unknown): unknown {
-  const list = answer as List | undefined;
-  if (list?.items.some((item) => item.id === id) !== true) return answer;
-  return { ...list, items: list.items.map((item) => (item.id === id ? row : item)) };
+export function patcher(queries: QueryClient): LiveListener {
+  const waiting = new Map<string, KeyedFrame>();
+  const readAgain = new ReadAgain();
+  const apply = (): void => {
+    const frames = [...waiting.values()];
+    waiting.clear();
+    for (const [key, ofTopic] of Map.groupBy(frames, (one) => one.key)) {
+      for (const query of readsOf(queries, key)) patchRead(queries, readAgain, query, ofTopic);
+    }
+  };
+  return {
+    frames: (frames) => {
+      if (waiting.size === 0) setTimeout(apply, batchMs);
+      // Of several frames of one document the last counts.
+      for (const one of frames) waiting.set(`${one.key} ${one.frame.value.id}`, one);
+    },
+    reset: (keys) => {
+      for (const key of keys) {
+        for (const query of readsOf(queries, key)) readAgain.soon(query);
+        clearNews(queries, key);
+      }
+    },
+  };
+}
+
+function readsOf(queries: QueryClient, key: string): readonly Query[] {
+  return queries.getQueryCache().findAll({ predicate: (query) => query.meta?.live?.topic === key });
+}
+
+function patchRead(
+  queries: QueryClient,
+  readAgain: ReadAgain,
+  query: Query,
+  frames: readonly KeyedFrame[],
+): void {
+  const live = query.meta?.live;
+  if (query.state.data === undefined || live === undefined) return;
+  let answer: unknown = query.state.data;
+  let again = false;
+  for (const { key, frame } of frames) {
+    const change = patched(answer, frame);
+    answer = change.answer;
+    again ||= change.readAgain || (change.isNew && live.follow);
+    if (change.isNew && !live.follow) addNews(queries, key, frame.value.id);
+  }
+  if (answer !== query.state.data) query.setData(answer);
+  if (again) readAgain.soon(query);
+}
+
+/** Reads again soon, and each read at most once in a while. A read that no component shows is read when one does. */
+class ReadAgain {
+  readonly #waiting = new Set<Query>();
+
+  soon(query: Query): void {
+    if (this.#waiting.has(query)) return;
+    this.#waiting.add(query);
+    setTimeout(() => {
+      this.#waiting.delete(query);
+      query.invalidate();
+      if (query.isActive()) void query.fetch();
+    }, readAgainMs);
+  }
 }

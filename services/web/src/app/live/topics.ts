@@ -1,18 +1,21 @@
-import { useQueryClient } from "@tanstack/react-query";
-import type { RequestInitOf } from "@trainyard/contracts";
-import { useEffect } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { live } from "./connection.ts";
-import { patch } from "./patch.ts";
+import { type LiveStatus, type Topic, topicKey } from "./protocol.ts";
 
-/** A list or a document of the API's Watch call. */
-export type Topic = NonNullable<RequestInitOf<"watch">["topics"]>[number];
-
-/** Keeps what the query client has of a topic fresh while the component is mounted. */
-export function useTopic(topic: Topic | undefined): void {
-  const queries = useQueryClient();
-  const key = topic === undefined ? "" : JSON.stringify(topic);
+/**
+ * Follows a topic while the component is mounted, from the position that was read; undefined while there is none, and
+ * empty for a read without a position.
+ */
+export function useTopic(topic: Topic | undefined, position: string | undefined): void {
+  const key = topic === undefined ? "" : topicKey(topic);
+  const isRead = position !== undefined;
+  // The first position is kept: a later read of the same list begins no new stream.
   useEffect(() => {
-    if (key === "") return undefined;
-    return live.subscribe(JSON.parse(key) as Topic, (frame) => patch(queries, frame));
-  }, [key, queries]);
+    if (key === "" || !isRead) return undefined;
+    return live.follow(JSON.parse(key) as Topic, position);
+  }, [key, isRead]);
+}
+
+export function useLiveStatus(): LiveStatus {
+  return useSyncExternalStore(live.onStatus, live.status);
 }

@@ -20,6 +20,8 @@ type Props<Row> = {
   readonly columns: readonly Column<Row>[];
   readonly layout: ColumnLayout;
   readonly onLayout: (layout: ColumnLayout) => void;
+  /** A column that is not offered but was typed; null if the text names none. */
+  readonly typed?: (text: string) => Column<Row> | null;
   /** The layout that "Reset" returns to. */
   readonly initial: ColumnLayout;
 };
@@ -28,7 +30,10 @@ type Props<Row> = {
 export function ColumnsDialog<Row>(props: Props<Row>): JSX.Element {
   const { open, onClose, columns, layout, onLayout, initial } = props;
   const [search, setSearch] = useState("");
-  const hidden = columns.filter(
+  const typed = props.typed?.(search) ?? null;
+  const offered =
+    typed === null ? columns : [typed, ...columns.filter(({ id }) => id !== typed.id)];
+  const hidden = offered.filter(
     ({ id, title }) =>
       !layout.some((choice) => choice.id === id) &&
       `${title} ${id}`.toLowerCase().includes(search.toLowerCase()),

@@ -1,28 +1,185 @@
-import type { JSX } from "react";
-import { useCall, useChange } from "../../app/calls.ts";
+import { useRouter } from "@tanstack/react-router";
+import { type JSX, useCallback, useState } from "react";
+import { useNow } from "../../app/clock.ts";
+import { Page } from "../../app/page.tsx";
+import { experimentPath } from "../../app/palette-query.ts";
+import { useSay } from "../../app/toasts.tsx";
+import { count } from "../../components/format.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { filterFault } from "../../components/problem.ts";
+import {
+  layoutText,
+  nextSort,
+  noSelection,
+  readLayout,
+  readSort,
+  type Selection,
+  sortText,
+  Table,
+} from "../../components/table/index.ts";
+import { BulkBar } from "./bulk-bar.tsx";
+import { attributeColumn, attributesIn, columnsOf, initialLayout, type Row } from "./columns.tsx";
+import { ExperimentInspector } from "./experiment-inspector.tsx";
+import { exportCsv } from "./export-csv.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { ListColumns } from "./list-columns.tsx";
+import styles from "./page.module.css";
+import { PlaceTree } from "./place-tree.tsx";
+import { experimentsRoute } from "./route.ts";
+import { changedSearch, type Search, type SearchChange } from "./search.ts";
+import { useExperiments } from "./use-experiments.ts";
+import { ViewsMenu } from "./views-menu.tsx";
 
 export function ExperimentsPage(): JSX.Element {
-  const experiments = useCall(
-    "listExperiments",
-    { pageSize: 100 },
-    { watch: { kind: "experiments" } },
+  const search = experimentsRoute.useSearch();
+  const navigate = experimentsRoute.useNavigate();
+  const [isChoosing, setChoosing] = useState(false);
+  const [selection, setSelection] = useState<Selection>(noSelection);
+  const say = useSay();
+  const layout = readLayout(search.columns ?? "") ?? initialLayout;
+  const attributes = attributesIn(layout);
+  const shown = useExperiments(search, attributes);
+  const [editing, setEditing] = useState<string | null>(null);
+  const columns = [
+    ...columnsOf({ nowMs: useNow(), editing, onEdit: setEditing }),
+    ...attributes.map(attributeColumn),
+  ];
+  const change = useCallback(
+    (next: SearchChange, replace = false) =>
+      void navigate({ search: (now: Search) => changedSearch(now, next), replace }),
+    [navigate],
   );
-  const pause = useChange("pauseExperiment", ["listExperiments"]);
+  const save = (): void => {
+    const selected = shown.rows.filter(({ id }) => selection.has(id));
+    exportCsv(search, columns, layout, selected).then(
+      (rows) => say.done(`${count(rows)} rows are in experiments.csv.`),
+      say.failed,
+    );
+  };
+  const verbs = [
+    { title: "Columns", run: () => setChoosing(true) },
+    { title: "Save as CSV", run: save },
+    {
+      title: search.archived === true ? "Leave out archived" : "Show archived",
+      run: () => change({ archived: search.archived !== true }),
+    },
+    {
+      title: search.compact === true ? "Normal rows" : "Compact rows",
+      run: () => change({ compact: search.compact !== true }),
+    },
+  ];
+  const table = { search, change, layout, columns, shown, selection, setSelection, setEditing };
   return (
-    <section>
-      <h1>Experiments</h1>
-      <ul>
-        {experiments.data?.items.map(({ id, name, state }) => (
-          <li key={id}>
-            {id} {name} {state}{" "}
-            {state === "ACTIVE" && (
-              <button type="button" onClick={() => pause.mutate({ request: { experiment: id } })}>
-                Pause
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Page title="Experiments" verbs={verbs}>
+      <div className={styles["page"]}>
+        <PlaceTree search={search} onChange={change} />
+        <div className={styles["list"]}>
+          <div className={styles["bar"]}>
+            <FilterBar
+              filter={search.filter ?? ""}
+              onFilter={(filter) => change({ filter })}
+              error={shown.list.error}
+            />
+            <ViewsMenu search={search} onOpen={(view) => void navigate({ search: view })} />
+          </div>
+          <BulkBar selection={selection} onSelect={setSelection} />
+          <Rows {...table} />
+        </div>
+        <Inspected search={search} rows={shown.rows} onClose={() => change({ at: undefined })} />
+      </div>
+      <ListColumns
+        open={isChoosing}
+        onClose={() => setChoosing(false)}
+        columns={columns}
+        layout={layout}
+        onLayout={(next) => change({ columns: layoutText(next) }, true)}
+        rows={shown.rows}
+      />
+    </Page>
   );
+}
+
+type RowsProps = {
+  readonly search: Search;
+  readonly change: (change: SearchChange, replace?: boolean) => void;
+  readonly layout: ReturnType<typeof readLayout> & object;
+  readonly columns: readonly ReturnType<typeof attributeColumn>[];
+  readonly shown: ReturnType<typeof useExperiments>;
+  readonly selection: Selection;
+  readonly setSelection: (selection: Selection) => void;
+  readonly setEditing: (experiment: string) => void;
+};
+
+function Rows(props: RowsProps): JSX.Element {
+  const { search, change, layout, columns, shown, selection, setSelection, setEditing } = props;
+  const { history } = useRouter();
+  const { list, rows, more, total, isEstimate, news, showNews } = shown;
+  const sort = readSort(search.sort ?? "");
+  const isFilterFault = filterFault(list.error) !== null;
+  return (
+    <>
+      {list.error !== null && !isFilterFault && (
+        <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
+      )}
+      <Table
+        label="Experiments"
+        columns={columns}
+        layout={layout}
+        onLayout={(next) => change({ columns: layoutText(next) }, true)}
+        rows={rows}
+        idOf={({ id }) => id}
+        total={isEstimate ? undefined : total}
+        onEnd={more}
+        sort={sort}
+        onSort={(field) => change({ sort: sortText(nextSort(sort, field)) })}
+        selection={selection}
+        onSelect={setSelection}
+        onActive={({ id }) => change({ at: id }, true)}
+        onOpen={({ id }) => history.push(experimentPath(id))}
+        onKey={(key, { id }) => {
+          if (key === "l") setEditing(id);
+          if (key === "Escape") change({ at: undefined }, true);
+          return key === "l" || key === "Escape";
+        }}
+        activeId={search.at}
+        compact={search.compact ?? false}
+        empty={list.isSuccess && <Empty search={search} />}
+      />
+      <footer className={styles["foot"]}>
+        <span role="status">
+          {list.isPending && "Loading…"}
+          {list.isSuccess && `${isEstimate ? "about " : ""}${count(total)} experiments`}
+          {rows.length < total && `, ${count(rows.length)} loaded`}
+        </span>
+        {news > 0 && (
+          <button type="button" className={styles["news"]} onClick={showNews}>
+            {count(news)} new, show
+          </button>
+        )}
+      </footer>
+    </>
+  );
+}
+
+function Empty({ search }: { readonly search: Search }): JSX.Element {
+  const isAll = search.filter === undefined && search.workspace === undefined;
+  if (!isAll) return <EmptyState title="No experiment is like that." />;
+  return (
+    <EmptyState
+      title="There is no experiment yet."
+      command="yard experiment create examples/iris/search.yaml examples/iris"
+    >
+      This command submits the search of the example iris; it takes about a minute.
+    </EmptyState>
+  );
+}
+
+function Inspected(props: {
+  readonly search: Search;
+  readonly rows: readonly Row[];
+  readonly onClose: () => void;
+}): JSX.Element | null {
+  const row = props.rows.find(({ id }) => id === props.search.at);
+  return row === undefined ? null : <ExperimentInspector row={row} onClose={props.onClose} />;
 }

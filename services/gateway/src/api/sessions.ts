@@ -1,0 +1,87 @@
+import type { Plain } from "@trainyard/contracts";
+import type { Session } from "@trainyard/contracts/api";
+import { assert } from "@trainyard/kernel";
+import { callerOfToken, type Caller, type Credentials, type UserCaller } from "../http/caller.ts";
+import { Problem } from "../http/problem.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import type { OpenCalls } from "../shell/open-calls.ts";
+import type { Sessions } from "../shell/sessions.ts";
+import { WrongCodes } from "../shell/wrong-codes.ts";
+
+export type Door = {
+  readonly sessions: Sessions;
+  readonly openCalls: OpenCalls;
+  readonly authenticate: (credentials: Credentials) => Promise<Caller>;
+};
+
+type SignIn = { readonly token: string; readonly code: string };
+
+/** Signing in, asking who is signed in, and signing out. */
+export function sessionHandlers(backend: Backend, { sessions, openCalls, authenticate }: Door) {
+  const wrongCodes = new WrongCodes();
+  const shown = async (caller: UserCaller): Promise<Plain<Session>> => {
+    const { id, label, owner } = await backend.get("token", caller.token);
+    return {
+      token: id,
+      label,
+      owner,
+      expiresAtMs: caller.session?.expiresAtMs,
+      tokenExpiresAtMs: caller.tokenExpiresAtMs,
+      clusterId: sessions.clusterId,
+    };
+  };
+  const callerOfCode = async (code: string, address: string): Promise<UserCaller> => {
+    wrongCodes.admit(address);
+    const token = await sessions.redeem(code);
+    if (token === undefined) {
+      wrongCodes.count(address);
+      throw new Problem(401, "invalid_code", unusable);
+    }
+    return callerOfToken(await backend.find("token", token), backend.parts.clock.nowMs());
+  };
+  const signsIn = async (request: SignIn, context: RequestContext): Promise<UserCaller> => {
+    const { token, code } = request;
+    if (token !== "" && code !== "") {
+      throw new Problem(400, "invalid_request", "give a token or a code, not both");
+    }
+    if (code !== "") return callerOfCode(code, context.address);
+    if (token !== "") {
+      return userOf(await authenticate({ authorization: `Bearer ${token}`, session: undefined }));
+    }
+    const caller = userOf(context.caller);
+    if (caller.token !== "") return caller;
+    throw new Problem(401, "no_token", "give a token, or a code of POST /api/v1/session-codes");
+  };
+  return {
+    createSession: async (request, context) => {
+      const caller = await signsIn(request, context);
+      const { secret, expiresAtMs } = await sessions.open(caller.token);
+      assert(context.cookie !== null, "sessions are opened over HTTP");
+      context.cookie.set(secret);
+      return { ...(await shown(caller)), expiresAtMs };
+    },
+    getCurrentSession: async (_request, { caller }) => shown(userOf(caller)),
+    deleteCurrentSession: async (_request, { caller, cookie }) => {
+      const { session } = userOf(caller);
+      if (session !== null) {
+        await sessions.end(session.digest);
+        openCalls.sessionEnded(session.digest);
+      }
+      cookie?.clear();
+      return {};
+    },
+    createSessionCode: async (_request, { caller }) => {
+      const { secret: code, expiresAtMs } = await sessions.newCode(userOf(caller).token);
+      return { code, expiresAtMs };
+    },
+  } satisfies Partial<UnaryHandlers>;
+}
+
+const unusable = `this link was used before, or is older than ${gatewayLimits.sessionCodeMinutes} minutes; "yard ui" prints a new one`;
+
+function userOf(caller: Caller): UserCaller {
+  if (caller.kind === "user") return caller;
+  throw new Problem(403, "not_for_runs", "a run's token opens no session");
+}

@@ -1,0 +1,129 @@
+/**
+ * Sessions of browsers and the codes that open one. A secret is 32 random bytes, given out once; its row has the SHA-256.
+ *
+ *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
+ *
+ * A session says which token it stands for; whether that token is valid is decided anew at each request.
+ */
+import { randomBytes } from "node:crypto";
+import type { Pool } from "pg";
+import { digestOfSecret } from "../http/caller.ts";
+import { gatewayLimits } from "../limits.ts";
+
+export type OpenSession = {
+  /** Names the row. */
+  readonly digest: string;
+  /** The id of a token. */
+  readonly token: string;
+  readonly expiresAtMs: number;
+};
+
+export type Secret = { readonly secret: string; readonly expiresAtMs: number };
+
+const { sessionIdleHours: idleHours } = gatewayLimits;
+
+/** The end of a session that is used now and not again, in milliseconds since 1970. */
+const endMs = "(extract(epoch from now() + make_interval(hours => $2)) * 1000)::float8";
+
+export class Sessions {
+  readonly #pool: Pool;
+  #cluster = "";
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Reads the cluster's id; once, after the migrations. */
+  async prepare(): Promise<void> {
+    const { rows } = await this.#pool.query<{ id: string }>("select id from gateway.cluster");
+    this.#cluster = rows[0]?.id ?? "";
+  }
+
+  /** Twelve hexadecimal digits. */
+  get clusterId(): string {
+    return this.#cluster;
+  }
+
+  /** Opens a session of a token; the oldest one of the token goes where there are too many. */
+  async open(token: string): Promise<Secret> {
+    const secret = newSecret();
+    const { rows } = await this.#pool.query<{ ends: number }>(
+      `with surplus as (
+         delete from gateway.sessions where digest in (
+           select digest from gateway.sessions where token = $3
+           order by used_at desc offset $4))
+       insert into gateway.sessions (digest, token) values ($1, $3) returning ${endMs} as ends`,
+      [digestOfSecret(secret), idleHours, token, gatewayLimits.sessionsOfTokenMax - 1],
+    );
+    return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
+  }
+
+  /** The open session with this secret, which counts as used now. */
+  async find(secret: string): Promise<OpenSession | undefined> {
+    if (!secretPattern.test(secret)) return undefined;
+    const digest = digestOfSecret(secret);
+    const { rows } = await this.#pool.query<{ token: string; ends: number; stale: boolean }>(
+      `select token, ${endMs} as ends, used_at < now() - make_interval(secs => $3) as stale
+       from gateway.sessions
+       where digest = $1 and used_at > now() - make_interval(hours => $2)`,
+      [digest, idleHours, gatewayLimits.sessionUsedSeconds],
+    );
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    if (row.stale) await this.touch([digest]);
+    return { digest, token: row.token, expiresAtMs: row.ends };
+  }
+
+  /** Those of these sessions that are open; they count as used now. */
+  async touch(digests: readonly string[]): Promise<ReadonlySet<string>> {
+    if (digests.length === 0) return new Set();
+    const { rows } = await this.#pool.query<{ digest: string }>(
+      `update gateway.sessions set used_at = now()
+       where digest = any($1) and used_at > now() - make_interval(hours => $2) returning digest`,
+      [digests, idleHours],
+    );
+    return new Set(rows.map(({ digest }) => digest));
+  }
+
+  async end(digest: string): Promise<void> {
+    await this.#pool.query("delete from gateway.sessions where digest = $1", [digest]);
+  }
+
+  /** A code that opens one session of a token. */
+  async newCode(token: string): Promise<Secret> {
+    const secret = newSecret();
+    const { rows } = await this.#pool.query<{ ends: number }>(
+      `insert into gateway.session_codes (digest, token, expires_at)
+       values ($1, $2, now() + make_interval(mins => $3))
+       returning (extract(epoch from expires_at) * 1000)::float8 as ends`,
+      [digestOfSecret(secret), token, gatewayLimits.sessionCodeMinutes],
+    );
+    return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
+  }
+
+  /** The token of a code, which is used up; undefined for one that is unknown, used or too old. */
+  async redeem(code: string): Promise<string | undefined> {
+    if (!secretPattern.test(code)) return undefined;
+    const { rows } = await this.#pool.query<{ token: string }>(
+      "delete from gateway.session_codes where digest = $1 and expires_at > now() returning token",
+      [digestOfSecret(code)],
+    );
+    return rows[0]?.token;
+  }
+
+  /** Forgets what is over; called now and then. */
+  async sweep(): Promise<void> {
+    await this.#pool.query(
+      "delete from gateway.sessions where used_at < now() - make_interval(hours => $1)",
+      [idleHours],
+    );
+    await this.#pool.query("delete from gateway.session_codes where expires_at < now()");
+  }
+}
+
+/** As `newSecret` writes one: what has another form is in no row, and is not looked for. */
+const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+
+function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}

@@ -1,0 +1,26 @@
+import { LRUCache } from "lru-cache";
+import { Problem } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
+
+/**
+ * Counts the wrong codes of each address, and refuses an address that sent too many within a minute. A code has 256 random
+ * bits: this bounds the work that guesses make, in each replica by itself. Behind a proxy all clients have one address.
+ */
+export class WrongCodes {
+  readonly #of = new LRUCache<string, number>({
+    max: gatewayLimits.wrongCodeAddressesMax,
+    ttl: 60_000,
+  });
+
+  /** Throws a Problem of 429 for an address that has to wait. */
+  admit(address: string): void {
+    if ((this.#of.get(address) ?? 0) < gatewayLimits.wrongCodesMax) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(this.#of.getRemainingTTL(address) / 1_000));
+    const detail = `too many wrong codes came from this address; try again in ${retryAfterSeconds} s`;
+    throw new Problem(429, "too_many_codes", detail, { retryAfterSeconds });
+  }
+
+  count(address: string): void {
+    this.#of.set(address, (this.#of.get(address) ?? 0) + 1, { noUpdateTTL: true });
+  }
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { backTo } from "./back.ts";
+
+test("the sign-in page leads back to a page of its own origin only", () => {
+  expect(backTo("/experiments?filter=state%20%3D%20ERROR")).toBe(
+    "/experiments?filter=state%20%3D%20ERROR",
+  );
+  for (const path of ["//evil.example", "/\\evil.example", "https://evil.example", "evil", ""]) {
+    expect(backTo(path)).toBe("/");
+  }
+  expect(backTo("/sign-in?back=/sign-in")).toBe("/");
+  expect(backTo(undefined)).toBe("/");
+});

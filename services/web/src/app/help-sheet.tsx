@@ -1,0 +1,32 @@
+import type { JSX } from "react";
+import { Dialog } from "../components/dialog.tsx";
+import styles from "./help-sheet.module.css";
+import { places } from "./places.ts";
+
+const keys: readonly (readonly [keys: string, does: string])[] = [
+  ["Ctrl K, ⌘ K", "go to or do anything by its name"],
+  ...places.map(({ key, title }) => [`g ${key}`, `go to ${title}`] as const),
+  ["/", "to the filter or the search of the page"],
+  ["j, k, ↓, ↑", "to the next or the previous row of the list"],
+  ["x, Space", "select the row; with Shift all up to it"],
+  ["Enter", "open the row"],
+  ["Esc", "close what is open, or leave a field"],
+  ["?", "this sheet"],
+];
+
+export function HelpSheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  return (
+    <Dialog open onClose={onClose} title="Keys">
+      <dl className={styles["keys"]}>
+        {keys.map(([pressed, does]) => (
+          <div key={pressed}>
+            <dt>
+              <kbd>{pressed}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

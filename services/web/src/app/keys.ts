@@ -1,0 +1,33 @@
+/** What keys do everywhere: jumps, the search field, the list, help and the palette. Pure: from a key to what it means. */
+export type KeyMeaning =
+  | { readonly kind: "go"; readonly to: string }
+  | { readonly kind: "search" | "help" | "palette" | "list" | "jump" };
+
+export type Pressed = {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+};
+
+/** Letters after `g`, and the page of each. */
+export type Jumps = Readonly<Record<string, string>>;
+
+/** `isTyping`: the focus is in a field; `afterG`: the key before was `g`. */
+export function meaningOf(
+  pressed: Pressed,
+  at: { readonly isTyping: boolean; readonly afterG: boolean },
+  jumps: Jumps,
+): KeyMeaning | null {
+  const { key, ctrlKey, metaKey, altKey } = pressed;
+  if ((ctrlKey || metaKey) && key.toLowerCase() === "k") return { kind: "palette" };
+  if (ctrlKey || metaKey || altKey || at.isTyping) return null;
+  if (at.afterG) {
+    const to = Object.hasOwn(jumps, key) ? jumps[key] : undefined;
+    return to === undefined ? null : { kind: "go", to };
+  }
+  if (key === "g") return { kind: "jump" };
+  if (key === "/") return { kind: "search" };
+  if (key === "?") return { kind: "help" };
+  return key === "j" || key === "k" || key === "x" ? { kind: "list" } : null;
+}

@@ -1,0 +1,30 @@
+import { Unplug } from "lucide-react";
+import type { JSX } from "react";
+import { duration } from "../components/format.ts";
+import { useNow } from "./clock.ts";
+import { useLiveStatus } from "./live/topics.ts";
+import styles from "./live-note.module.css";
+
+/** Says that the link is lost, and how old what is shown is; nothing while all is well. */
+export function LiveNote(): JSX.Element {
+  const { state, heardMs, refused } = useLiveStatus();
+  const isLost = state === "lost";
+  return (
+    <span className={styles["note"]}>
+      <span role="status">
+        {isLost && (
+          <>
+            <Unplug size={14} aria-hidden /> No connection
+          </>
+        )}
+        {!isLost && refused.length > 0 && "Not all of this page is live: load it again for changes"}
+      </span>
+      {isLost && heardMs > 0 && <Age sinceMs={heardMs} />}
+    </span>
+  );
+}
+
+function Age({ sinceMs }: { readonly sinceMs: number }): JSX.Element {
+  const nowMs = useNow(1_000);
+  return <span>data of {duration(Math.max(1_000, nowMs - sinceMs))} ago</span>;
+}

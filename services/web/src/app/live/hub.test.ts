@@ -1,0 +1,261 @@
+import { ApiError, type StreamedMessage } from "@trainyard/client";
+import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
+import { expect, test } from "vitest";
+import { LiveHub } from "./hub.ts";
+import { type FromHub, limits, type Wanted } from "./protocol.ts";
+
+type Message = StreamedMessage<ReplyOf<"watch">>;
+type Frame = ReplyOf<"watch">["frame"];
+
+/** A stream that the test writes: what the hub asked for, and what comes of it. */
+class PlayedStream {
+  readonly request: RequestInitOf<"watch">;
+  readonly signal: AbortSignal;
+  #messages: Message[] = [];
+  #failure: Error | null = null;
+  #wake = (): void => {};
+
+  constructor(request: RequestInitOf<"watch">, signal: AbortSignal) {
+    this.request = request;
+    this.signal = signal;
+    signal.addEventListener("abort", () => this.#wake());
+  }
+
+  get keys(): readonly string[] {
+    return (this.request.topics ?? []).map(({ filter = "" }) => filter);
+  }
+
+  async send(frame: Frame, id = ""): Promise<void> {
+    this.#messages.push({ id, message: { frame } });
+    this.#wake();
+    await settled();
+  }
+
+  async opened(id: string): Promise<void> {
+    const topics = this.keys.map((_, index) => `t${index}`);
+    await this.send({ case: "opened", value: { topics } }, id);
+  }
+
+  async fail(error: Error): Promise<void> {
+    this.#failure = error;
+    this.#wake();
+    await settled();
+  }
+
+  async *read(): AsyncGenerator<Message> {
+    while (!this.signal.aborted) {
+      yield* this.#messages.splice(0);
+      if (this.#failure !== null) throw this.#failure;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
+
+function world() {
+  let nowMs = 1_000_000;
+  let timers: { readonly atMs: number; readonly call: () => void }[] = [];
+  const streams: PlayedStream[] = [];
+  const hub = new LiveHub({
+    stream: (request, signal) => {
+      const stream = new PlayedStream(request, signal);
+      streams.push(stream);
+      return stream.read();
+    },
+    nowMs: () => nowMs,
+    after: (ms, then) => {
+      const timer = { atMs: nowMs + ms, call: then };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((one) => one !== timer);
+      };
+    },
+  });
+  const pass = async (ms: number): Promise<void> => {
+    const endMs = nowMs + ms;
+    for (;;) {
+      const next = timers
+        .filter(({ atMs }) => atMs <= endMs)
+        .toSorted((a, b) => a.atMs - b.atMs)[0];
+      if (next === undefined) break;
+      timers = timers.filter((one) => one !== next);
+      nowMs = next.atMs;
+      next.call();
+      await settled();
+    }
+    nowMs = endMs;
+  };
+  const tab = (...wanted: Wanted[]) => {
+    const heard: FromHub[] = [];
+    const hear = hub.attach((message) => heard.push(message));
+    const want = (...topics: Wanted[]) => hear({ kind: "want", topics });
+    if (wanted.length > 0) want(...wanted);
+    const frames = () => heard.flatMap((one) => (one.kind === "frames" ? one.frames : []));
+    const resets = () => heard.flatMap((one) => (one.kind === "reset" ? one.keys : []));
+    const state = () => heard.findLast((one) => one.kind === "status")?.status.state;
+    return { heard, hear, want, frames, resets, state };
+  };
+  const last = (): PlayedStream => {
+    const stream = streams.at(-1);
+    if (stream === undefined) throw new Error("no stream was opened");
+    return stream;
+  };
+  return { streams, last, pass, tab };
+}
+
+/** A topic that the tests tell by its filter. */
+const key = (filter: string): string => JSON.stringify({ kind: "experiments", filter });
+const wanted = (filter: string, position = ""): Wanted => ({ key: key(filter), position });
+const gone = (topic: string, id: string): Frame => ({ case: "gone", value: { topic, id } });
+const bookmark = (cursor: string): Frame => ({ case: "bookmark", value: { cursor } });
+const problem = (status: number, detail: string) =>
+  new ApiError({ type: "", title: "", status, detail, instance: "", code: "x", errors: [] });
+
+test("all tabs share one stream, and each gets the frames of its own topics", async () => {
+  const { streams, last, pass, tab } = world();
+  const one = tab(wanted("a", "5"), wanted("b", "5"));
+  const other = tab(wanted("b", "6"));
+  await pass(limits.reopenMs);
+  expect(streams).toHaveLength(1);
+  await last().opened("c1");
+  await last().send(gone(`t${last().keys.indexOf("a")}`, "1"));
+  await last().send(gone(`t${last().keys.indexOf("b")}`, "2"));
+  expect(one.frames().map((frame) => frame.frame.value.id)).toEqual(["1", "2"]);
+  expect(other.frames().map((frame) => frame.key)).toEqual([key("b")]);
+});
+
+test("a topic that a tab begins to show is followed from the position of its list", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("a", "40"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await last().send(bookmark("c1"), "c1");
+  one.want(wanted("a", "40"), wanted("b", "55"));
+  await pass(limits.reopenMs);
+  expect(last().request.topics).toMatchObject([
+    { filter: "a", position: "" },
+    { filter: "b", position: "55" },
+  ]);
+});
+
+test("a second tab of a followed topic gets what came since its own read", async () => {
+  const { streams, last, pass, tab } = world();
+  tab(wanted("a", "40"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await last().send(bookmark("c1"), "c1");
+  tab(wanted("a", "44"));
+  await pass(limits.reopenMs);
+  expect(streams).toHaveLength(2);
+  expect(last().request.topics).toMatchObject([{ filter: "a", position: "44" }]);
+});
+
+test("a stream is opened again a little before its last cursor", async () => {
+  const { streams, last, pass, tab } = world();
+  const one = tab(wanted("a", "1"));
+  await pass(limits.reopenMs);
+  await last().opened("c0");
+  for (const cursor of ["c1", "c2", "c3", "c4", "c5"]) {
+    await pass(1_000);
+    await last().send(bookmark(cursor), cursor);
+  }
+  one.want(wanted("a", "1"), wanted("b", "9"));
+  await pass(limits.reopenMs);
+  expect(streams).toHaveLength(2);
+  expect(last().request.after).toBe("c2");
+});
+
+test("a read without a position is repeated when the first stream opens", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("a"), wanted("b", "3"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  expect(one.resets()).toEqual([key("a")]);
+});
+
+test("silence is a lost link, which is said and tried again from the last cursor", async () => {
+  const { streams, last, pass, tab } = world();
+  const one = tab(wanted("a", "1"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  expect(one.state()).toBe("live");
+  await pass(limits.silenceMs);
+  expect(one.state()).toBe("lost");
+  await pass(limits.againMs);
+  expect(streams).toHaveLength(2);
+  expect(last().request.after).toBe("c1");
+  await last().opened("c2");
+  expect(one.state()).toBe("live");
+});
+
+test("positions are sent again until the stream has said that it reached them", async () => {
+  const { last, pass, tab } = world();
+  tab(wanted("a", "7"));
+  await pass(limits.reopenMs);
+  await last().fail(new Error("broke off"));
+  await pass(limits.againMs);
+  expect(last().request.topics).toMatchObject([{ filter: "a", position: "7" }]);
+});
+
+test("a topic that the server refuses does not end the others", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("good", "1"), wanted("bad", "1"));
+  await pass(limits.reopenMs);
+  const at = last().keys.indexOf("bad");
+  await last().fail(problem(400, `topics[${at}].filter, column 1: no field`));
+  await pass(limits.againMs);
+  expect(last().keys).toEqual(["good"]);
+  await last().opened("c1");
+  expect(one.heard.findLast((said) => said.kind === "status")?.status).toMatchObject({
+    state: "live",
+    refused: [key("bad")],
+  });
+});
+
+test("the end of the session is said, and nothing is asked until it is there again", async () => {
+  const { streams, last, pass, tab } = world();
+  const one = tab(wanted("a", "1"));
+  await pass(limits.reopenMs);
+  await last().fail(problem(401, "no session"));
+  await pass(60_000);
+  expect(one.state()).toBe("signed-out");
+  expect(streams).toHaveLength(1);
+  one.hear({ kind: "reopen" });
+  await pass(0);
+  expect(streams).toHaveLength(2);
+});
+
+test("without a tab that shows anything there is no stream", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("a", "1"));
+  await pass(limits.reopenMs);
+  one.want();
+  await pass(limits.reopenMs);
+  expect(last().signal.aborted).toBe(true);
+  expect(one.state()).toBe("resting");
+});
+
+test("a tab that says nothing for a minute has gone", async () => {
+  const { last, pass, tab } = world();
+  tab(wanted("a", "1"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await pass(limits.tabGoneMs + 1_000);
+  tab(wanted("b", "2"));
+  await pass(limits.reopenMs);
+  expect(last().keys).toEqual(["b"]);
+});
+
+test("a stream has at most the topics that the server takes, the latest tab's first", async () => {
+  const { last, pass, tab } = world();
+  tab(...Array.from({ length: 60 }, (_, at) => wanted(`old ${at}`, "1")));
+  tab(...Array.from({ length: 10 }, (_, at) => wanted(`new ${at}`, "1")));
+  await pass(limits.reopenMs);
+  expect(last().keys).toHaveLength(limits.topicsMax);
+  expect(last().keys.filter((filter) => filter.startsWith("new"))).toHaveLength(10);
+});

@@ -1,0 +1,214 @@
+/**
+ * One live stream for all tabs of a browser. Each tab says which topics it shows; the hub follows their union and hands each
+ * frame to the tabs that want its topic. When topics come or go, the stream is opened again a little before its last cursor,
+ * so that no frame is missing; a frame that comes twice changes nothing, for it is the document as it is. A topic that the
+ * server refuses is left out, so that it does not end the stream of the others.
+ */
+import { ApiError, type StreamedMessage } from "@trainyard/client";
+import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
+import { Cursors } from "./cursors.ts";
+import {
+  type FromHub,
+  type FromTab,
+  type LiveStatus,
+  limits,
+  restingStatus,
+  type Topic,
+  type Wanted,
+} from "./protocol.ts";
+import { refusedTopics } from "./refused.ts";
+
+export type HubParts = {
+  readonly stream: (
+    request: RequestInitOf<"watch">,
+    signal: AbortSignal,
+  ) => AsyncIterable<StreamedMessage<ReplyOf<"watch">>>;
+  readonly nowMs: () => number;
+  /** Calls back once; returns what stops it. */
+  readonly after: (ms: number, then: () => void) => () => void;
+};
+
+type Tab = {
+  readonly tell: (message: FromHub) => void;
+  wanted: readonly Wanted[];
+  saidMs: number;
+};
+
+export class LiveHub {
+  readonly #parts: HubParts;
+  readonly #tabs = new Set<Tab>();
+  readonly #cursors = new Cursors();
+  readonly #refused = new Set<string>();
+  /** Topics that a tab has begun to want, each with the earliest position of those that began: until a stream has them. */
+  readonly #fresh = new Map<string, string>();
+  /** Keys that the open stream has. */
+  #followed: readonly string[] = [];
+  #stream: AbortController | null = null;
+  #stopTimer = (): void => {};
+  #stopSilence = (): void => {};
+  #status: LiveStatus = restingStatus;
+
+  constructor(parts: HubParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns what takes the tab's messages. */
+  attach(tell: (message: FromHub) => void): (message: FromTab) => void {
+    const tab: Tab = { tell, wanted: [], saidMs: this.#parts.nowMs() };
+    tell({ kind: "status", status: this.#status });
+    return (message) => this.#hear(tab, message);
+  }
+
+  #hear(tab: Tab, message: FromTab): void {
+    if (message.kind === "reopen") {
+      this.#refused.clear();
+      this.#status = restingStatus;
+      this.#openAfter(0);
+      return;
+    }
+    const added = message.topics.filter(({ key }) => !tab.wanted.some((one) => one.key === key));
+    for (const { key, position } of added) {
+      this.#fresh.set(key, earlier(this.#fresh.get(key) ?? "", position));
+    }
+    tab.saidMs = this.#parts.nowMs();
+    tab.wanted = message.topics;
+    this.#tabs.add(tab);
+    for (const one of this.#tabs) {
+      if (tab.saidMs - one.saidMs > limits.tabGoneMs) this.#tabs.delete(one);
+    }
+    const keys = this.#wantedKeys();
+    const isGone = this.#followed.some((key) => !keys.includes(key));
+    if (added.length > 0 || isGone) this.#openAfter(limits.reopenMs);
+  }
+
+  /** The latest that were wanted come first where there are too many. */
+  #wantedKeys(): readonly string[] {
+    const keys = new Set(
+      [...this.#tabs].toReversed().flatMap((tab) => tab.wanted.map(({ key }) => key)),
+    );
+    for (const key of this.#refused) keys.delete(key);
+    return [...keys].slice(0, limits.topicsMax);
+  }
+
+  #openAfter(ms: number): void {
+    this.#stopTimer();
+    this.#stopTimer = this.#parts.after(ms, () => void this.#open());
+  }
+
+  async #open(): Promise<void> {
+    this.#stream?.abort();
+    this.#stream = null;
+    this.#stopSilence();
+    const keys = this.#wantedKeys();
+    this.#followed = keys;
+    if (keys.length === 0) {
+      this.#say({ ...this.#status, state: "resting" });
+      return;
+    }
+    const stream = new AbortController();
+    this.#stream = stream;
+    if (this.#status.state !== "lost") this.#say({ ...this.#status, state: "opening" });
+    this.#listenForSilence(stream);
+    try {
+      await this.#read(keys, stream);
+    } catch (error) {
+      if (!stream.signal.aborted) this.#failed(error, keys);
+    }
+    if (stream.signal.aborted) return;
+    this.#stream = null;
+    this.#stopSilence();
+    if (this.#status.state === "signed-out") return;
+    this.#lose();
+    this.#openAfter(limits.againMs);
+  }
+
+  async #read(keys: readonly string[], stream: AbortController): Promise<void> {
+    const after = this.#cursors.before(this.#parts.nowMs() - limits.overlapMs);
+    const fresh = keys.filter((key) => this.#fresh.has(key));
+    const topics = keys.map((key) => ({
+      ...(JSON.parse(key) as Topic),
+      position: this.#fresh.get(key) ?? "",
+    }));
+    // Without a cursor the stream begins now: what was read before that, and has no position, may be stale already.
+    const unplaced = after === "" ? fresh.filter((key) => this.#fresh.get(key) === "") : [];
+    const keyOf = new Map<string, string>();
+    for await (const { id, message } of this.#parts.stream({ topics, after }, stream.signal)) {
+      if (stream.signal.aborted) return;
+      this.#heard(id, stream);
+      const { frame } = message;
+      if (frame.case === "opened") {
+        frame.value.topics.forEach((name, index) => keyOf.set(name, keys[index] ?? ""));
+        if (unplaced.length > 0) this.#tellAll({ kind: "reset", keys: unplaced });
+      } else if (frame.case === "change" || frame.case === "gone") {
+        const key = keyOf.get(frame.value.topic);
+        if (key !== undefined) this.#tellAll({ kind: "frames", frames: [{ key, frame }] });
+      } else if (frame.case === "reset") {
+        const key = keyOf.get(frame.value.topic);
+        this.#tellAll({ kind: "reset", keys: key === undefined ? keys : [key] });
+      } else if (frame.case === "bookmark") {
+        // The client opens a broken stream again with the same request: by now its cursor covers the positions.
+        for (const topic of topics) topic.position = "";
+        for (const key of fresh.splice(0)) this.#fresh.delete(key);
+      }
+    }
+  }
+
+  #heard(cursor: string, stream: AbortController): void {
+    const nowMs = this.#parts.nowMs();
+    if (cursor !== "") this.#cursors.add(cursor, nowMs);
+    this.#say({ ...this.#status, state: "live", heardMs: nowMs });
+    this.#listenForSilence(stream);
+  }
+
+  #listenForSilence(stream: AbortController): void {
+    this.#stopSilence();
+    this.#stopSilence = this.#parts.after(limits.silenceMs, () => {
+      this.#lose();
+      stream.abort();
+      this.#openAfter(limits.againMs);
+    });
+  }
+
+  #failed(error: unknown, keys: readonly string[]): void {
+    if (!(error instanceof ApiError)) return;
+    const { status } = error.problem;
+    if (status === 401) this.#say({ ...this.#status, state: "signed-out" });
+    else if (status >= 400 && status < 500 && status !== 429) {
+      for (const key of refusedTopics(error.message, keys)) this.#refused.add(key);
+      this.#cursors.clear();
+      this.#say({ ...this.#status, refused: [...this.#refused] });
+    }
+  }
+
+  #lose(): void {
+    if (this.#status.state !== "lost") this.#say({ ...this.#status, state: "lost" });
+  }
+
+  /** A tab draws the age of its data by itself: what it already knows is said once a second. */
+  #say(status: LiveStatus): void {
+    const { state, heardMs, refused } = this.#status;
+    const isNew = status.state !== state || status.refused !== refused;
+    if (!isNew && status.heardMs - heardMs < 1_000) return;
+    this.#status = status;
+    for (const tab of this.#tabs) tab.tell({ kind: "status", status });
+  }
+
+  #tellAll(message: Extract<FromHub, { kind: "frames" | "reset" }>): void {
+    for (const tab of this.#tabs) {
+      const wants = (key: string): boolean => tab.wanted.some((one) => one.key === key);
+      if (message.kind === "frames") {
+        const frames = message.frames.filter(({ key }) => wants(key));
+        if (frames.length > 0) tab.tell({ kind: "frames", frames });
+      } else {
+        const keys = message.keys.filter(wants);
+        if (keys.length > 0) tab.tell({ kind: "reset", keys });
+      }
+    }
+  }
+}
+
+/** The earlier of two positions; an empty one is none. */
+function earlier(one: string, other: string): string {
+  if (one === "" || other === "") return one || other;
+  return Number(one) < Number(other) ? one : other;
+}

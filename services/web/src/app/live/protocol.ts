@@ -1,0 +1,68 @@
+/** What a tab and the live hub say to each other. The hub is in a SharedWorker, or in the tab itself. */
+import type { ReplyOf } from "@trainyard/contracts";
+
+/** A list or a document of the API's Watch call, without the position from which it is followed. */
+export type Topic = {
+  /** experiments, trials, checkpoints, models or agents. */
+  readonly kind: string;
+  /** Of trials and checkpoints. */
+  readonly experiment?: string;
+  /** As in the list. */
+  readonly filter?: string;
+  /** Only this document. */
+  readonly id?: string;
+  readonly archived?: boolean;
+};
+
+/** Topics are told apart by their text. */
+export const topicKey = (topic: Topic): string => JSON.stringify(topic);
+
+export type WatchFrame = ReplyOf<"watch">["frame"];
+
+/** A document of a topic as it is now, or what does not belong to the topic any more. */
+export type TopicFrame = Extract<WatchFrame, { case: "change" | "gone" }>;
+
+/** From when a topic is followed: the position of the list that the tab has; empty if its read had none. */
+export type Wanted = { readonly key: string; readonly position: string };
+
+export type FromTab =
+  /** All topics that the tab shows. Said again every `limits.tabSaysMs`: a tab that is silent has gone. */
+  | { readonly kind: "want"; readonly topics: readonly Wanted[] }
+  /** The session has changed: the stream is opened again. */
+  | { readonly kind: "reopen" };
+
+export type FromHub =
+  | { readonly kind: "frames"; readonly frames: readonly KeyedFrame[] }
+  /** What the tab has of these topics may be stale: it reads them again. */
+  | { readonly kind: "reset"; readonly keys: readonly string[] }
+  | { readonly kind: "status"; readonly status: LiveStatus };
+
+export type KeyedFrame = { readonly key: string; readonly frame: TopicFrame };
+
+export type LiveStatus = {
+  /** resting: nothing is followed; opening: a stream is being opened; signed-out: the session has ended. */
+  readonly state: "resting" | "opening" | "live" | "lost" | "signed-out";
+  /** When the server was heard last, in milliseconds since 1970; 0 for never. */
+  readonly heardMs: number;
+  /** Topics that the server does not follow, for their filter costs too much or what they name is gone. */
+  readonly refused: readonly string[];
+};
+
+export const restingStatus: LiveStatus = { state: "resting", heardMs: 0, refused: [] };
+
+export const limits = {
+  /** Topics of one stream: the server takes no more. */
+  topicsMax: 64,
+  /** Topics that come or go at once are one new stream. */
+  reopenMs: 50,
+  /** After a stream that broke off. */
+  againMs: 1_000,
+  /** The server says something every second: this much silence is a lost link. */
+  silenceMs: 5_000,
+  /** A new stream begins this much before now: what a tab reads while it is opened is not missed. */
+  overlapMs: 3_000,
+  tabSaysMs: 20_000,
+  tabGoneMs: 65_000,
+  /** A hidden tab follows nothing after this time. */
+  restMs: 30_000,
+} as const;

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import type { TopicFrame } from "./protocol.ts";
+import { patched } from "./rows.ts";
+
+/** Only the fields that the tests are about: a frame has the whole document. */
+const change = (id: string, fields: object): TopicFrame =>
+  ({
+    case: "change",
+    value: { topic: "t", id, document: { case: "experiment", value: { id, ...fields } } },
+  }) as unknown as TopicFrame;
+const gone = (id: string): TopicFrame => ({ case: "gone", value: { topic: "t", id } });
+
+const page = (ids: readonly number[], nextPageToken = "") => ({
+  items: ids.map((id) => ({ id: String(id), state: "ACTIVE", createdAtMs: id })),
+  nextPageToken,
+});
+
+test("a changed document takes the place of its row, and the other rows stay the same objects", () => {
+  const list = page([3, 2, 1]);
+  const { answer } = patched(list, change("2", { state: "ERROR", createdAtMs: 2 }));
+  const { items } = answer as typeof list;
+  expect(items.map(({ state }) => state)).toEqual(["ACTIVE", "ERROR", "ACTIVE"]);
+  expect(items[0]).toBe(list.items[0]);
+  expect(list.items[1]?.state).toBe("ACTIVE");
+});
+
+test("a document that belongs to the list no more leaves it, in whichever page it is", () => {
+  const list = { pages: [page([4, 3], "more"), page([2, 1])], pageParams: ["", "more"] };
+  const { answer } = patched(list, gone("2"));
+  const { pages } = answer as typeof list;
+  expect(pages.map(({ items }) => items.map(({ id }) => id))).toEqual([["4", "3"], ["1"]]);
+});
+
+test("a newer row is new, and one behind the last loaded page is not", () => {
+  const loaded = page([9, 8], "more");
+  expect(patched(loaded, change("10", { createdAtMs: 10 })).isNew).toBe(true);
+  expect(patched(loaded, change("2", { createdAtMs: 2 })).isNew).toBe(false);
+  expect(patched(page([9, 8]), change("2", { createdAtMs: 2 })).isNew).toBe(true);
+  expect(patched(loaded, gone("10")).isNew).toBe(false);
+});
+
+test("a document keeps what frames leave out, and is read again for it", () => {
+  const document = { id: "1", state: "ACTIVE", config: { name: "a" }, waitsFor: "x" };
+  expect(patched(document, change("1", { state: "PAUSED", config: undefined }))).toEqual({
+    answer: { id: "1", state: "PAUSED", config: { name: "a" }, waitsFor: "x" },
+    isNew: false,
+    readAgain: true,
+  });
+});
+
+test("a row keeps its values, and the best value of the metric is that of the frame", () => {
+  const row = { id: "1", createdAtMs: 1, values: { "hparams.lr": 0.1, "metrics.loss": 3 } };
+  const list = { items: [row], nextPageToken: "" };
+  const { answer } = patched(list, change("1", { metric: "loss", bestValue: 2 }));
+  expect((answer as typeof list).items[0]?.values).toEqual({
+    "hparams.lr": 0.1,
+    "metrics.loss": 2,
+  });
+});
+
+test("an agent is known by its name", () => {
+  const list = { items: [{ name: "a1", state: "CONNECTED" }], nextPageToken: "" };
+  const { answer } = patched(list, change("a1", { name: "a1", state: "LOST" }));
+  expect((answer as typeof list).items[0]?.state).toBe("LOST");
+});

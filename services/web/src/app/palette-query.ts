@@ -1,0 +1,20 @@
+/** What the palette looks for, from what was typed: pure. */
+
+/** The number of an experiment, of a trial, or null. */
+export function idIn(
+  text: string,
+): { readonly kind: "experiment" | "trial"; readonly id: string } | null {
+  const found = /^#?(\d+)(\.\d+)?$/.exec(text.trim());
+  if (found === null) return null;
+  return { kind: found[2] === undefined ? "experiment" : "trial", id: found[0].replace("#", "") };
+}
+
+/** A filter for rows that have words beginning as those that were typed; empty for no words. */
+export function wordsFilter(text: string): string {
+  const words = text.match(/[\p{L}\p{N}_.-]+/gu) ?? [];
+  return words.map((word) => JSON.stringify(word)).join(" ");
+}
+
+export const experimentPath = (id: string): string => `/experiments/${encodeURIComponent(id)}`;
+export const trialPath = (id: string): string => `/trials/${encodeURIComponent(id)}`;
+export const modelPath = (name: string): string => `/models/${encodeURIComponent(name)}`;

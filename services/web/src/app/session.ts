@@ -1,0 +1,56 @@
+/** The session of this browser: how it begins, and that its end leads to the sign-in page and back. */
+import { ApiError } from "@trainyard/client";
+import type { QueryClient } from "@tanstack/react-query";
+import { client } from "./client.ts";
+import { live } from "./live/connection.ts";
+import type { LiveStatus } from "./live/protocol.ts";
+
+export async function signIn(given: { token: string } | { code: string }): Promise<void> {
+  await client.call("createSession", given);
+  live.reopen();
+}
+
+export async function signOut(queries: QueryClient): Promise<void> {
+  await client.call("deleteCurrentSession", {});
+  live.reopen();
+  queries.clear();
+}
+
+const codeInFragment = /^#code=([^&]+)$/;
+
+/**
+ * Signs in with the code of a one-time link, `#code=…`, which leaves the address before anything else is done with it.
+ * Returns the failure, for the sign-in page; null if there was no code, or it worked.
+ */
+export async function takeCode(): Promise<Error | null> {
+  const code = codeInFragment.exec(location.hash)?.[1];
+  if (code === undefined) return null;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  try {
+    await signIn({ code: decodeURIComponent(code) });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof ApiError && error.problem.status === 401;
+
+/** Calls back whenever an answer, or the live stream, says that there is no session. */
+export function onSignedOut(queries: QueryClient, signedOut: () => void): void {
+  queries.getQueryCache().subscribe((event) => {
+    if (event.type === "updated" && event.action.type === "error") {
+      if (isSignedOut(event.action.error)) signedOut();
+    }
+  });
+  queries.getMutationCache().subscribe((event) => {
+    if (event.type === "updated" && event.action.type === "error") {
+      if (isSignedOut(event.action.error)) signedOut();
+    }
+  });
+  live.onStatus(() => {
+    const { state }: LiveStatus = live.status();
+    if (state === "signed-out") signedOut();
+  });
+}

@@ -1,0 +1,52 @@
+import {
+  createContext,
+  type JSX,
+  type ReactNode,
+  use,
+  useEffect,
+  useId,
+  useMemo,
+  useState,
+} from "react";
+
+/** Something that can be done on a page: a button of its header and a line of the palette. */
+export type Verb = {
+  readonly title: string;
+  readonly run: () => void;
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  readonly primary?: boolean;
+};
+
+type Registry = {
+  readonly verbs: readonly Verb[];
+  readonly register: (id: string, verbs: readonly Verb[]) => void;
+};
+
+const Context = createContext<Registry>({ verbs: [], register: () => {} });
+
+export function VerbsProvider({ children }: { readonly children: ReactNode }): JSX.Element {
+  const [byPart, setByPart] = useState<Readonly<Record<string, readonly Verb[]>>>({});
+  const registry = useMemo(
+    (): Registry => ({
+      verbs: Object.values(byPart).flat(),
+      register: (id, verbs) => setByPart((all) => ({ ...all, [id]: verbs })),
+    }),
+    [byPart],
+  );
+  return <Context value={registry}>{children}</Context>;
+}
+
+export const usePageVerbs = (): readonly Verb[] => use(Context).verbs;
+
+/** Offers the verbs in the palette while the component is mounted. They are told apart by their titles. */
+export function useOfferVerbs(verbs: readonly Verb[]): void {
+  const { register } = use(Context);
+  const id = useId();
+  const key = verbs.map(({ title, disabled = false }) => `${title} ${disabled}`).join("\n");
+  useEffect(() => {
+    register(id, verbs);
+    return () => register(id, []);
+    // oxlint-disable-next-line react/exhaustive-deps — the titles stand for the verbs, which are made at each drawing
+  }, [id, key]);
+}

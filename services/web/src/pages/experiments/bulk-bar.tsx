@@ -1,0 +1,62 @@
+import { type JSX, useState } from "react";
+import { Button } from "../../components/button.tsx";
+import { Menu } from "../../components/menu.tsx";
+import { noSelection, type Selection } from "../../components/table/index.ts";
+import { ActionDialog } from "./action-dialog.tsx";
+import { MoveDialog } from "./move-dialog.tsx";
+import { type Action, actions, experiments } from "./outcomes.ts";
+import styles from "./page.module.css";
+
+type Props = {
+  readonly selection: Selection;
+  readonly onSelect: (selection: Selection) => void;
+};
+
+/** What can be done to the selected experiments. */
+export function BulkBar({ selection, onSelect }: Props): JSX.Element | null {
+  const [asked, setAsked] = useState<Action | "move" | null>(null);
+  const ids = [...selection];
+  const close = (): void => setAsked(null);
+  const done = (): void => {
+    close();
+    onSelect(noSelection);
+  };
+  if (ids.length === 0) return null;
+  const [first, second, ...rest] = actions;
+  return (
+    <div className={styles["bulk"]} role="group" aria-label="Selected experiments">
+      <span role="status">{experiments(ids.length)} selected</span>
+      {[first, second].map(
+        (action) =>
+          action !== undefined && (
+            <Button key={action.verb} onClick={() => setAsked(action)}>
+              {action.title}
+            </Button>
+          ),
+      )}
+      <Menu
+        trigger={<Button>More</Button>}
+        groups={[
+          [
+            ...rest.filter(({ danger }) => !danger).map((action) => itemOf(action, setAsked)),
+            { title: "Move to a project", onSelect: () => setAsked("move") },
+          ],
+          rest.filter(({ danger }) => danger).map((action) => itemOf(action, setAsked)),
+        ]}
+      />
+      <Button look="plain" onClick={() => onSelect(noSelection)}>
+        Clear
+      </Button>
+      {asked === "move" && <MoveDialog ids={ids} onClose={close} onDone={done} />}
+      {asked !== null && asked !== "move" && (
+        <ActionDialog action={asked} ids={ids} onClose={close} onDone={done} />
+      )}
+    </div>
+  );
+}
+
+const itemOf = (action: Action, ask: (action: Action) => void) => ({
+  title: action.title,
+  danger: action.danger,
+  onSelect: () => ask(action),
+});

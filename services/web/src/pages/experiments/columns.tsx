@@ -1,0 +1,158 @@
+import type { Plain } from "@trainyard/contracts";
+import type { Experiment } from "@trainyard/contracts/api";
+import type { ReactNode } from "react";
+import { experimentPath } from "../../app/palette-query.ts";
+import { PathLink } from "../../app/path-link.tsx";
+import { age, duration, number, percent, time } from "../../components/format.ts";
+import { experimentState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
+import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { isAttributeField } from "./attributes.ts";
+import { LabelCell } from "./label-cell.tsx";
+import styles from "./page.module.css";
+
+export type Row = Plain<Experiment>;
+
+export const initialLayout: ColumnLayout = [
+  { id: "id", pinned: true },
+  { id: "name", pinned: true },
+  ...["state", "progress", "trials", "best_value", "labels", "created_at", "owner", "metric"].map(
+    (id) => ({ id }),
+  ),
+];
+
+export type CellContext = {
+  readonly nowMs: number;
+  /** The experiment whose labels are edited. */
+  readonly editing: string | null;
+  readonly onEdit: (experiment: string | null) => void;
+};
+
+function plain(
+  id: string,
+  title: string,
+  width: number,
+  text: (row: Row) => string,
+  rest: Partial<Column<Row>> = {},
+): Column<Row> {
+  return { id, title, width, text, sort: id, cell: (row) => <span>{text(row)}</span>, ...rest };
+}
+
+/** A number or a time as a person reads it; in a CSV file in full. */
+function shown(column: Column<Row>, cell: (row: Row) => ReactNode): Column<Row> {
+  return { ...column, cell };
+}
+
+const full = (value: number | undefined): string => (value === undefined ? "" : String(value));
+
+export function columnsOf(context: CellContext): readonly Column<Row>[] {
+  return [
+    plain("id", "ID", 72, ({ id }) => id, { mono: true }),
+    shown(
+      plain("name", "Name", 240, ({ name }) => name),
+      (row) => (
+        <PathLink to={experimentPath(row.id)} tabIndex={-1} title={row.name}>
+          {row.name || row.id}
+        </PathLink>
+      ),
+    ),
+    shown(
+      plain("state", "State", 128, ({ state }) => state),
+      (row) => <StateBadge state={experimentState(row)} title={row.reason} />,
+    ),
+    ...figures(),
+    shown(labelColumn, (row) => (
+      <LabelCell
+        row={row}
+        editing={context.editing === row.id}
+        onEdit={(on) => context.onEdit(on ? row.id : null)}
+      />
+    )),
+    ...texts(),
+    ...times(context.nowMs),
+  ];
+}
+
+const { sort: _unsorted, ...labelColumn } = plain("labels", "Labels", 200, ({ labels }) =>
+  labels.join(" "),
+);
+
+function figures(): readonly Column<Row>[] {
+  const right = { right: true };
+  return [
+    shown(
+      plain("progress", "Progress", 96, ({ progress }) => full(progress), right),
+      (row) => (
+        <span className={styles["progress"]}>
+          <progress value={row.progress} max={1} aria-hidden />
+          {percent(row.progress)}
+        </span>
+      ),
+    ),
+    plain("trials", "Trials", 88, (row) => `${row.trialsCompleted}/${row.trials}`, right),
+    plain("trials_failed", "Failed trials", 96, (row) => String(row.trialsFailed), right),
+    shown(
+      plain("best_value", "Best", 104, (row) => full(row.bestValue), right),
+      (row) => <span>{number(row.bestValue)}</span>,
+    ),
+    plain("best_trial", "Best trial", 88, ({ bestTrial = "" }) => bestTrial, { mono: true }),
+  ];
+}
+
+function texts(): readonly Column<Row>[] {
+  const { sort: _none, ...description } = plain(
+    "description",
+    "Description",
+    240,
+    (row) => row.description,
+  );
+  return [
+    plain("metric", "Metric", 144, ({ metric }) => metric),
+    plain("searcher", "Search", 120, ({ searcher }) => searcher),
+    plain("workspace", "Workspace", 120, ({ workspace }) => workspace),
+    plain("project", "Project", 120, ({ project }) => project),
+    plain("owner", "Owner", 112, ({ owner }) => owner),
+    plain("parent", "Forked from", 96, ({ parent }) => parent, { mono: true }),
+    description,
+  ];
+}
+
+function times(nowMs: number): readonly Column<Row>[] {
+  const { sort: _none, ...took } = plain("took", "Duration", 96, (row) =>
+    String((row.endedAtMs ?? nowMs) - row.createdAtMs),
+  );
+  const iso = (ms: number | undefined): string =>
+    ms === undefined ? "" : new Date(ms).toISOString();
+  const ago = (ms: number | undefined): ReactNode =>
+    ms !== undefined && <span title={time(ms)}>{age(ms, nowMs)}</span>;
+  return [
+    shown(
+      plain("created_at", "Created", 96, (row) => iso(row.createdAtMs)),
+      (row) => ago(row.createdAtMs),
+    ),
+    shown(
+      plain("ended_at", "Ended", 96, (row) => iso(row.endedAtMs)),
+      (row) => ago(row.endedAtMs),
+    ),
+    shown({ ...took, right: true }, (row) => (
+      <span>{duration((row.endedAtMs ?? nowMs) - row.createdAtMs)}</span>
+    )),
+  ];
+}
+
+/** A hyperparameter or a metric, by its field. */
+export function attributeColumn(field: string): Column<Row> {
+  const text = ({ values }: Row): string => {
+    const value = values?.[field];
+    return value === undefined || value === null ? "" : String(value);
+  };
+  const cell = ({ values }: Row): ReactNode => {
+    const value = values?.[field];
+    return <span>{typeof value === "number" ? number(value) : text({ values } as Row)}</span>;
+  };
+  const title = field.replace(/^(hparams|metrics)\./, "");
+  return { id: field, title, width: 120, right: true, sort: field, text, cell };
+}
+
+export const attributesIn = (layout: ColumnLayout): readonly string[] =>
+  layout.map(({ id }) => id).filter(isAttributeField);

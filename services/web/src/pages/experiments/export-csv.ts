@@ -1,0 +1,40 @@
+import { client } from "../../app/client.ts";
+import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { placeColumns } from "../../components/table/columns.ts";
+import { attributesIn, type Row } from "./columns.tsx";
+import { csvText } from "./csv.ts";
+import type { Search } from "./search.ts";
+import { listRequest } from "./use-experiments.ts";
+
+const rowsMax = 100_000;
+
+/** All rows of the list, in its order, not only those that are loaded. */
+async function allRows(search: Search, attributes: readonly string[]): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  let pageToken = "";
+  do {
+    const request = { ...listRequest(search, attributes), pageSize: 1_000, pageToken };
+    const page = await client.call("listExperiments", request);
+    rows.push(...page.items);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && rows.length < rowsMax);
+  return rows;
+}
+
+/** Saves the shown columns of the list as a file, or of the selected rows where there are some. Returns the number of rows. */
+export async function exportCsv(
+  search: Search,
+  columns: readonly Column<Row>[],
+  layout: ColumnLayout,
+  selected: readonly Row[],
+): Promise<number> {
+  const rows = selected.length > 0 ? selected : await allRows(search, attributesIn(layout));
+  const text = csvText(placeColumns(columns, layout), rows);
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "experiments.csv";
+  link.click();
+  URL.revokeObjectURL(url);
+  return rows.length;
+}

@@ -1,0 +1,73 @@
+import { Pencil } from "lucide-react";
+import { type JSX, type KeyboardEvent, useRef } from "react";
+import { useChange } from "../../app/calls.ts";
+import { useSay } from "../../app/toasts.tsx";
+import { labelChange } from "./labels.ts";
+import styles from "./page.module.css";
+
+type Props = {
+  readonly row: { readonly id: string; readonly labels: readonly string[]; readonly etag: string };
+  readonly editing: boolean;
+  readonly onEdit: (editing: boolean) => void;
+};
+
+/** The labels of an experiment, which are edited where they are: a text with commas. */
+export function LabelCell(props: Props): JSX.Element {
+  const { row, editing, onEdit } = props;
+  if (editing) return <Editor {...props} />;
+  return (
+    <span className={styles["labels"]}>
+      {row.labels.map((label) => (
+        <span key={label} className={styles["label"]}>
+          {label}
+        </span>
+      ))}
+      <button
+        type="button"
+        tabIndex={-1}
+        className={styles["edit"]}
+        aria-label={`Edit the labels of experiment ${row.id}`}
+        title="Edit the labels (l)"
+        onClick={() => onEdit(true)}
+      >
+        <Pencil size={12} aria-hidden />
+      </button>
+    </span>
+  );
+}
+
+function Editor({ row, onEdit }: Props): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const isDone = useRef(false);
+  const say = useSay();
+  const update = useChange("updateExperiment", ["listExperiments"]);
+  const close = (save: boolean, byKey: boolean): void => {
+    // The field loses the focus when it goes away, which is no second end.
+    if (isDone.current) return;
+    isDone.current = true;
+    const change = save ? labelChange(row.labels, input.current?.value ?? "") : null;
+    const grid = input.current?.closest<HTMLElement>("[role=grid]");
+    onEdit(false);
+    if (byKey) grid?.focus({ preventScroll: true });
+    if (change === null) return;
+    update
+      .mutateAsync({ request: { experiment: row.id, ...change }, ifMatch: row.etag })
+      .then(() => say.done(`The labels of experiment ${row.id} are saved.`), say.failed);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    event.stopPropagation();
+    if (event.key === "Enter") close(true, true);
+    if (event.key === "Escape") close(false, true);
+  };
+  return (
+    <input
+      ref={input}
+      autoFocus
+      className={styles["labelInput"]}
+      aria-label={`Labels of experiment ${row.id}, with commas between them`}
+      defaultValue={row.labels.join(", ")}
+      onKeyDown={onKeyDown}
+      onBlur={() => close(true, false)}
+    />
+  );
+}

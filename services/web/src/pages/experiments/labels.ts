@@ -1,0 +1,14 @@
+export type LabelChange = { readonly addLabels: string[]; readonly removeLabels: string[] };
+
+/** The labels of a text with commas between them, each once. */
+export function labelsOf(text: string): readonly string[] {
+  return [...new Set(text.split(",").map((label) => label.trim()))].filter((label) => label !== "");
+}
+
+/** What changes the labels into those of the text; null if nothing does. */
+export function labelChange(labels: readonly string[], text: string): LabelChange | null {
+  const wanted = labelsOf(text);
+  const addLabels = wanted.filter((label) => !labels.includes(label));
+  const removeLabels = labels.filter((label) => !wanted.includes(label));
+  return addLabels.length + removeLabels.length === 0 ? null : { addLabels, removeLabels };
+}

@@ -1,0 +1,78 @@
+import { type JSX, useState } from "react";
+import { useCall, useChange } from "../../app/calls.ts";
+import { useSay } from "../../app/toasts.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Choice } from "../../components/field.tsx";
+import { experiments, outcomeText, summaryOf } from "./outcomes.ts";
+import { Preview } from "./preview.tsx";
+
+type Props = {
+  readonly ids: readonly string[];
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+};
+
+export function MoveDialog({ ids: selected, onClose, onDone }: Props): JSX.Element {
+  const [ids] = useState(selected);
+  const [workspace, setWorkspace] = useState("default");
+  const [project, setProject] = useState("default");
+  const say = useSay();
+  const workspaces = useCall("listWorkspaces", { pageSize: 200 });
+  const projects = useCall("listProjects", { workspace, pageSize: 200 });
+  const request = { experiments: [...ids], workspace, project };
+  const preview = useCall("moveExperiments", { ...request, dryRun: true }, { fresh: true });
+  const move = useChange("moveExperiments", ["listExperiments"]);
+  const summary = preview.data === undefined ? null : summaryOf(preview.data.items);
+  const willChange = summary?.changed.length ?? 0;
+  const run = (): void => {
+    move
+      .mutateAsync({ request })
+      .then(({ items }) => {
+        say.done(outcomeText({ done: `moved to ${workspace}/${project}` }, summaryOf(items)));
+        onDone();
+      })
+      .catch(() => {}); // The dialog shows the error of the change.
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Move ${experiments(ids.length)}`}
+      description="Runs that are requested later count for the quota of the new workspace."
+      actions={
+        <>
+          <Button onClick={onClose}>Leave them</Button>
+          <Button look="primary" disabled={willChange === 0 || move.isPending} onClick={run}>
+            Move {experiments(willChange)}
+          </Button>
+        </>
+      }
+    >
+      <Choice
+        label="Workspace"
+        value={workspace}
+        onChange={(event) => {
+          setWorkspace(event.target.value);
+          setProject("default");
+        }}
+      >
+        {workspaces.data?.items.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </Choice>
+      <Choice label="Project" value={project} onChange={(event) => setProject(event.target.value)}>
+        {projects.data?.items.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </Choice>
+      <Preview
+        summary={summary}
+        error={preview.error}
+        future={(count) => `${experiments(count)} will be moved`}
+      />
+      {move.error !== null && <ErrorNote error={move.error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,108 @@
+/** What an action does, or would do, to several experiments: in words. */
+import type { ExperimentAction } from "@trainyard/contracts/api";
+import type { Plain } from "@trainyard/contracts";
+
+export type Action = {
+  readonly verb: "pause" | "activate" | "cancel" | "kill" | "archive" | "unarchive" | "delete";
+  readonly title: string;
+  /** Past tense. */
+  readonly done: string;
+  /** One sentence that says what it means. */
+  readonly means: string;
+  /** It ends work or takes something away: the number of experiments is typed to confirm it. */
+  readonly danger: boolean;
+};
+
+export const actions: readonly Action[] = [
+  {
+    verb: "pause",
+    title: "Pause",
+    done: "paused",
+    means: "Their trials stop after a checkpoint; activate continues them.",
+    danger: false,
+  },
+  {
+    verb: "activate",
+    title: "Activate",
+    done: "activated",
+    means: "They run, or continue after a pause.",
+    danger: false,
+  },
+  {
+    verb: "cancel",
+    title: "Cancel",
+    done: "canceled",
+    means: "They end, their trials after a checkpoint.",
+    danger: true,
+  },
+  {
+    verb: "kill",
+    title: "Kill",
+    done: "killed",
+    means: "They end, their trials at once, without a checkpoint.",
+    danger: true,
+  },
+  {
+    verb: "archive",
+    title: "Archive",
+    done: "archived",
+    means: "Lists leave them out; only experiments that have ended.",
+    danger: false,
+  },
+  {
+    verb: "unarchive",
+    title: "Unarchive",
+    done: "taken back into lists",
+    means: "Lists show them again.",
+    danger: false,
+  },
+  {
+    verb: "delete",
+    title: "Delete",
+    done: "deleted",
+    means:
+      "Their checkpoints, metrics and logs are removed after a time of grace, in which yard experiment undelete brings them back.",
+    danger: true,
+  },
+];
+
+type Outcome = Pick<Plain<ExperimentAction>, "experiment" | "outcome" | "detail">;
+
+export type Summary = {
+  readonly changed: readonly string[];
+  readonly unchanged: readonly string[];
+  /** By the server's reason. */
+  readonly refused: readonly { readonly detail: string; readonly experiments: readonly string[] }[];
+};
+
+export function summaryOf(items: readonly Outcome[]): Summary {
+  const of = (outcome: string) => items.filter((item) => item.outcome === outcome);
+  const ids = (some: readonly Outcome[]) => some.map(({ experiment }) => experiment);
+  // A reason names its experiment: those that say the same of several are one line.
+  const reasons = Map.groupBy(of("refused"), ({ experiment, detail }) =>
+    detail.replace(new RegExp(`\\bexperiment ${experiment}\\b`), "it"),
+  );
+  return {
+    changed: ids(of("changed")),
+    unchanged: ids(of("unchanged")),
+    refused: [...reasons].map(([detail, some]) => ({ detail, experiments: ids(some) })),
+  };
+}
+
+/** "3 experiments": the noun in its number. */
+export const experiments = (count: number): string =>
+  `${count.toLocaleString("en-US")} ${count === 1 ? "experiment" : "experiments"}`;
+
+/** "3 experiments paused, 1 was so already, 2 were refused." */
+export function outcomeText({ done }: Pick<Action, "done">, summary: Summary): string {
+  const { changed, unchanged, refused } = summary;
+  const refusals = refused.reduce((sum, one) => sum + one.experiments.length, 0);
+  const parts = [
+    `${experiments(changed.length)} ${done}`,
+    ...(unchanged.length === 0 ? [] : [`${unchanged.length} ${was(unchanged.length)} so already`]),
+    ...(refusals === 0 ? [] : [`${refusals} ${was(refusals)} refused`]),
+  ];
+  return `${parts.join(", ")}.`;
+}
+
+const was = (count: number): string => (count === 1 ? "was" : "were");

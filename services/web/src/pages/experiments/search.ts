@@ -1,0 +1,49 @@
+/** What the URL of the list of experiments holds: everything that decides what is shown. */
+export type Search = {
+  readonly filter?: string;
+  /** As the API's orderBy. */
+  readonly sort?: string;
+  /** As layoutText writes it. */
+  readonly columns?: string;
+  readonly workspace?: string;
+  readonly project?: string;
+  /** Also archived ones. */
+  readonly archived?: true;
+  /** Rows of 28 px. */
+  readonly compact?: true;
+  /** The experiment of the inspector. */
+  readonly at?: string;
+};
+
+const texts = ["filter", "sort", "columns", "workspace", "project", "at"] as const;
+const flags = ["archived", "compact"] as const;
+
+/** Only what is known and says something: a view is the same whichever way its URL was written. */
+export function readSearch(given: Record<string, unknown>): Search {
+  const search: Record<string, string | true> = {};
+  for (const name of texts) {
+    const value = given[name];
+    // The router reads a number where a text looks like one: an id.
+    if (typeof value === "number") search[name] = String(value);
+    if (typeof value === "string" && value.trim() !== "") search[name] = value;
+  }
+  for (const name of flags) if (given[name] === true) search[name] = true;
+  return search;
+}
+
+/** A change of the URL; what is undefined or false leaves it. */
+export type SearchChange = { readonly [Name in keyof Search]?: Search[Name] | undefined | false };
+
+export function changedSearch(search: Search, change: SearchChange): Search {
+  return readSearch({ ...search, ...change });
+}
+
+/** The filter of the list as the live topic has it, where the workspace and the project are conditions too. */
+export function topicFilter({ filter = "", workspace, project }: Search): string {
+  const places = [
+    ...(workspace === undefined ? [] : [`workspace = ${JSON.stringify(workspace)}`]),
+    ...(project === undefined ? [] : [`project = ${JSON.stringify(project)}`]),
+  ];
+  if (places.length === 0) return filter;
+  return [...(filter === "" ? [] : [`(${filter})`]), ...places].join(" and ");
+}

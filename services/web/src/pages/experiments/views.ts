@@ -1,0 +1,45 @@
+/** Saved views: named URLs of this browser, until users exist on the server. */
+import { readSearch, type Search } from "./search.ts";
+
+export type View = { readonly name: string; readonly search: Search };
+
+const storageKey = "trainyard.views.experiments";
+
+/** What other versions or other hands stored there is left out where it is no view. */
+export function readViews(text: string | null): readonly View[] {
+  const stored = parsed(text);
+  if (!Array.isArray(stored)) return [];
+  return (stored as readonly unknown[]).flatMap((one) => {
+    const { name, search } = (one ?? {}) as { readonly name?: unknown; readonly search?: unknown };
+    if (typeof name !== "string" || typeof search !== "object" || search === null) return [];
+    return [{ name, search: readSearch(search as Record<string, unknown>) }];
+  });
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+/** A view of the same name is replaced. The inspector is no part of a view. */
+export function withView(
+  views: readonly View[],
+  name: string,
+  { at: _at, ...search }: Search,
+): readonly View[] {
+  return [...withoutView(views, name), { name, search }].toSorted((a, b) =>
+    a.name.localeCompare(b.name),
+  );
+}
+
+export const withoutView = (views: readonly View[], name: string): readonly View[] =>
+  views.filter((view) => view.name !== name);
+
+export const storedViews = (): readonly View[] => readViews(localStorage.getItem(storageKey));
+
+export function storeViews(views: readonly View[]): void {
+  localStorage.setItem(storageKey, JSON.stringify(views));
+}

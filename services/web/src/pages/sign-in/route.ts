@@ -1,0 +1,19 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { shellRoute } from "../../app/shell-route.tsx";
+
+type Search = {
+  /** Where to go afterwards. */
+  readonly back?: string;
+  /** The one-time link did not work. */
+  readonly code?: "refused";
+};
+
+export const signInRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/sign-in",
+  validateSearch: ({ back, code }: Record<string, unknown>): Search => ({
+    ...(typeof back === "string" ? { back } : {}),
+    ...(code === "refused" ? { code } : {}),
+  }),
+  component: lazyRouteComponent(() => import("./page.tsx"), "SignInPage"),
+});

@@ -1,0 +1,85 @@
+import { type FormEvent, type JSX, useState } from "react";
+import { useChange } from "../../app/calls.ts";
+import { useSay } from "../../app/toasts.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Choice, Field } from "../../components/field.tsx";
+import styles from "./page.module.css";
+import { lifetimes } from "./token-state.ts";
+
+/** Creates a token, and shows its secret once. */
+export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const create = useChange("createToken", ["listTokens"]);
+  const [label, setLabel] = useState("");
+  const [seconds, setSeconds] = useState(String(lifetimes[1].seconds));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    create.mutate({ request: { label: label.trim(), ttlSeconds: Number(seconds) } });
+  };
+  if (create.data !== undefined) return <Secret secret={create.data.secret} onClose={onClose} />;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="New token"
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form="new-token" disabled={create.isPending}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form id="new-token" onSubmit={submit} className={styles["form"]}>
+        <Field
+          label="Label"
+          hint="What it is for, so that you know it again: laptop, nightly build."
+          required
+          maxLength={255}
+          value={label}
+          onChange={(event) => setLabel(event.target.value)}
+        />
+        <Choice
+          label="It works for"
+          value={seconds}
+          onChange={(event) => setSeconds(event.target.value)}
+        >
+          {lifetimes.map((one) => (
+            <option key={one.seconds} value={one.seconds}>
+              {one.title}
+            </option>
+          ))}
+        </Choice>
+      </form>
+      {create.error !== null && <ErrorNote error={create.error} />}
+    </Dialog>
+  );
+}
+
+function Secret(props: { readonly secret: string; readonly onClose: () => void }): JSX.Element {
+  const { secret, onClose } = props;
+  const say = useSay();
+  const copy = (): void => {
+    navigator.clipboard.writeText(secret).then(() => say.done("The token is copied."), say.failed);
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="The token"
+      description="It is shown once: copy it now. Programs read it from TRAINYARD_TOKEN."
+      actions={
+        <>
+          <Button onClick={copy}>Copy</Button>
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <code className={styles["secret"]}>{secret}</code>
+    </Dialog>
+  );
+}

@@ -1,0 +1,135 @@
+import type { Token } from "@trainyard/contracts/api";
+import type { Plain } from "@trainyard/contracts";
+import { type JSX, useState } from "react";
+import { useCall, useChange, useList } from "../../app/calls.ts";
+import { useNow } from "../../app/clock.ts";
+import { Page } from "../../app/page.tsx";
+import { useSay } from "../../app/toasts.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { age, time } from "../../components/format.ts";
+import { type Column, type ColumnLayout, Table } from "../../components/table/index.ts";
+import { NewToken } from "./new-token.tsx";
+import { tokenState } from "./token-state.ts";
+import styles from "./page.module.css";
+
+type Row = Plain<Token>;
+
+const layout: ColumnLayout = ["label", "owner", "state", "created", "expires", "revoke"].map(
+  (id) => ({ id }),
+);
+
+export function TokensPage(): JSX.Element {
+  const tokens = useList("listTokens", { pageSize: 200 });
+  const session = useCall("getCurrentSession", {});
+  const [isCreating, setCreating] = useState(false);
+  const [revoking, setRevoking] = useState<Row | null>(null);
+  const nowMs = useNow();
+  const rows = tokens.data?.pages.flatMap(({ items }) => items) ?? [];
+  const columns = columnsAt(nowMs, session.data?.token ?? "", setRevoking);
+  return (
+    <Page
+      title="Tokens"
+      verbs={[{ title: "New token", run: () => setCreating(true), primary: true }]}
+    >
+      {tokens.error !== null && (
+        <ErrorNote error={tokens.error} onRetry={() => void tokens.refetch()} />
+      )}
+      <Table
+        label="Tokens"
+        columns={columns}
+        layout={layout}
+        rows={rows}
+        idOf={({ id }) => id}
+        total={tokens.hasNextPage ? undefined : rows.length}
+        onEnd={() => tokens.hasNextPage && !tokens.isFetching && void tokens.fetchNextPage()}
+        empty={tokens.isSuccess && <EmptyState title="There is no token." />}
+      />
+      {isCreating && <NewToken onClose={() => setCreating(false)} />}
+      {revoking !== null && <Revoke token={revoking} onClose={() => setRevoking(null)} />}
+    </Page>
+  );
+}
+
+function columnsAt(
+  nowMs: number,
+  own: string,
+  revoke: (token: Row) => void,
+): readonly Column<Row>[] {
+  const text = (id: string, title: string, width: number, of: (row: Row) => string) => ({
+    id,
+    title,
+    width,
+    text: of,
+    cell: (row: Row) => <span>{of(row)}</span>,
+  });
+  return [
+    text(
+      "label",
+      "Label",
+      240,
+      ({ label, id }) => `${label || id}${id === own ? " (this session)" : ""}`,
+    ),
+    text("owner", "Owner", 160, ({ owner }) => owner),
+    text("state", "State", 100, (row) => tokenState(row, nowMs)),
+    {
+      ...text("created", "Created", 100, ({ createdAtMs }) => time(createdAtMs)),
+      cell: ({ createdAtMs }) => <span title={time(createdAtMs)}>{age(createdAtMs, nowMs)}</span>,
+    },
+    text("expires", "Expires", 170, ({ expiresAtMs }) =>
+      expiresAtMs === undefined ? "never" : time(expiresAtMs),
+    ),
+    {
+      ...text("revoke", "", 100, () => ""),
+      cell: (row) =>
+        tokenState(row, nowMs) === "valid" && (
+          <Button look="plain" className={styles["revoke"]} onClick={() => revoke(row)}>
+            Revoke
+            <span className="visually-hidden"> {row.label || row.id}</span>
+          </Button>
+        ),
+    },
+  ];
+}
+
+function Revoke({
+  token,
+  onClose,
+}: {
+  readonly token: Row;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const say = useSay();
+  const change = useChange("revokeToken", ["listTokens"]);
+  const name = token.label || token.id;
+  const revoke = (): void =>
+    change.mutate(
+      { request: { token: token.id } },
+      {
+        onSuccess: () => {
+          say.done(`The token ${name} is revoked.`);
+          onClose();
+        },
+      },
+    );
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Revoke ${name}?`}
+      description="Programs and sessions that use it are refused from now on. It cannot be taken back."
+      actions={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button look="danger" onClick={revoke} disabled={change.isPending}>
+            Revoke
+          </Button>
+        </>
+      }
+    >
+      {change.error !== null && <ErrorNote error={change.error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,18 @@
+type Token = { readonly revoked: boolean; readonly expiresAtMs?: number | undefined };
+
+/** Whether a token still works. */
+export function tokenState(
+  { revoked, expiresAtMs }: Token,
+  nowMs: number,
+): "valid" | "expired" | "revoked" {
+  if (revoked) return "revoked";
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? "expired" : "valid";
+}
+
+/** How long a new token works, in seconds; 0 is for ever. */
+export const lifetimes = [
+  { title: "1 day", seconds: 86_400 },
+  { title: "30 days", seconds: 2_592_000 },
+  { title: "1 year", seconds: 31_536_000 },
+  { title: "until it is revoked", seconds: 0 },
+] as const;

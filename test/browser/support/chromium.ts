@@ -1,0 +1,31 @@
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { notRun } from "../../world/torch.ts";
+
+type Found = { readonly program: string } | { readonly program: null; readonly why: string };
+
+/** The names under which distributions install Chromium, or a browser that is driven like it. */
+const names = ["chromium", "chromium-browser", "google-chrome"];
+
+/** TRAINYARD_CHROMIUM, else the distribution's Chromium from PATH. */
+export function findChromium(environment: NodeJS.ProcessEnv = process.env): Found {
+  const named = environment["TRAINYARD_CHROMIUM"];
+  if (named !== undefined && named !== "") {
+    if (existsSync(named)) return { program: named };
+    return { program: null, why: `the file ${named}, which TRAINYARD_CHROMIUM names` };
+  }
+  const folders = (environment["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const programs = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  const program = programs.find((path) => existsSync(path));
+  if (program !== undefined) return { program };
+  return { program: null, why: "chromium, from the distribution or named by TRAINYARD_CHROMIUM" };
+}
+
+/** The program. Without one the test ends here: as skipped, or failed with TRAINYARD_REQUIRE=browser. */
+export function needChromium(skip: (note: string) => never): string {
+  const found = findChromium();
+  if (found.program !== null) return found.program;
+  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("browser");
+  if (required) throw new Error(`TRAINYARD_REQUIRE asks for browser: there is no ${found.why}`);
+  return notRun(skip, found.why);
+}
