@@ -1,4 +1,6 @@
 /** The simulation at full size: many worlds, and every hazard with a trouble at every append. */
+import { judgeHistories } from "@trainyard/service-checkpoint-gc/judge-histories";
+import { judgeRemovals } from "@trainyard/service-gateway/judge-removals";
 import { type Campaign, wholeAndParts } from "../../scripts/lib/campaigns.ts";
 import { allHazards } from "./all-hazards.ts";
 import { Chance } from "./chance.ts";
@@ -54,10 +56,13 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "life",
     description:
-      "each verb of experiments and trials, with its service killed at each of its commits",
-    run: (options) => sweepEach(lifeHazards, options),
+      "each verb of experiments and trials, and what a deletion removes, with each service killed at its commits",
+    run: visitLives,
   },
 ];
+
+/** Of each kind. */
+const historiesOfLives = 1_000;
 
 type Options = Parameters<Campaign["run"]>[0];
 type Result = Awaited<ReturnType<Campaign["run"]>>;
@@ -66,6 +71,23 @@ type Result = Awaited<ReturnType<Campaign["run"]>>;
 function note(all: string[], found: readonly string[], log: Options["log"]): void {
   all.push(...found);
   for (const what of found) log(`violation: ${what}`);
+}
+
+/** `checkpoint-gc` and the gateway remove what a deletion leaves: each dies at drawn commits of random histories. */
+async function visitLives(options: Options): Promise<Result> {
+  const { violations, summary } = await sweepEach(lifeHazards, options);
+  const all = [...violations];
+  const { seed, log } = options;
+  const checkpoints = await judgeHistories(historiesOfLives, seed);
+  const contents = await judgeRemovals(historiesOfLives, seed);
+  note(
+    all,
+    [checkpoints.violation, contents].flatMap((one) => one ?? []),
+    log,
+  );
+  const drawn = `${historiesOfLives} histories of checkpoints and of stored code each`;
+  log(`${drawn}, ${all.length - violations.length} violations`);
+  return { violations: all, summary: `${summary}; ${drawn}` };
 }
 
 function sweepAll(options: Options): Promise<Result> {

@@ -152,3 +152,10 @@ export function proposed(number: number, startFromTrial: number, checkpoint = ""
 export function repaired(): AnyEvent {
   return { type: "CheckpointRepaired", data: { by: "ada" } };
 }
+
+export const deletionRequested = (): AnyEvent => ({
+  type: "ExperimentDeletionRequested",
+  data: { graceEndMs: 1, reason: "" },
+});
+export const deletionUndone = (): AnyEvent => ({ type: "ExperimentDeletionUndone", data: {} });
+export const deletedForGood = (): AnyEvent => ({ type: "ExperimentDeleted", data: {} });

@@ -31,6 +31,10 @@ export type History = {
   readonly steps: readonly Step[];
   /** After the end of the experiment. */
   readonly later: readonly Step[];
+  /** Whether a person deletes it then, and whether that is taken back; and what happens before and after that. */
+  readonly deletion: "none" | "undone" | "done";
+  readonly duringGrace: readonly Step[];
+  readonly afterGrace: readonly Step[];
   /** Commits before or after which the process dies, by number. */
   readonly crashes: readonly number[];
 };
@@ -70,8 +74,21 @@ export class HistoryRun {
     this.#oracle.end();
     await this.#tell("experiment-1", told.experimentEnded());
     for (const step of later) await this.#step(step);
+    await this.#delete();
     this.#complete();
     return this.#outcome();
+  }
+
+  async #delete(): Promise<void> {
+    const { deletion, duringGrace, afterGrace } = this.#history;
+    if (deletion === "none") return;
+    this.#oracle.deletion("asked");
+    await this.#tell("experiment-1", told.deletionRequested());
+    for (const step of duringGrace) await this.#step(step);
+    const isDone = deletion === "done";
+    this.#oracle.deletion(isDone ? "done" : "none");
+    await this.#tell("experiment-1", isDone ? told.deletedForGood() : told.deletionUndone());
+    for (const step of afterGrace) await this.#step(step);
   }
 
   #boot(): void {
@@ -163,7 +180,8 @@ export class HistoryRun {
     return {
       view: { reach: async () => {} },
       candidates: async () => oracle.candidates().filter(({ checkpoint }) => there(checkpoint)),
-      kept: nothing,
+      kept: async () =>
+        oracle.all().filter((one) => this.#retention(one).at(-1) !== "CheckpointCondemned"),
       referrers: async (checkpoint) => oracle.referrers(checkpoint),
       due: nothing,
       deleting: nothing,
@@ -200,7 +218,7 @@ export class HistoryRun {
 
   /** Everything that nothing holds or keeps is condemned, once the experiment has ended. */
   #complete(): void {
-    for (const { checkpoint } of this.#oracle.candidates()) {
+    for (const checkpoint of this.#oracle.all()) {
       const condemned = this.#retention(checkpoint).at(-1) === "CheckpointCondemned";
       if (!condemned && this.#oracle.keeps(checkpoint) === null) {
         this.violations.push(`${checkpoint} is not condemned, and nothing holds or keeps it`);
@@ -209,7 +227,7 @@ export class HistoryRun {
   }
 
   #outcome(): Readonly<Record<string, readonly string[]>> {
-    const all = this.#oracle.candidates().map(({ checkpoint }) => checkpoint);
+    const all = this.#oracle.all();
     return Object.fromEntries(all.map((one) => [one, this.#retention(one)]));
   }
 }

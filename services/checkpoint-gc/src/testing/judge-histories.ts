@@ -32,6 +32,9 @@ const history: fc.Arbitrary<History> = fc.record({
     .array(step, { maxLength: 30 })
     .map((steps): Step[] => [{ kind: "trial", from: 0 }, ...steps]),
   later: fc.array(marked, { maxLength: 4 }),
+  deletion: fc.constantFrom("none", "undone", "done"),
+  duringGrace: fc.array(marked, { maxLength: 3 }),
+  afterGrace: fc.array(marked, { maxLength: 3 }),
   crashes: fc.array(fc.integer({ min: 2, max: 60 }), { maxLength: 4 }),
 });
 

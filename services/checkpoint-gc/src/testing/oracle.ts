@@ -27,6 +27,7 @@ export class Oracle {
   readonly #proposed: string[] = [];
   #proposals = 100;
   #ended = false;
+  #deletion: "none" | "asked" | "done" = "none";
 
   constructor(policy: told.SavePolicy, smaller: boolean) {
     this.#policy = policy;
@@ -36,6 +37,15 @@ export class Oracle {
   /** Whole ones, which compete. */
   candidates(): readonly Candidate[] {
     return this.#stored.filter(({ damaged }) => !damaged);
+  }
+
+  all(): readonly string[] {
+    return this.#stored.map(({ checkpoint }) => checkpoint);
+  }
+
+  /** Of the experiment: asked for, taken back, or done. */
+  deletion(state: "none" | "asked" | "done"): void {
+    this.#deletion = state;
   }
 
   referrers(checkpoint: string): readonly string[] {
@@ -57,7 +67,9 @@ export class Oracle {
   keeps(checkpoint: string): string | null {
     const one = this.#stored.find((stored) => stored.checkpoint === checkpoint);
     if (one === undefined) return "it was never stored";
+    if (this.#deletion === "asked") return "its experiment may be brought back";
     if (one.pins) return "it is pinned";
+    if (this.#deletion === "done") return null;
     if (one.damaged) return "it is damaged";
     if (this.#proposed.includes(checkpoint)) return "a proposal names it";
     for (const { ended, latest, source, runFrom } of this.#trials) {

@@ -1,0 +1,30 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestPostgres } from "@trainyard/testing";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { migrate } from "./migrate.ts";
+
+test("migrations are applied once each, one with a lower number later too, and a newer database is refused", async () => {
+  await using stack = new AsyncDisposableStack();
+  const postgres = stack.use(await startTestPostgres());
+  const folder = await mkdtemp(join(tmpdir(), "trainyard-migrate-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const pool = stack.adopt(new pg.Pool({ connectionString: postgres.url(), max: 1 }), (one) =>
+    one.end(),
+  );
+  const write = (number: number) =>
+    writeFile(join(folder, `000${number}_t.sql`), `create table example.t${number} ()`);
+  const numbers = async () =>
+    (await pool.query<{ number: number }>("select number from example.migrations order by 1")).rows;
+  await write(1);
+  await write(8);
+  await migrate(pool, "example", folder);
+  await migrate(pool, "example", folder);
+  await write(5);
+  await migrate(pool, "example", folder);
+  expect(await numbers()).toEqual([{ number: 1 }, { number: 5 }, { number: 8 }]);
+  await rm(join(folder, "0008_t.sql"));
+  await expect(migrate(pool, "example", folder)).rejects.toMatchObject({ code: "newer_schema" });
+});
