@@ -1,0 +1,127 @@
+/**
+ * Parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each trial. Positions are
+ * shares of an axis, 0 at its bottom, so that brushes hold when the picture is resized. Pure.
+ */
+
+export type Value = string | number | boolean | null | readonly unknown[] | undefined;
+export type Row = {
+  readonly id: string;
+  readonly values: Readonly<Record<string, Value>>;
+};
+
+export type Axis = {
+  readonly name: string;
+  readonly kind: "linear" | "log" | "category";
+  /** From the bottom: what stands beside the axis, at which share of it. */
+  readonly ticks: readonly { readonly share: number; readonly text: string }[];
+  /** NaN for a value that has no place. */
+  readonly shareOf: (value: Value) => number;
+};
+
+/** From and to, as shares of an axis. */
+export type Brush = readonly [number, number];
+export type Brushes = ReadonlyMap<string, Brush>;
+
+/** Numbers of a log axis differ by this factor or more. */
+const logFactor = 100;
+const categoriesMax = 24;
+
+/** The axis of a name; null where all rows have one value, or too many words. */
+export function axisOf(name: string, rows: readonly Row[]): Axis | null {
+  const values = rows.map((row) => row.values[name]).filter((value) => value !== undefined);
+  const different = [...new Set(values.map(textOf))];
+  if (different.length < 2) return null;
+  const numbers = values.filter((value): value is number => typeof value === "number");
+  const finite = numbers.filter(Number.isFinite);
+  if (numbers.length === values.length && finite.length > 1) return numberAxis(name, finite);
+  return different.length > categoriesMax ? null : categoryAxis(name, different);
+}
+
+function numberAxis(name: string, values: readonly number[]): Axis {
+  const least = values.reduce((a, b) => Math.min(a, b));
+  const greatest = values.reduce((a, b) => Math.max(a, b));
+  const log = least > 0 && greatest / least >= logFactor;
+  const place = (value: number): number => (log ? Math.log(value) : value);
+  // Halves keep the difference of the largest numbers finite.
+  const from = place(least) / 2;
+  const span = place(greatest) / 2 - from;
+  const shareOf = (value: Value): number =>
+    typeof value === "number" && Number.isFinite(value) && (!log || value > 0)
+      ? (place(value) / 2 - from) / span
+      : Number.NaN;
+  const at = (share: number): number => {
+    const value = 2 * (from + share * span);
+    return log ? Math.exp(value) : value;
+  };
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => ({
+    share,
+    text: String(Number(at(share).toPrecision(3))),
+  }));
+  return { name, kind: log ? "log" : "linear", ticks, shareOf };
+}
+
+function categoryAxis(name: string, texts: readonly string[]): Axis {
+  const sorted = texts.toSorted((a, b) => Number(a) - Number(b) || (a < b ? -1 : 1));
+  const shares = new Map(sorted.map((text, index) => [text, index / (sorted.length - 1)]));
+  return {
+    name,
+    kind: "category",
+    ticks: sorted.map((text) => ({ share: shares.get(text) ?? 0, text })),
+    shareOf: (value) =>
+      value === undefined ? Number.NaN : (shares.get(textOf(value)) ?? Number.NaN),
+  };
+}
+
+const textOf = (value: Value): string =>
+  typeof value === "string" ? value : JSON.stringify(value ?? null);
+
+export type PlacedRow = {
+  readonly id: string;
+  /** In the order of the axes; NaN where the row has no place. */
+  readonly shares: readonly number[];
+};
+
+export function placed(rows: readonly Row[], axes: readonly Axis[]): readonly PlacedRow[] {
+  return rows.map(({ id, values }) => ({
+    id,
+    shares: axes.map(({ name, shareOf }) => shareOf(values[name])),
+  }));
+}
+
+/** Those within every brush. */
+export function brushed(
+  rows: readonly PlacedRow[],
+  axes: readonly Axis[],
+  brushes: Brushes,
+): readonly PlacedRow[] {
+  const limits = axes.flatMap(({ name }, index) => {
+    const brush = brushes.get(name);
+    return brush === undefined ? [] : [{ index, brush }];
+  });
+  return rows.filter(({ shares }) =>
+    limits.every(({ index, brush: [from, to] }) => {
+      const share = shares[index] ?? Number.NaN;
+      return share >= from && share <= to;
+    }),
+  );
+}
+
+/** The x of an axis in a picture of a width. */
+export function xOfAxis(index: number, count: number, width: number, margin: number): number {
+  return count < 2 ? width / 2 : margin + ((width - 2 * margin) * index) / (count - 1);
+}
+
+/** The axis at a place, within half the distance to the next. */
+export function axisAt(x: number, count: number, width: number, margin: number): number {
+  if (count < 2) return 0;
+  const share = (x - margin) / (width - 2 * margin);
+  return Math.min(count - 1, Math.max(0, Math.round(share * (count - 1))));
+}
+
+/** The names with one moved by a place. */
+export function moved(names: readonly string[], name: string, by: -1 | 1): readonly string[] {
+  const from = names.indexOf(name);
+  const other = names[from + by];
+  if (from === -1 || other === undefined) return names;
+  return names.with(from, other).with(from + by, name);
+}

@@ -1,0 +1,55 @@
+/** What the search view says in words: the decision that ended a trial, and the steps of the search. */
+import { type Picture, type PictureDecision, type PictureTrial, numberOf } from "./layout.ts";
+
+/** "rank 7 of 9, 3 kept, cutoff 0.412"; empty for a decision whose evidence has no rank. */
+export function standingOf({ evidence = {} }: PictureDecision): string {
+  const { rank, of, kept, cutoff } = evidence;
+  if (typeof rank !== "number" || typeof of !== "number") return "";
+  const parts = [`rank ${rank} of ${of}`];
+  if (typeof kept === "number") parts.push(`${kept} kept`);
+  if (typeof cutoff === "number") parts.push(`cutoff ${Number(cutoff.toPrecision(6))}`);
+  return parts.join(", ");
+}
+
+export type Neighbour = { readonly trial: number; readonly value: number };
+
+/** The other trials that the decision compared with, as its evidence has them: best first. */
+export function neighboursOf({ evidence = {} }: PictureDecision): readonly Neighbour[] {
+  const list = evidence["neighbours"] ?? evidence["competitors"];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((one): Neighbour[] => {
+    const { trial, value } = one as Partial<Neighbour>;
+    return typeof trial === "number" && typeof value === "number" ? [{ trial, value }] : [];
+  });
+}
+
+export type SearchStep = {
+  readonly version: number;
+  /** Null for a decision about the search itself. */
+  readonly trial: number | null;
+  readonly decision: PictureDecision;
+};
+
+/** All decisions in the order in which they were recorded. */
+export function stepsOf({ trials, decisions }: Picture): readonly SearchStep[] {
+  const stepOf = (trial: PictureTrial | null, decision: PictureDecision): SearchStep => ({
+    version: decision.at?.version ?? 0,
+    trial: trial === null ? null : numberOf(trial.trial),
+    decision,
+  });
+  return [
+    ...decisions.map((decision) => stepOf(null, decision)),
+    ...trials.flatMap((trial) => trial.decisions.map((decision) => stepOf(trial, decision))),
+  ].toSorted((a, b) => a.version - b.version);
+}
+
+/** "trial 3 suspended by halving" */
+export function stepText({ trial, decision: { verb, rule } }: SearchStep): string {
+  const who = trial === null ? "search" : `trial ${trial}`;
+  return rule === "" ? `${who} ${verb}` : `${who} ${verb} by ${rule}`;
+}
+
+/** The index of the last step that a version has; -1 before the first. */
+export function stepAt(steps: readonly SearchStep[], version: number): number {
+  return steps.findLastIndex((step) => step.version <= version);
+}

@@ -1,0 +1,256 @@
+/**
+ * Where the threads of a search's picture are drawn. A search with rungs has a panel for each bracket: a column is a rung, at
+ * its units; a trial is a thread through the columns that it came to, at the height of its rank there; the cutoff lies below
+ * the last rank that is let through. Without rungs a trial is a lane over the search's time, from its proposal to where it
+ * ended, and a copy is joined to the trial that it continues. Pure: the same picture has the same layout.
+ */
+import type { ReplyOf } from "@trainyard/contracts";
+
+export type Picture = ReplyOf<"getSearchPicture">;
+export type PictureTrial = Picture["trials"][number];
+export type PictureDecision = PictureTrial["decisions"][number];
+
+export type ThreadPoint = {
+  readonly x: number;
+  readonly y: number;
+  /** At a rung: its number in the bracket, and the trial's rank there, both as in the picture. */
+  readonly rung?: number;
+  readonly rank?: number;
+};
+
+export type Thread = {
+  /** Its number in the experiment. */
+  readonly trial: number;
+  readonly state: string;
+  /** From left to right. */
+  readonly points: readonly ThreadPoint[];
+  /** It is training beyond its last point. */
+  readonly ongoing: boolean;
+};
+
+export type Column = {
+  readonly x: number;
+  readonly bracket: number;
+  readonly rung: number;
+  readonly units: number;
+  readonly trials: number;
+  readonly kept: number;
+  readonly cutoff: number | undefined;
+  readonly top: number;
+  readonly bottom: number;
+  /** Between the last that is let through and the next; null where no trial is. */
+  readonly cutoffY: number | null;
+};
+
+/** From the lane of a trial to that of its copy. */
+export type Lineage = {
+  readonly from: number;
+  readonly to: number;
+  readonly x: number;
+  readonly fromY: number;
+  readonly toY: number;
+};
+
+/** A decision on a lane of a search without rungs. */
+export type DecisionMark = {
+  readonly trial: number;
+  readonly x: number;
+  readonly y: number;
+  readonly verb: string;
+};
+
+export type SearchLayout = {
+  readonly width: number;
+  readonly height: number;
+  /** Between the middles of neighbouring threads. */
+  readonly slot: number;
+  readonly columns: readonly Column[];
+  readonly threads: readonly Thread[];
+  readonly lineage: readonly Lineage[];
+  readonly marks: readonly DecisionMark[];
+  /** The search's time, where x is that. */
+  readonly axis: readonly { readonly x: number; readonly units: number }[];
+};
+
+const left = 56;
+const right = 72;
+/** Above the first rank: the name of the column. */
+const head = 58;
+const gap = 20;
+const panelHeight = 420;
+const slotMin = 4;
+const slotMax = 22;
+
+export function layoutOf(picture: Picture, width: number): SearchLayout {
+  return picture.brackets.length > 0 ? rungLayout(picture, width) : laneLayout(picture, width);
+}
+
+const slotOf = (rows: number): number =>
+  Math.min(slotMax, Math.max(slotMin, panelHeight / Math.max(1, rows)));
+
+export const numberOf = (trial: string): number => Number(trial.slice(trial.indexOf(".") + 1));
+
+type Seat = { readonly trial: PictureTrial; readonly rank?: number };
+
+/** Who sits in the column of a rung, from the top: by rank, and below them those on their way to their first rung. */
+function seatsOf(trials: readonly PictureTrial[], rung: number): readonly Seat[] {
+  const there = trials.flatMap((trial): Required<Seat>[] => {
+    const report = trial.reports.find((one) => one.rung === rung);
+    return report === undefined ? [] : [{ trial, rank: report.rank }];
+  });
+  const coming = trials.filter((trial) => trial.reports.length === 0 && trial.rung === rung);
+  const byNumber = (a: Seat, b: Seat): number => numberOf(a.trial.trial) - numberOf(b.trial.trial);
+  return [
+    ...there.toSorted((a, b) => a.rank - b.rank || byNumber(a, b)),
+    ...coming.map((trial) => ({ trial })).toSorted(byNumber),
+  ];
+}
+
+function rungLayout(picture: Picture, width: number): SearchLayout {
+  const units = [
+    ...new Set(picture.brackets.flatMap(({ rungs }) => rungs.map((rung) => rung.units))),
+  ].toSorted((a, b) => a - b);
+  const step = (width - left - right) / Math.max(1, units.length - 1);
+  const xOf = (at: number): number => left + step * units.indexOf(at);
+  const seated = picture.brackets.map(({ rungs }, bracket) => {
+    const members = picture.trials.filter((trial) => trial.bracket === bracket);
+    return rungs.map((_, rung) => seatsOf(members, rung));
+  });
+  const rows = Math.max(1, ...seated.flat().map((seats) => seats.length));
+  const slot = slotOf(rows);
+  const points = new Map<PictureTrial, ThreadPoint[]>();
+  const columns: Column[] = [];
+  let top = 0;
+  for (const [bracket, { rungs }] of picture.brackets.entries()) {
+    const columnsOf = seated[bracket] ?? [];
+    const bottom = top + head + slot * Math.max(1, ...columnsOf.map((seats) => seats.length));
+    for (const [rung, { units: at, trials, kept, cutoff }] of rungs.entries()) {
+      const x = xOf(at);
+      for (const [index, { trial, rank }] of (columnsOf[rung] ?? []).entries()) {
+        const place = rank === undefined ? {} : { rung, rank };
+        const own = points.get(trial) ?? [];
+        own.push({ x, y: top + head + slot * (index + 0.5), ...place });
+        points.set(trial, own);
+      }
+      const cutoffY = kept > 0 ? top + head + slot * kept : null;
+      columns.push({ x, bracket, rung, units: at, trials, kept, cutoff, top, bottom, cutoffY });
+    }
+    top = bottom + gap;
+  }
+  const threads = picture.trials.flatMap((trial): Thread[] => {
+    const own = points.get(trial);
+    if (own === undefined) return [];
+    return [
+      { trial: numberOf(trial.trial), state: trial.state, points: own, ongoing: goesOn(trial) },
+    ];
+  });
+  return {
+    width,
+    height: Math.max(0, top - gap),
+    slot,
+    columns,
+    threads,
+    lineage: [],
+    marks: [],
+    axis: [],
+  };
+}
+
+/** It trains beyond the last rung that it came to. */
+function goesOn({ state, reports, rung = 0 }: PictureTrial): boolean {
+  const last = reports.at(-1);
+  return state === "running" && last !== undefined && rung > last.rung;
+}
+
+function laneLayout(picture: Picture, width: number): SearchLayout {
+  const slot = slotOf(picture.trials.length);
+  const span = Math.max(picture.units, 1);
+  const xOf = (units: number): number =>
+    left + ((width - left - right) * Math.min(span, Math.max(0, units))) / span;
+  const yAt = (index: number): number => head + slot * (index + 0.5);
+  const rows = new Map(picture.trials.map(({ trial }, index) => [trial, yAt(index)]));
+  const threads = picture.trials.map((trial): Thread => {
+    const y = rows.get(trial.trial) ?? 0;
+    const from = xOf(unitsOf(trial.proposed));
+    return {
+      trial: numberOf(trial.trial),
+      state: trial.state,
+      points: [
+        { x: from, y },
+        { x: Math.max(from, xOf(endOf(trial, picture.units))), y },
+      ],
+      ongoing: trial.state === "running",
+    };
+  });
+  const lineage = picture.trials.flatMap((trial): Lineage[] => {
+    const fromY = rows.get(trial.startFromTrial ?? "");
+    const toY = rows.get(trial.trial);
+    if (trial.startFromTrial === undefined || fromY === undefined || toY === undefined) return [];
+    const ends = { from: numberOf(trial.startFromTrial), to: numberOf(trial.trial) };
+    return [{ ...ends, x: xOf(unitsOf(trial.proposed)), fromY, toY }];
+  });
+  const marks = picture.trials.flatMap((trial) =>
+    trial.decisions
+      .filter(({ event }) => event !== "TrialProposed")
+      .map(({ at, verb }) => ({
+        trial: numberOf(trial.trial),
+        x: xOf(unitsOf(at)),
+        y: rows.get(trial.trial) ?? 0,
+        verb,
+      })),
+  );
+  const height = head + slot * picture.trials.length;
+  const axis = [0, 0.25, 0.5, 0.75, 1].map((share) => ({
+    x: xOf(share * span),
+    units: share * span,
+  }));
+  return { width, height, slot, columns: [], threads, lineage, marks, axis };
+}
+
+const unitsOf = (moment: PictureTrial["proposed"]): number => moment?.units ?? 0;
+
+/**
+ * The search's time when the trial was last known to train: now, or its last decision. A trial that ended without one trained
+ * at least its own time after its proposal.
+ */
+function endOf({ state, proposed, time, decisions }: PictureTrial, now: number): number {
+  if (state === "running" || state === "suspended") return now;
+  return Math.max(unitsOf(decisions.at(-1)?.at), unitsOf(proposed) + time);
+}
+
+/** The height of a thread between two of its points: level at both. */
+export function heightAt(a: ThreadPoint, b: ThreadPoint, x: number): number {
+  if (b.x <= a.x) return b.y;
+  const t = Math.min(1, Math.max(0, (x - a.x) / (b.x - a.x)));
+  return a.y + (b.y - a.y) * t * t * (3 - 2 * t);
+}
+
+/** How far a thread reaches to the left of its first rung, and beyond its last while it trains. */
+export const stub = 36;
+
+/** The thread at a place; null where none is within a few pixels. */
+export function threadAt({ threads, slot }: SearchLayout, x: number, y: number): Thread | null {
+  let best: Thread | null = null;
+  let least = Math.max(6, slot / 2);
+  for (const thread of threads) {
+    const distance = Math.abs(heightOf(thread, x) - y);
+    if (distance < least) {
+      best = thread;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** NaN where the thread is not. */
+function heightOf({ points, ongoing }: Thread, x: number): number {
+  const first = points[0];
+  const last = points.at(-1);
+  if (first === undefined || last === undefined) return Number.NaN;
+  if (x < first.x - stub || x > last.x + (ongoing ? stub : 8)) return Number.NaN;
+  if (x <= first.x) return first.y;
+  if (x >= last.x) return last.y;
+  const next = points.findIndex((point) => point.x >= x);
+  const [a, b] = [points[next - 1], points[next]];
+  return a === undefined || b === undefined ? last.y : heightAt(a, b, x);
+}

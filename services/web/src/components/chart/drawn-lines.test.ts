@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { drawnLines } from "./drawn-lines.ts";
+import type { Line } from "./line.ts";
+
+const palette = { hues: ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"], grey: "grey" };
+
+function line(trial: number, group = "validation", points = 3): Line {
+  const of = { id: `${trial} ${group}`, label: `trial ${trial}`, trial, group, marks: [] };
+  return { ...of, x: [1, 2, 3], y: [3, 0, 3], low: [1, 1, 1], high: [9, 9, 9], points };
+}
+
+const none = { trials: new Set<number>(), hovered: null };
+
+test("validation is thicker and has dots, training is thin without", () => {
+  const [validation, training] = drawnLines([line(1), line(1, "training")], none, 0, palette);
+  expect(validation).toMatchObject({ dots: true, colour: "h1" });
+  expect(training).toMatchObject({ dots: false, width: 1, colour: "h1" });
+  expect(validation?.width).toBeGreaterThan(1);
+});
+
+test("a band is drawn where buckets have several points, and not of grey lines", () => {
+  expect(drawnLines([line(1, "training", 300)], none, 0, palette)[0]?.band).toBe(true);
+  expect(drawnLines([line(1)], none, 0, palette)[0]?.band).toBe(false);
+  const many = Array.from({ length: 20 }, (_, index) => line(index + 1, "training", 300));
+  expect(drawnLines(many, none, 0, palette).some(({ band }) => band)).toBe(false);
+});
+
+test("the hovered trial is drawn last, over the emphasised ones, and the others step back", () => {
+  const drawn = drawnLines(
+    [line(1), line(2), line(3)],
+    { trials: new Set([2]), hovered: 1 },
+    0,
+    palette,
+  );
+  expect(drawn.map(({ line: { trial } }) => trial)).toEqual([3, 2, 1]);
+  expect(drawn[2]?.alpha).toBeGreaterThan(drawn[0]?.alpha ?? 1);
+});
+
+test("smoothing draws the average over what was reported", () => {
+  const drawn = drawnLines([line(1)], none, 0.5, palette);
+  expect(drawn).toHaveLength(2);
+  expect(drawn[0]).toMatchObject({ y: [3, 0, 3], dots: false });
+  expect(drawn[1]?.y[1]).toBeGreaterThan(0);
+});

@@ -1,0 +1,88 @@
+/**
+ * What a chart draws, made of the answer of QueryMetrics. All lists of a line have one entry a bucket, in the order of x; a
+ * bucket is drawn at the middle of its points, as their mean, with a band from the least to the greatest.
+ */
+import type { ReplyOf } from "@trainyard/contracts";
+
+export type Series = ReplyOf<"queryMetrics">["series"][number];
+
+/** Why a bucket has points that have no place on the y axis. */
+export type MarkKind = "nan" | "inf" | "-inf" | "±inf";
+export type Mark = { readonly x: number; readonly kind: MarkKind; readonly count: number };
+
+export type Line = {
+  /** Unique in a chart. */
+  readonly id: string;
+  /** For people: "trial 3 loss". */
+  readonly label: string;
+  /** The number of the trial in its experiment: it has the hue. */
+  readonly trial: number;
+  /** validation is drawn with dots, all else thin. */
+  readonly group: string;
+  readonly x: readonly number[];
+  /** NaN where no point of the bucket is finite. */
+  readonly y: readonly number[];
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+  /** Points that the line shows; more than buckets where some have several. */
+  readonly points: number;
+  readonly marks: readonly Mark[];
+};
+
+/** The number of trial 12.3 in experiment 12: 3. */
+export function trialNumberOf(trial: string): number {
+  return Number(trial.slice(trial.indexOf(".") + 1));
+}
+
+export function lineOf(series: Series): Line {
+  const { trial, group, name, xMin, xMax, count, min, max, mean } = series;
+  return {
+    id: `${trial} ${group} ${name}`,
+    label: trial === "" ? name : `trial ${trialNumberOf(trial)}`,
+    trial: trialNumberOf(trial),
+    group,
+    x: xMin.map((from, index) => (from + (xMax[index] ?? from)) / 2),
+    y: mean.map((value, index) =>
+      Number.isFinite(value) ? value : middle(min[index], max[index]),
+    ),
+    low: min,
+    high: max,
+    points: count.reduce((sum, points) => sum + points, 0),
+    marks: marksOf(series),
+  };
+}
+
+/** A mean that overflows still has a place between its bounds. */
+function middle(min = Number.NaN, max = Number.NaN): number {
+  return Number.isFinite(min) && Number.isFinite(max) ? min / 2 + max / 2 : Number.NaN;
+}
+
+/** The sign of an infinity is known where it is the first or the last of its bucket. */
+function marksOf(series: Series): readonly Mark[] {
+  const { xMin, xMax, nans, infinities, first, last } = series;
+  return xMin.flatMap((from, index): readonly Mark[] => {
+    const x = (from + (xMax[index] ?? from)) / 2;
+    const marks: Mark[] = [];
+    const missing = nans[index] ?? 0;
+    if (missing > 0) marks.push({ x, kind: "nan", count: missing });
+    const infinite = infinities[index] ?? 0;
+    if (infinite > 0) {
+      const ends = [first[index], last[index]].filter(
+        (value) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY,
+      );
+      const known = infinite <= ends.length && new Set(ends).size === 1;
+      const kind = !known ? "±inf" : ends[0] === Number.POSITIVE_INFINITY ? "inf" : "-inf";
+      marks.push({ x, kind, count: infinite });
+    }
+    return marks;
+  });
+}
+
+/** "showing 1,500 of 100,000 points; minima and maxima kept" */
+export function captionOf(lines: readonly Line[]): string {
+  const shown = lines.reduce((sum, { x }) => sum + x.length, 0);
+  const all = lines.reduce((sum, { points }) => sum + points, 0);
+  const words = (value: number): string => value.toLocaleString("en-US");
+  if (all <= shown) return `showing all ${words(all)} ${all === 1 ? "point" : "points"}`;
+  return `showing ${words(shown)} of ${words(all)} points; minima and maxima kept`;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import type { Line } from "./line.ts";
+import { closestIndex, nearestLine } from "./nearest.ts";
+
+function line(trial: number, x: readonly number[], y: readonly number[]): Line {
+  const of = { id: `${trial}`, label: `trial ${trial}`, trial, group: "validation", marks: [] };
+  return { ...of, x, y, low: y, high: y, points: x.length };
+}
+
+const low = line(1, [0, 10], [0, 0]);
+const rising = line(2, [0, 10], [0, 10]);
+const pointer = { yRange: [0, 10] as const, log: false, reach: 0.1 };
+
+test("the closest bucket is the one before or after", () => {
+  const x = [0, 10, 20];
+  expect([-5, 4, 6, 99].map((at) => closestIndex(x, at))).toEqual([0, 0, 1, 2]);
+  expect(closestIndex([], 1)).toBe(-1);
+});
+
+test("the line under the pointer is meant, also between its buckets", () => {
+  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.52 })?.trial).toBe(2);
+  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.02 })?.trial).toBe(1);
+});
+
+test("no line is meant where none is near, beyond their ends, and without a y", () => {
+  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.9 })).toBeNull();
+  expect(nearestLine([low], { ...pointer, x: 11, yShare: 0 })).toBeNull();
+  expect(nearestLine([low], { ...pointer, x: 5, yShare: Number.NaN })).toBeNull();
+});

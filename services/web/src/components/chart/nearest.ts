@@ -1,0 +1,54 @@
+/** Which line the pointer means, and what it has at an x. */
+import type { Line } from "./line.ts";
+import { firstAtLeast, type Range, shareOf } from "./scale.ts";
+
+/** The index of the bucket that is closest to x; -1 for a line without any. */
+export function closestIndex(x: readonly number[], to: number): number {
+  const after = firstAtLeast(x, to);
+  const before = after - 1;
+  const beyond = x[after];
+  const nearer = x[before];
+  if (beyond === undefined) return before;
+  if (nearer === undefined) return after;
+  return to - nearer <= beyond - to ? before : after;
+}
+
+export type Pointer = {
+  readonly x: number;
+  /** The share of the y axis, 0 at its start. */
+  readonly yShare: number;
+  readonly yRange: Range;
+  readonly log: boolean;
+  /** Lines further away than this share of the axis are not meant. */
+  readonly reach: number;
+};
+
+/** The line whose value at the pointer's x is closest to it; null where none is within reach. */
+export function nearestLine(lines: readonly Line[], pointer: Pointer): Line | null {
+  let best: Line | null = null;
+  let least = pointer.reach;
+  for (const line of lines) {
+    const first = line.x[0];
+    const last = line.x.at(-1);
+    if (first === undefined || last === undefined) continue;
+    const share = shareOf(valueAt(line, pointer.x), pointer.yRange, pointer.log);
+    const distance = Math.abs(share - pointer.yShare);
+    if (distance < least) {
+      best = line;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** On the straight line between the buckets around x; NaN beyond the line's ends and in its gaps. */
+function valueAt({ x, y }: Line, at: number): number {
+  const after = firstAtLeast(x, at);
+  const x1 = x[after];
+  const y1 = y[after];
+  if (x1 === undefined || y1 === undefined) return Number.NaN;
+  const x0 = x[after - 1];
+  const y0 = y[after - 1];
+  if (x1 === at || x0 === undefined || y0 === undefined) return x1 === at ? y1 : Number.NaN;
+  return y0 + ((y1 - y0) * (at - x0)) / (x1 - x0);
+}

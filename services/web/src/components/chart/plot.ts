@@ -1,0 +1,174 @@
+/**
+ * One uPlot, which has the axes, the crosshair and the selection; the lines are drawn by draw.ts in its hook. uPlot's own
+ * series share one list of x: two hundred trials that report at times of their own would be two hundred columns of all
+ * times of all trials. Here each line keeps its own.
+ */
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Colours } from "../../theme/colours.ts";
+import { type DrawnLine, drawLines, drawMarks, drawTicks, type Frame, type Tick } from "./draw.ts";
+import { type Range, yRangeOf } from "./scale.ts";
+
+export type View = {
+  readonly lines: readonly DrawnLine[];
+  readonly ticks: readonly Tick[];
+  readonly x: Range;
+};
+
+/** What cannot change while a plot exists. */
+export type PlotOptions = {
+  readonly width: number;
+  readonly height: number;
+  readonly log: boolean;
+  /** x is milliseconds since 1970. */
+  readonly time: boolean;
+  /** Charts of the same key share their crosshair. */
+  readonly syncKey: string;
+  readonly colours: Colours;
+};
+
+export type PlotEvents = {
+  /** The pointer's x, share of y and place from the left in CSS pixels; null when it left. */
+  readonly onPoint: (point: PlotPoint | null) => void;
+  readonly onZoom: (range: Range) => void;
+  readonly onReset: () => void;
+};
+
+export type PlotPoint = {
+  readonly x: number;
+  readonly yShare: number;
+  readonly left: number;
+  readonly y: Range;
+};
+
+const shortestDrag = 4;
+
+export class Plot {
+  readonly #uplot: uPlot;
+  readonly #log: boolean;
+  #view: View = { lines: [], ticks: [], x: [0, 1] };
+  #y: Range;
+
+  constructor(host: HTMLElement, options: PlotOptions, events: PlotEvents) {
+    this.#log = options.log;
+    this.#y = options.log ? [1, 10] : [0, 1];
+    this.#uplot = new uPlot(this.#optionsOf(options, events), [[0, 1]], host);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.#uplot.ctx.canvas;
+  }
+
+  /** Draws at once. */
+  show(view: View): void {
+    this.#view = view;
+    const all = view.lines.map(({ line }) => line);
+    this.#y = yRangeOf(all, view.x, this.#log);
+    const [min, max] = view.x;
+    const [yMin, yMax] = this.#y;
+    this.#uplot.batch(() => {
+      this.#uplot.setScale("x", { min, max });
+      this.#uplot.setScale("y", { min: yMin, max: yMax });
+    });
+  }
+
+  resize(width: number, height: number): void {
+    this.#uplot.setSize({ width, height });
+  }
+
+  destroy(): void {
+    this.#uplot.destroy();
+  }
+
+  #draw(u: uPlot): void {
+    const { left, top, width, height } = u.bbox;
+    const frame: Frame = {
+      area: { left, top, width, height },
+      ratio: uPlot.pxRatio,
+      x: this.#view.x,
+      y: this.#y,
+      log: this.#log,
+    };
+    drawTicks(u.ctx, frame, this.#view.ticks);
+    drawLines(u.ctx, frame, this.#view.lines);
+    drawMarks(u.ctx, frame, this.#view.lines);
+  }
+
+  #optionsOf(options: PlotOptions, events: PlotEvents): uPlot.Options {
+    const { width, height, log, time, syncKey, colours } = options;
+    const font = `11px ${colours.mono}`;
+    const axis = {
+      font,
+      stroke: colours.muted,
+      grid: { stroke: colours.line, width: 1 },
+      ticks: { show: false },
+    };
+    return {
+      width,
+      height,
+      ms: 1,
+      legend: { show: false },
+      padding: [8, 12, 0, 0],
+      series: [{}],
+      scales: {
+        x: { time, auto: false, range: () => [...this.#view.x] },
+        y: { auto: false, distr: log ? 3 : 1, range: () => [...this.#y] },
+      },
+      axes: [
+        { ...axis, size: 28, gap: 6 },
+        { ...axis, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
+      ],
+      cursor: {
+        points: { show: false },
+        drag: { x: true, y: false, setScale: false, dist: shortestDrag },
+        sync: { key: syncKey, setSeries: false, scales: ["x", null] },
+        bind: {
+          dblclick: () => () => {
+            events.onReset();
+            return null;
+          },
+        },
+      },
+      hooks: {
+        draw: [(u) => this.#draw(u)],
+        setSelect: [
+          (u) => {
+            const { left, width: chosen } = u.select;
+            if (chosen < shortestDrag) return;
+            const range: Range = [u.posToVal(left, "x"), u.posToVal(left + chosen, "x")];
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            events.onZoom(range);
+          },
+        ],
+        setCursor: [(u) => events.onPoint(this.#pointOf(u))],
+      },
+    };
+  }
+
+  #pointOf(u: uPlot): PlotPoint | null {
+    const { left = -1, top = -1 } = u.cursor;
+    if (left < 0) return null;
+    const height = u.bbox.height / uPlot.pxRatio;
+    // A crosshair that another chart moves has an x only.
+    const yShare = top < 0 ? Number.NaN : 1 - top / height;
+    return {
+      x: u.posToVal(left, "x"),
+      yShare,
+      left: left + u.bbox.left / uPlot.pxRatio,
+      y: this.#y,
+    };
+  }
+}
+
+/** Six characters at most: 0.00012 is 1.2e-4. */
+function axisLabel(value: number | null): string {
+  if (value === null) return "";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
+    return value
+      .toExponential(2)
+      .replace(/\.?0+e/, "e")
+      .replace("e+", "e");
+  }
+  return String(Number(value.toPrecision(5)));
+}

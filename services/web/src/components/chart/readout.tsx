@@ -1,0 +1,50 @@
+import type { JSX } from "react";
+import type { Colours } from "../../theme/colours.ts";
+import { number } from "../format.ts";
+import styles from "./chart.module.css";
+import { shownX } from "./x-text.ts";
+import type { Line } from "./line.ts";
+import { lookOf } from "./look.ts";
+import { closestIndex } from "./nearest.ts";
+import type { PlotPoint } from "./plot.ts";
+
+type Props = {
+  readonly lines: readonly Line[];
+  readonly point: PlotPoint;
+  readonly xLabel: string;
+  readonly time: boolean;
+  /** The line that is pointed at; of many lines only this one is named. */
+  readonly hovered: Line | null;
+  readonly colours: Colours;
+};
+
+const namedMax = 8;
+
+/** The values at the crosshair. */
+export function Readout(props: Props): JSX.Element {
+  const { lines, point, xLabel, time, hovered, colours } = props;
+  const named = lines.length <= namedMax ? lines : hovered === null ? [] : [hovered];
+  return (
+    <div className={styles["readout"]} aria-hidden>
+      <div className={styles["readoutX"]}>
+        {xLabel} {shownX(point.x, time)}
+      </div>
+      {named.map((line) => {
+        const index = closestIndex(line.x, point.x);
+        const [low = Number.NaN, high = Number.NaN] = [line.low[index], line.high[index]];
+        return (
+          <div key={line.id} data-hovered={line === hovered}>
+            <i style={{ background: colours.hues[(lookOf(line.trial).hue ?? 1) - 1] }} />
+            {line.label} {line.group !== "validation" && line.group}
+            <b>{number(line.y[index] ?? Number.NaN)}</b>
+            {high > low && (
+              <span>
+                {number(low)} … {number(high)}
+              </span>
+            )}
+          </div>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+/** Smoothing of a curve for the eye: an exponential moving average without the pull of its start towards zero. */
+
+/** The strengths that a chart steps through: none, light, strong, very strong. */
+export const smoothings = [0, 0.6, 0.9, 0.98] as const;
+
+/**
+ * `weight` in [0, 1) is the share of what was before. Values that are not finite are left out of the average and stay as
+ * they are, so that a gap remains a gap.
+ */
+export function smoothed(values: readonly number[], weight: number): readonly number[] {
+  if (weight <= 0) return values;
+  let average = 0;
+  let mass = 0;
+  return values.map((value) => {
+    if (!Number.isFinite(value)) return value;
+    average = weight * average + (1 - weight) * value;
+    mass = weight * mass + (1 - weight);
+    return average / mass;
+  });
+}

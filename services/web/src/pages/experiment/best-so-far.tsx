@@ -1,0 +1,64 @@
+import { type JSX, useMemo, useState } from "react";
+import type { ReplyOf } from "@trainyard/contracts";
+import { useCall } from "../../app/calls.ts";
+import { Chart } from "../../components/chart/chart.tsx";
+import { type Line, trialNumberOf } from "../../components/chart/line.ts";
+import type { Range } from "../../components/chart/scale.ts";
+import { ErrorNote } from "../../components/error-note.tsx";
+import styles from "./overview.module.css";
+import type { TabProps } from "./tabs.ts";
+import { useReadAgain } from "./use-read-again.ts";
+
+type Best = ReplyOf<"getBestSoFar">["items"];
+
+export function BestSoFar({ experiment }: TabProps): JSX.Element {
+  const { id, metric } = experiment;
+  const answer = useCall("getBestSoFar", { experiment: id });
+  useReadAgain(experiment, answer.refetch);
+  const [zoom, setZoom] = useState<Range | null>(null);
+  const items = answer.data?.items;
+  const lines = useMemo(() => (items === undefined ? [] : linesOf(items)), [items]);
+  return (
+    <section className={styles["panel"]} aria-labelledby="best-so-far">
+      <h2 id="best-so-far">Best so far</h2>
+      {answer.error !== null && (
+        <ErrorNote error={answer.error} onRetry={() => void answer.refetch()} />
+      )}
+      <Chart
+        title={metric}
+        lines={lines}
+        xLabel="validations of all trials"
+        zoom={zoom}
+        onZoom={setZoom}
+        syncKey={`experiment ${id} best`}
+        caption={items === undefined ? "" : `improved ${items.length} times`}
+      />
+    </section>
+  );
+}
+
+/** A step at each improvement, in the hue of the trial that made the last one. */
+function linesOf(items: Best): readonly Line[] {
+  const last = items.at(-1);
+  if (last === undefined) return [];
+  const steps = items.flatMap(({ observations, value }, index) => {
+    const before = items[index - 1];
+    const corner = before === undefined ? [] : [[observations, before.value] as const];
+    return [...corner, [observations, value] as const];
+  });
+  const y = steps.map(([, value]) => value);
+  return [
+    {
+      id: "best",
+      label: `trial ${trialNumberOf(last.trial)}`,
+      trial: trialNumberOf(last.trial),
+      group: "best",
+      x: steps.map(([observations]) => observations),
+      y,
+      low: y,
+      high: y,
+      points: y.length,
+      marks: [],
+    },
+  ];
+}

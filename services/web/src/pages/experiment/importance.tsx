@@ -1,0 +1,68 @@
+import type { JSX } from "react";
+import { useCall } from "../../app/calls.ts";
+import { ErrorNote } from "../../components/error-note.tsx";
+import styles from "./overview.module.css";
+import type { TabProps } from "./tabs.ts";
+import { useReadAgain } from "./use-read-again.ts";
+
+/** How much each hyperparameter matters for being among the best trials, once there are enough trials to say so. */
+export function Importance({ experiment }: TabProps): JSX.Element {
+  const answer = useCall("getImportance", { experiment: experiment.id });
+  useReadAgain(experiment, answer.refetch);
+  return (
+    <section className={styles["panel"]} aria-labelledby="importance">
+      <h2 id="importance">Importance of hyperparameters</h2>
+      {answer.error !== null && (
+        <ErrorNote error={answer.error} onRetry={() => void answer.refetch()} />
+      )}
+      {answer.data !== undefined && <Bars {...answer.data} />}
+    </section>
+  );
+}
+
+type Props = {
+  readonly trials: number;
+  readonly trialsNeeded: number;
+  readonly trialsBest: number;
+  readonly items: readonly { readonly hyperparameter: string; readonly importance: number }[];
+};
+
+function Bars({ trials, trialsNeeded, trialsBest, items }: Props): JSX.Element {
+  if (trials < trialsNeeded) {
+    return (
+      <p className={styles["note"]}>
+        Too few trials to say: {trials} of at least {trialsNeeded} that are needed have a value.
+      </p>
+    );
+  }
+  if (items.length === 0) {
+    return <p className={styles["note"]}>No hyperparameter of this experiment is searched.</p>;
+  }
+  return (
+    <>
+      <table className={styles["bars"]}>
+        <thead className="visually-hidden">
+          <tr>
+            <th scope="col">Hyperparameter</th>
+            <th scope="col">Importance</th>
+            <th scope="col">Bar</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ hyperparameter, importance }) => (
+            <tr key={hyperparameter}>
+              <th scope="row">{hyperparameter}</th>
+              <td>{importance.toFixed(3)}</td>
+              <td>
+                <span className={styles["bar"]} style={{ width: `${importance * 100}%` }} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className={styles["note"]}>
+        Where the best {trialsBest} of {trials} trials are beside all of them (PED-ANOVA).
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { type JSX, useMemo } from "react";
+import type { TrialTick } from "../../components/chart/chart.tsx";
+import { MetricChart } from "../../components/chart/metric-chart.tsx";
+import { trialNumberOf } from "../../components/chart/line.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { BestSoFar } from "./best-so-far.tsx";
+import { BestTrial } from "./best-trial.tsx";
+import { Importance } from "./importance.tsx";
+import { MetricChoice, useMetric } from "./metric-choice.tsx";
+import styles from "./overview.module.css";
+import { ParetoFront } from "./pareto-front.tsx";
+import type { TabProps } from "./tabs.ts";
+import { readTrials, readZoom, trialsText, zoomText } from "./url.ts";
+import { type Trial, useDrawn, useTrials } from "./use-trials.ts";
+
+const route = getRouteApi("/experiments/$experiment");
+
+export function OverviewTab({ experiment }: TabProps): JSX.Element {
+  const { id, bestTrial, smallerIsBetter } = experiment;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { trials, error, refetch, isPending } = useTrials(id);
+  const selected = useMemo(() => readTrials(search.trials), [search.trials]);
+  const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
+  const drawn = useDrawn(trials, selected, smallerIsBetter);
+  const metric = useMetric(experiment, trials, search.metric);
+  const x = search.x ?? "step";
+  const ids = useMemo(() => drawn.map((trial) => trial.id), [drawn]);
+  const ticks = useMemo(() => (x === "time" ? restartsOf(drawn) : []), [drawn, x]);
+  const emphasised = useMemo(
+    () => new Set([...selected, ...(bestTrial === undefined ? [] : [trialNumberOf(bestTrial)])]),
+    [selected, bestTrial],
+  );
+  const pick = (trial: number): void => {
+    const next = new Set(selected);
+    if (!next.delete(trial)) next.add(trial);
+    void navigate({ search: (now) => ({ ...now, trials: trialsText(next) }), replace: true });
+  };
+  if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (trials.length === 0 && !isPending) {
+    return (
+      <EmptyState
+        title="This experiment has no trial yet."
+        command={`yard experiment logs ${id} -f`}
+      >
+        Its search proposes the first one when it starts.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className={styles["overview"]}>
+      <section className={styles["curves"]} aria-label="Curves">
+        <MetricChoice metric={metric} x={x} />
+        <MetricChart
+          trials={ids}
+          group={metric.group}
+          name={metric.name}
+          {...{ x, zoom, emphasised, ticks }}
+          syncKey={`experiment ${id}`}
+          onZoom={(range) =>
+            void navigate({ search: (now) => ({ ...now, zoom: zoomText(range) }), replace: true })
+          }
+          onPick={pick}
+        />
+        {drawn.length < experiment.trials && (
+          <p className={styles["note"]}>
+            The {drawn.length} best of {experiment.trials} trials. Select others in the tab Trials.
+          </p>
+        )}
+      </section>
+      <BestTrial experiment={experiment} trials={trials} />
+      <BestSoFar experiment={experiment} />
+      <Importance experiment={experiment} />
+      <ParetoFront experiment={experiment} />
+    </div>
+  );
+}
+
+/** When later runs of the trials began. */
+function restartsOf(trials: readonly Trial[]): readonly TrialTick[] {
+  return trials.flatMap(({ number, runs }) =>
+    runs.flatMap(({ number: run, startedAtMs }) =>
+      run > 1 && startedAtMs !== undefined
+        ? [{ x: startedAtMs, trial: number, label: `run ${run}` }]
+        : [],
+    ),
+  );
+}

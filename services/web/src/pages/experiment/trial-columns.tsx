@@ -1,0 +1,127 @@
+import { PathLink } from "../../app/path-link.tsx";
+import { duration, number, time } from "../../components/format.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { trialState } from "../../components/state.ts";
+import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { flattened, type HparamValue, shownHparam } from "./hparams.ts";
+import type { Experiment } from "./tabs.ts";
+import type { Trial } from "./use-trials.ts";
+
+/** A name as the language of filters and orders has it: with other characters than these it is in quotes. */
+export function fieldOf(kind: "hparams" | "metrics", name: string): string {
+  return `${kind}.${/^[\w\-/.]+$/.test(name) ? name : JSON.stringify(name)}`;
+}
+
+/** The names of the hyperparameters and of the metrics that any of the trials has, in the order in which they come. */
+export function namesOf(trials: readonly Trial[]) {
+  const hparams = new Set<string>();
+  const metrics = new Set<string>();
+  for (const { hyperparameters, latestValidation } of trials) {
+    for (const [name] of flattened(hyperparameters ?? {})) hparams.add(name);
+    for (const name of Object.keys(latestValidation)) metrics.add(name);
+  }
+  return { hparams: [...hparams], metrics: [...metrics] };
+}
+
+export function hparamsOf(trial: Trial): ReadonlyMap<string, HparamValue> {
+  return new Map(flattened(trial.hyperparameters ?? {}));
+}
+
+/** What a trial's time from its first run to its end, or until now, is in milliseconds. */
+function tookMs({ runs, endedAtMs }: Trial): number | undefined {
+  const started = runs.find((run) => run.startedAtMs !== undefined)?.startedAtMs;
+  return started === undefined || endedAtMs === undefined ? undefined : endedAtMs - started;
+}
+
+function numberColumn(
+  id: string,
+  title: string,
+  of: (trial: Trial) => number | undefined,
+  sort: string,
+): Column<Trial> {
+  return {
+    ...{ id, title, width: 120, right: true, mono: true, sort },
+    cell: (trial) => number(of(trial)),
+    text: (trial) => String(of(trial) ?? ""),
+  };
+}
+
+export function columnsOf(
+  trials: readonly Trial[],
+  { metric }: Experiment,
+): readonly Column<Trial>[] {
+  const { hparams, metrics } = namesOf(trials);
+  return [
+    {
+      ...{ id: "number", title: "Trial", width: 72, right: true, mono: true, sort: "number" },
+      cell: ({ id, number: of }) => <PathLink to={`/trials/${id}`}>{of}</PathLink>,
+      text: ({ number: of }) => String(of),
+    },
+    {
+      ...{ id: "state", title: "State", width: 160, sort: "state" },
+      cell: (trial) => (
+        <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
+      ),
+      text: ({ state }) => state,
+    },
+    numberColumn("best", `Best ${metric}`, ({ bestValue }) => bestValue, "best_value"),
+    numberColumn("steps", "Steps", ({ stepsCompleted }) => stepsCompleted, "steps_completed"),
+    ...hparams.map(
+      (name): Column<Trial> => ({
+        ...{ id: `hparams.${name}`, title: name, width: 120, right: true, mono: true },
+        sort: fieldOf("hparams", name),
+        cell: (trial) => shownHparam(hparamsOf(trial).get(name)),
+        text: (trial) => String(hparamsOf(trial).get(name) ?? ""),
+      }),
+    ),
+    ...metrics.map((name) =>
+      numberColumn(
+        `metrics.${name}`,
+        name,
+        ({ latestValidation }) => latestValidation[name],
+        fieldOf("metrics", name),
+      ),
+    ),
+    numberColumn("restarts", "Restarts", ({ restarts }) => restarts, "restarts"),
+    {
+      ...{ id: "origin", title: "Origin", width: 100, sort: "origin" },
+      cell: ({ origin }) => origin.replaceAll("_", " "),
+      text: ({ origin }) => origin,
+    },
+    {
+      ...{ id: "took", title: "Took", width: 90, right: true, mono: true },
+      cell: (trial) => {
+        const ms = tookMs(trial);
+        return ms === undefined ? "" : duration(ms);
+      },
+      text: (trial) => String(tookMs(trial) ?? ""),
+    },
+    {
+      ...{ id: "created", title: "Created", width: 160, mono: true, sort: "created_at" },
+      cell: ({ createdAtMs }) => time(createdAtMs),
+      text: ({ createdAtMs }) => new Date(createdAtMs).toISOString(),
+    },
+  ];
+}
+
+/** What is shown until the user chooses: of the hyperparameters those that differ between the trials. */
+export function initialLayout(trials: readonly Trial[], { metric }: Experiment): ColumnLayout {
+  const { hparams, metrics } = namesOf(trials);
+  const differs = (name: string): boolean =>
+    new Set(trials.map((trial) => JSON.stringify(hparamsOf(trial).get(name)))).size > 1;
+  return [
+    { id: "number", pinned: true },
+    { id: "state", pinned: true },
+    { id: "best" },
+    { id: "steps" },
+    ...hparams
+      .filter(differs)
+      .slice(0, 12)
+      .map((name) => ({ id: `hparams.${name}` })),
+    ...metrics
+      .filter((name) => name !== metric)
+      .slice(0, 6)
+      .map((name) => ({ id: `metrics.${name}` })),
+    { id: "took" },
+  ];
+}

@@ -1,0 +1,104 @@
+import type { JSX } from "react";
+import { PathLink } from "../../app/path-link.tsx";
+import { neighboursOf, standingOf } from "../../canvas/search-view/explain.ts";
+import { numberOf, type Picture, type PictureDecision } from "../../canvas/search-view/layout.ts";
+import { number } from "../../components/format.ts";
+import { Inspector } from "../../components/inspector.tsx";
+import styles from "./search.module.css";
+
+type Props = {
+  readonly experiment: string;
+  readonly picture: Picture;
+  readonly trial: number;
+  readonly onChoose: (trial: number | null) => void;
+  readonly onVersion: (version: number) => void;
+};
+
+/** What the search decided about one trial, on what evidence. */
+export function TrialOfSearch({
+  experiment,
+  picture,
+  trial,
+  onChoose,
+  onVersion,
+}: Props): JSX.Element {
+  const found = picture.trials.find((one) => numberOf(one.trial) === trial);
+  const link = `/trials/${experiment}.${trial}`;
+  return (
+    <Inspector title={`Trial ${trial}`} onClose={() => onChoose(null)}>
+      {found === undefined ? (
+        <p className={styles["note"]}>At this version the search has not proposed it yet.</p>
+      ) : (
+        <>
+          <p>
+            {found.state.replaceAll("_", " ")} at {number(found.time)}
+            {found.best !== undefined && `, best ${picture.metric} ${number(found.best)}`}
+            {found.startFromTrial !== undefined &&
+              `, continues trial ${numberOf(found.startFromTrial)} from ${number(found.startFromTime)}`}
+          </p>
+          <p>
+            <PathLink to={link}>Open the trial</PathLink>,{" "}
+            <PathLink to={`${link}?tab=metrics`}>its reports</PathLink>
+          </p>
+          {found.decisions.length === 0 && (
+            <p className={styles["note"]}>The search has not decided about it yet.</p>
+          )}
+          {found.decisionsLeftOut > 0 && (
+            <p className={styles["note"]}>
+              {found.decisionsLeftOut} earlier decisions are left out.
+            </p>
+          )}
+          <ol className={styles["decisions"]}>
+            {found.decisions.toReversed().map((decision) => (
+              <li key={`${decision.at?.version} ${decision.event}`}>
+                <Decision {...{ decision, onChoose, onVersion }} />
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </Inspector>
+  );
+}
+
+function Decision({
+  decision,
+  onChoose,
+  onVersion,
+}: Pick<Props, "onChoose" | "onVersion"> & { readonly decision: PictureDecision }): JSX.Element {
+  const { verb, rule, sentence, at } = decision;
+  const standing = standingOf(decision);
+  const neighbours = neighboursOf(decision);
+  return (
+    <>
+      <h3>
+        {verb}
+        {rule !== "" && ` by ${rule}`}
+      </h3>
+      {standing !== "" && <p className={styles["standing"]}>{standing}</p>}
+      {sentence !== "" && <p>{sentence}</p>}
+      {neighbours.length > 0 && (
+        <table className={styles["neighbours"]}>
+          <caption>Compared with</caption>
+          <tbody>
+            {neighbours.map(({ trial, value }) => (
+              <tr key={trial}>
+                <th scope="row">
+                  <button type="button" onClick={() => onChoose(trial)}>
+                    trial {trial}
+                  </button>
+                </th>
+                <td>{number(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {at !== undefined && (
+        <button type="button" className={styles["link"]} onClick={() => onVersion(at.version)}>
+          Show the search at version {at.version}
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+/** What the URL of an experiment's page says, so that a link shows what its sender saw. */
+import { type LogSearch, logSearchOf } from "../../components/log-view/log-search.ts";
+import type { Range } from "../../components/chart/scale.ts";
+
+/** What its logs show is here too. */
+export type ExperimentSearch = LogSearch & {
+  /** The open tab; the first where it is absent. */
+  readonly tab?: string | undefined;
+  /** The metric of the curves: "validation loss", the group first. */
+  readonly metric?: string | undefined;
+  /** What the curves are over: step where it is absent, time, or a metric. */
+  readonly x?: string | undefined;
+  /** The zoomed range of x: "10..250.5". */
+  readonly zoom?: string | undefined;
+  /** Numbers of selected trials: "3,7". */
+  readonly trials?: string | undefined;
+  readonly filter?: string | undefined;
+  readonly sort?: string | undefined;
+  readonly columns?: string | undefined;
+  /** The version of the search that is shown; the latest where it is absent. */
+  readonly version?: number | undefined;
+  /** The number of the trial that the search view explains. */
+  readonly trial?: number | undefined;
+};
+
+const texts = [
+  "tab",
+  "metric",
+  "x",
+  "zoom",
+  "trials",
+  "filter",
+  "sort",
+  "columns",
+] as const satisfies readonly (keyof ExperimentSearch)[];
+
+const numbers = ["version", "trial"] as const satisfies readonly (keyof ExperimentSearch)[];
+
+/** What does not fit is left out: an old link still opens the page. */
+export function readSearch(search: Readonly<Record<string, unknown>>): ExperimentSearch {
+  const given = (name: string): string => {
+    const value = search[name];
+    return typeof value === "string" || typeof value === "number" ? String(value) : "";
+  };
+  const own = Object.fromEntries([
+    ...texts.flatMap((name) => (given(name) === "" ? [] : [[name, given(name)]])),
+    ...numbers.flatMap((name) =>
+      /^[1-9]\d{0,8}$/.test(given(name)) ? [[name, Number(given(name))]] : [],
+    ),
+  ]) as ExperimentSearch;
+  return { ...logSearchOf(search), ...own };
+}
+
+export function readZoom(text: string | undefined): Range | null {
+  const [from = "", to = ""] = (text ?? "").split("..");
+  const range = [Number(from), Number(to)] as const;
+  const valid = from !== "" && to !== "" && range.every(Number.isFinite) && range[0] < range[1];
+  return valid ? range : null;
+}
+
+/** Seven digits, or whole milliseconds: more than a pixel tells apart. */
+export function zoomText(range: Range | null): string | undefined {
+  if (range === null) return undefined;
+  const width = range[1] - range[0];
+  const digits = Math.min(12, Math.max(0, 4 - Math.floor(Math.log10(width))));
+  return range.map((end) => String(Number(end.toFixed(digits)))).join("..");
+}
+
+export function readTrials(text: string | undefined): ReadonlySet<number> {
+  const found = (text ?? "").split(",").map(Number);
+  return new Set(found.filter((number) => Number.isSafeInteger(number) && number > 0));
+}
+
+export function trialsText(trials: ReadonlySet<number>): string | undefined {
+  return trials.size === 0 ? undefined : [...trials].toSorted((a, b) => a - b).join(",");
+}

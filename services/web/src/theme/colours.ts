@@ -1,0 +1,49 @@
+/** The theme's colours for a canvas, which cannot read the tokens by itself. */
+import { useMemo, useSyncExternalStore } from "react";
+
+const tokens = [
+  "background",
+  "surface",
+  "line",
+  "text",
+  "muted",
+  "accent",
+  "violet",
+  "amber",
+  "green",
+  "teal",
+  "red",
+  "grey",
+] as const;
+
+export type Colours = Readonly<Record<(typeof tokens)[number], string>> & {
+  /** Of trials by their number: the hue h is at h - 1. */
+  readonly hues: readonly string[];
+  readonly mono: string;
+};
+
+function readColours(): Colours {
+  const style = getComputedStyle(document.documentElement);
+  const read = (token: string): string => style.getPropertyValue(`--${token}`).trim();
+  const named = Object.fromEntries(tokens.map((token) => [token, read(token)]));
+  return {
+    ...(named as Record<(typeof tokens)[number], string>),
+    hues: [1, 2, 3, 4, 5, 6, 7, 8].map((hue) => read(`hue-${hue}`)),
+    mono: read("mono"),
+  };
+}
+
+function watchTheme(changed: () => void): () => void {
+  const observer = new MutationObserver(changed);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => observer.disconnect();
+}
+
+/** The colours of the theme in use; others when it changes. */
+export function useColours(): Colours {
+  const theme = useSyncExternalStore(
+    watchTheme,
+    () => document.documentElement.dataset["theme"] ?? "",
+  );
+  return useMemo(readColours, [theme]);
+}
