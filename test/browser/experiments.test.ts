@@ -40,6 +40,8 @@ test("Home shows the cluster and leads to the experiments of each part", async (
   const id = await create("going");
   await client.call("activateExperiment", { experiment: id });
   await page.getByRole("region", { name: "Failed" }).getByRole("link", { name: "going" }).waitFor();
+  await page.getByText("Nothing runs.").waitFor();
+  expect(await page.title()).toBe("Home · Trainyard");
   await client.call("deleteExperiment", { experiment: id });
 });
 
@@ -74,6 +76,7 @@ test("a refused filter is explained at its column", async ({ skip }) => {
   await page.keyboard.press("Enter");
   await page.getByText(/Column 19: .*nme/).waitFor();
   await stage.looks(page, "experiments-fault");
+  expect(await page.getByRole("grid").getByRole("link").count()).toBe(0);
 });
 
 test("columns are chosen, hyperparameters too, and a CSV file has them", async ({ skip }) => {
@@ -150,6 +153,7 @@ test("new rows wait until they are asked for, and the inspector shows the chosen
   await page.getByRole("grid").focus();
   await page.keyboard.press("Escape");
   await page.getByRole("complementary", { name: "Inspector" }).waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("");
 });
 
 test("a view is saved under a name and opened again", async ({ skip }) => {

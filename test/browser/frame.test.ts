@@ -58,6 +58,7 @@ test("the end of a session ends it in every tab", async ({ skip }) => {
   await other.getByRole("button", { name: "Sign out" }).click();
   await signInHeading(other).waitFor();
   await signInHeading(page).waitFor();
+  expect(new URL(page.url()).search).toBe("?back=%2Fexperiments");
 });
 
 test("a token is created, shown once and revoked", async ({ skip }) => {
@@ -102,6 +103,7 @@ test("keys lead to every page, the sheet of keys and the palette", async ({ skip
 test("an address without a page says so", async ({ skip }) => {
   const page = await stage.page(skip, "/no/such/page");
   await page.getByText("There is no page at this address.").waitFor();
+  expect(await page.title()).toBe("Not found · Trainyard");
   await stage.looks(page, "not-found");
 });
 
@@ -109,6 +111,12 @@ test("tabs share one stream, and a lost link is said until it is there again", a
   const id = await create("followed");
   const page = await stage.page(skip, "/experiments");
   stage.guardOf(page).expect(/Failed to load resource|ERR_/);
+  const ownStreams: string[] = [];
+  page.context().on("page", (tab) =>
+    tab.on("request", (request) => {
+      if (request.url().endsWith("/api/v1/watch")) ownStreams.push(request.url());
+    }),
+  );
   const tabs = [page];
   for (let tab = 1; tab < 4; tab += 1) {
     const other = await page.context().newPage();
@@ -128,4 +136,6 @@ test("tabs share one stream, and a lost link is said until it is there again", a
     await tab.getByRole("row", { name: "after the loss" }).waitFor();
     await tab.getByText("No connection").waitFor({ state: "detached" });
   }
+  // The stream is the SharedWorker's: no tab has one of its own.
+  expect(ownStreams).toEqual([]);
 });
