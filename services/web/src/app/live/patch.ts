@@ -61,12 +61,13 @@ function framesDuringReads(
 ) {
   const noted = new Map<Query, readonly KeyedFrame[]>();
   queries.getQueryCache().subscribe((event) => {
-    if (event.type === "removed") noted.delete(event.query);
+    const query = event.query as Query;
+    if (event.type === "removed") noted.delete(query);
     if (event.type !== "updated" || event.action.type !== "success") return;
-    const frames = noted.get(event.query);
+    const frames = noted.get(query);
     if (frames === undefined || event.action.manual === true) return;
-    noted.delete(event.query);
-    applyAgain(event.query, frames);
+    noted.delete(query);
+    applyAgain(query, frames);
   });
   return {
     note: (query: Query, frames: readonly KeyedFrame[]): void => {
