@@ -44,6 +44,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "latency_2000_vs_direct",
     "latency_2000_p99",
   ],
+  web: ["bundle_gzip_kb"],
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],
   submit: ["submit_extra_ms", "submit_first_line_vs_direct"],

@@ -63,6 +63,10 @@ export const benches = {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,
   },
+  web: {
+    about: "what the pages cost a browser: the size of the first load",
+    load: async (): Promise<Bench> => (await import("./web/bench.ts")).run,
+  },
 } as const;
 
 export type BenchName = keyof typeof benches;

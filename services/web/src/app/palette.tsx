@@ -38,7 +38,6 @@ export function Palette({ onClose }: Props): JSX.Element {
             />
             <Command.List className={styles["list"]}>
               <Command.Empty className={styles["empty"]}>Nothing is called that.</Command.Empty>
-              <Found text={text} go={go} />
               <Group heading="On this page">
                 {verbs
                   .filter(({ title }) => matches(title))
@@ -64,6 +63,7 @@ export function Palette({ onClose }: Props): JSX.Element {
                     </Item>
                   ))}
               </Group>
+              <Found text={text} go={go} />
             </Command.List>
           </Command>
         </Dialog.Content>
@@ -82,7 +82,7 @@ function Found({
 }): JSX.Element {
   const filter = wordsFilter(useDeferredValue(text));
   const enabled = filter !== "";
-  const options = { enabled, keepPrevious: true };
+  const options = { enabled };
   const fields = ["id", "name", "state"];
   const experiments = useCall(
     "listExperiments",

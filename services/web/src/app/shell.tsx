@@ -3,6 +3,7 @@ import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { CircleQuestionMark, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { type JSX, useState } from "react";
 import { chooseTheme, chosenTheme, type Theme } from "../theme/theme.ts";
+import { useCall } from "./calls.ts";
 import { HelpSheet } from "./help-sheet.tsx";
 import { Palette } from "./palette.tsx";
 import { PathLink } from "./path-link.tsx";
@@ -128,5 +129,8 @@ function SignOutButton(): JSX.Element {
   const leave = (): void => {
     signOut(queries).then(() => history.push("/sign-in"), say.failed);
   };
-  return <RailButton icon={LogOut} title="Sign out" onClick={leave} />;
+  // A link of somebody else signs in as that person: the page says whose session it is.
+  const { data } = useCall("getCurrentSession", {});
+  const owner = data === undefined ? "" : ` ${data.owner}`;
+  return <RailButton icon={LogOut} title={`Sign out${owner}`} onClick={leave} />;
 }

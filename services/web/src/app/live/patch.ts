@@ -26,11 +26,17 @@ const readAgainMs = 1_000;
 export function patcher(queries: QueryClient): LiveListener {
   const waiting = new Map<string, KeyedFrame>();
   const readAgain = new ReadAgain();
+  const during = framesDuringReads(queries, (query, frames) =>
+    patchRead(queries, readAgain, query, frames),
+  );
   const apply = (): void => {
     const frames = [...waiting.values()];
     waiting.clear();
     for (const [key, ofTopic] of Map.groupBy(frames, (one) => one.key)) {
-      for (const query of readsOf(queries, key)) patchRead(queries, readAgain, query, ofTopic);
+      for (const query of readsOf(queries, key)) {
+        patchRead(queries, readAgain, query, ofTopic);
+        during.note(query, ofTopic);
+      }
     }
   };
   return {
@@ -44,6 +50,29 @@ export function patcher(queries: QueryClient): LiveListener {
         for (const query of readsOf(queries, key)) readAgain.soon(query);
         clearNews(queries, key);
       }
+    },
+  };
+}
+
+/** An answer that was asked for before a frame came may be older than the frame: the frame is applied to it again. */
+function framesDuringReads(
+  queries: QueryClient,
+  applyAgain: (query: Query, frames: readonly KeyedFrame[]) => void,
+) {
+  const noted = new Map<Query, readonly KeyedFrame[]>();
+  queries.getQueryCache().subscribe((event) => {
+    const query = event.query as Query;
+    if (event.type === "removed") noted.delete(query);
+    if (event.type !== "updated" || event.action.type !== "success") return;
+    const frames = noted.get(query);
+    if (frames === undefined || event.action.manual === true) return;
+    noted.delete(query);
+    applyAgain(query, frames);
+  });
+  return {
+    note: (query: Query, frames: readonly KeyedFrame[]): void => {
+      if (query.state.fetchStatus === "idle") return;
+      noted.set(query, [...(noted.get(query) ?? []), ...frames]);
     },
   };
 }
@@ -68,7 +97,8 @@ function patchRead(
     again ||= change.readAgain || (change.isNew && live.follow);
     if (change.isNew && !live.follow) addNews(queries, key, frame.value.id);
   }
-  if (answer !== query.state.data) query.setData(answer);
+  // By hand: a read of it that is under way continues.
+  if (answer !== query.state.data) query.setData(answer, { manual: true });
   if (again) readAgain.soon(query);
 }
 

@@ -91,30 +91,32 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
 
   const size = { width: widthOf(placed, from), height: virtual.getTotalSize() };
   return (
-    <div
-      ref={grid}
-      role="grid"
-      tabIndex={0}
-      className={styles["grid"]}
-      aria-label={props.label}
-      aria-rowcount={total === undefined ? -1 : total + 1}
-      aria-colcount={placed.length + Number(onSelect !== undefined)}
-      aria-multiselectable={onSelect !== undefined}
-      aria-activedescendant={
-        shown.some(({ index }) => index === active) ? `${id}-${active}` : undefined
-      }
-      onKeyDown={keys.onKeyDown}
-    >
-      <HeaderRow {...props} placed={placed} width={size.width} />
-      <div role="rowgroup" className={styles["body"]} style={size}>
-        <Rows
-          {...props}
-          {...{ id, placed, active, height, keys }}
-          width={size.width}
-          shown={shown}
-        />
+    <div className={styles["table"]}>
+      <div
+        ref={grid}
+        role="grid"
+        tabIndex={0}
+        className={styles["grid"]}
+        aria-label={props.label}
+        aria-rowcount={total === undefined ? -1 : total + 1}
+        aria-colcount={placed.length + Number(onSelect !== undefined)}
+        aria-multiselectable={onSelect !== undefined}
+        aria-activedescendant={
+          shown.some(({ index }) => index === active) ? `${id}-${active}` : undefined
+        }
+        onKeyDown={keys.onKeyDown}
+      >
+        <HeaderRow {...props} placed={placed} width={size.width} />
+        <div role="rowgroup" className={styles["body"]} style={size}>
+          <Rows
+            {...props}
+            {...{ id, placed, active, height, keys }}
+            width={size.width}
+            shown={shown}
+          />
+        </div>
       </div>
-      {rows.length === 0 && props.empty}
+      {rows.length === 0 && <div className={styles["empty"]}>{props.empty}</div>}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { ApiError } from "@trainyard/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type FormEvent, type JSX, useEffect, useState } from "react";
@@ -70,7 +71,12 @@ export function SignInPage(): JSX.Element {
   );
 }
 
+/** A text that no token can be, with a space for example, is not taken for one by the server. */
 function sentenceOf(failure: unknown): string {
+  const code = failure instanceof ApiError ? failure.problem.code : "";
+  if (code === "no_token" || code === "invalid_token") {
+    return "Invalid token: this cluster did not issue it. Paste the whole of it.";
+  }
   const { what, todo } = shownError(failure);
-  return what.toLowerCase().includes("token") ? what : `${what} ${todo}`.trim();
+  return code === "" ? `${what} ${todo}`.trim() : what;
 }

@@ -1,0 +1,171 @@
+/** Home and the list of experiments: found, shown, changed and followed, with the pointer and with the keyboard alone. */
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { useStage } from "./support/stage.ts";
+import { findChromium } from "./support/chromium.ts";
+
+const stage = useStage();
+
+async function create(name: string, more = ""): Promise<string> {
+  const config = `name: ${name}
+entrypoint: "false"
+max_restarts: 0
+hyperparameters: {lr: 0.1, optimizer: {decay: 0.5}}
+searcher: {name: single, metric: loss}
+${more}`;
+  const request = { config, context: new Uint8Array(), paused: true };
+  const { experiment } = await stage.world.client.call("createExperiment", request);
+  return experiment?.id ?? "";
+}
+
+beforeAll(async () => {
+  if (findChromium().program === null) return;
+  const { client } = stage.world;
+  await client.call("createWorkspace", { name: "vision" });
+  await client.call("createProject", { workspace: "vision", name: "segmentation" });
+  for (const name of ["resnet-a", "resnet-b", "bert-a"]) await create(name, "labels: [nightly]");
+  await create("unet", "workspace: vision\nproject: segmentation\nlabels: [prod]");
+});
+
+const row = (page: Page, name: string) => page.getByRole("row", { name });
+const selected = (page: Page) => page.getByRole("group", { name: "Selected experiments" });
+
+test("Home shows the cluster and leads to the experiments of each part", async ({ skip }) => {
+  const page = await stage.page(skip, "/");
+  await page.getByText(/0 of \d+ slots in use, 1 agent/).waitFor();
+  await page.getByText("Nothing has failed.").waitFor();
+  await stage.looks(page, "home");
+  const { client } = stage.world;
+  const id = await create("going");
+  await client.call("activateExperiment", { experiment: id });
+  await page.getByRole("region", { name: "Failed" }).getByRole("link", { name: "going" }).waitFor();
+  await page.getByText("Nothing runs.").waitFor();
+  expect(await page.title()).toBe("Home · Trainyard");
+  await client.call("deleteExperiment", { experiment: id });
+});
+
+test("a list is filtered, sorted and placed, and its address shows others the same", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/experiments");
+  await row(page, "unet").waitFor();
+  await page.getByLabel("Filter", { exact: true }).fill("resnet");
+  await page.keyboard.press("Enter");
+  await page.getByText("2 experiments", { exact: true }).waitFor();
+  await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+  await expect.poll(() => new URL(page.url()).search).toContain("sort=name");
+  const names = () => page.getByRole("grid").getByRole("link").allTextContents();
+  await expect.poll(names).toEqual(["resnet-a", "resnet-b"]);
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByRole("columnheader", { name: "Name" }).waitFor();
+  await other.getByText("2 experiments", { exact: true }).waitFor();
+  await other.getByRole("button", { name: "Projects of vision" }).click();
+  await other.getByRole("button", { name: "segmentation" }).click();
+  await other.getByText("No experiment is like that.").waitFor();
+  await stage.looks(other, "experiments-empty");
+});
+
+test("a refused filter is explained at its column", async ({ skip }) => {
+  const page = await stage.page(skip, "/experiments");
+  stage.guardOf(page).expect(/400/);
+  await row(page, "unet").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("state = ERROR and nme = 3");
+  await page.keyboard.press("Enter");
+  await page.getByText(/Column 19: .*nme/).waitFor();
+  await stage.looks(page, "experiments-fault");
+  expect(await page.getByRole("grid").getByRole("link").count()).toBe(0);
+});
+
+test("columns are chosen, hyperparameters too, and a CSV file has them", async ({ skip }) => {
+  const page = await stage.page(skip, "/experiments?filter=resnet");
+  await row(page, "resnet-a").waitFor();
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByLabel("Add a column").fill("decay");
+  await page.getByRole("checkbox", { name: "optimizer.decay" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("columnheader", { name: "optimizer.decay" }).waitFor();
+  await row(page, "resnet-a").getByText("0.5").waitFor();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as CSV" }).click();
+  const lines = readFileSync(await (await saved).path(), "utf8").split("\r\n");
+  expect(lines[0]).toMatch(/^ID,Name,State,.*optimizer\.decay$/);
+  expect(lines[1]).toMatch(/,resnet-b,PAUSED,.*,0\.5$/);
+  expect(lines).toHaveLength(4);
+});
+
+test("experiments are selected and acted on by the keyboard alone, after the server's preview", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/experiments?filter=resnet&sort=name");
+  await row(page, "resnet-b").waitFor();
+  for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+  await selected(page).getByText("2 experiments selected").waitFor();
+  await selected(page).getByRole("button", { name: "Pause" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("2 experiments so already").waitFor();
+  await stage.looks(page, "experiments-preview");
+  await page.keyboard.press("Escape");
+  await selected(page).getByRole("button", { name: "More" }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("kill");
+  await page.keyboard.press("Enter");
+  await page.getByText("2 experiments will be killed").waitFor();
+  const kill = page.getByRole("button", { name: "Kill 2 experiments" });
+  expect(await kill.isDisabled()).toBe(true);
+  await page.getByLabel("Type 2, the number of experiments, to confirm").fill("2");
+  await kill.focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("2 experiments killed.").waitFor();
+  await row(page, "resnet-a").getByText("canceled").waitFor();
+});
+
+test("labels are edited in place, and the row follows what others change", async ({ skip }) => {
+  const page = await stage.page(skip, "/experiments?filter=bert");
+  await row(page, "bert-a").waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("l");
+  await page.getByLabel(/^Labels of experiment/).fill("nightly, mine");
+  await page.keyboard.press("Enter");
+  await row(page, "bert-a").getByText("mine", { exact: true }).waitFor();
+  const { client } = stage.world;
+  const { items } = await client.call("listExperiments", { filter: "name = bert-a" });
+  expect(items[0]?.labels).toEqual(["mine", "nightly"]);
+  await client.call("updateExperiment", { experiment: items[0]?.id ?? "", name: "bert-renamed" });
+  await row(page, "bert-renamed").waitFor();
+});
+
+test("new rows wait until they are asked for, and the inspector shows the chosen one", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/experiments");
+  await row(page, "unet").getByText("paused").click();
+  await page
+    .getByRole("complementary", { name: "Inspector" })
+    .getByText("vision / segmentation")
+    .waitFor();
+  await stage.looks(page, "experiments");
+  await create("late");
+  await page.getByRole("button", { name: "1 new, show" }).click();
+  await row(page, "late").waitFor();
+  await page.getByRole("grid").focus();
+  await page.keyboard.press("Escape");
+  await page.getByRole("complementary", { name: "Inspector" }).waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("");
+});
+
+test("a view is saved under a name and opened again", async ({ skip }) => {
+  const page = await stage.page(skip, "/experiments?filter=unet&sort=name");
+  await row(page, "unet").waitFor();
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitem", { name: "Save this view…" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("segmentation");
+  await page.keyboard.press("Enter");
+  await page.getByText("The view segmentation is saved in this browser.").waitFor();
+  await page.goto(`${stage.world.api}/experiments`);
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "segmentation" }).click();
+  await expect.poll(() => new URL(page.url()).search).toBe("?filter=unet&sort=name");
+});
