@@ -30,6 +30,7 @@ import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
 import { OpenCalls } from "./shell/open-calls.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
+import { purgeLoop } from "./shell/purge.ts";
 import { Sessions } from "./shell/sessions.ts";
 import { sweep } from "./shell/sweep.ts";
 
@@ -46,7 +47,7 @@ export async function createService(
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
   const documents = new DocumentStore();
-  const view = documentsView(pool, clock, logger);
+  const view = documentsView(pool, clock, logger, () => purging.wake());
   viewGauges(registry, () => [view]);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const feeds = {
@@ -64,8 +65,13 @@ export async function createService(
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    listQueries: new AtOnce(gatewayLimits.listQueriesAtOnce),
+    listQueries: new AtOnce({
+      max: gatewayLimits.listQueriesAtOnce,
+      waitingMax: gatewayLimits.listsWaitingMax,
+      busy: "many lists are being read",
+    }),
   });
+  const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
   const sessions = new Sessions(pool);
@@ -107,6 +113,7 @@ export async function createService(
       (signal) => freshness.run(signal),
       (signal) => openCalls.run(sessions, clock, logger, signal),
       (signal) => sweep([idempotency, sessions], clock, logger, signal),
+      (signal) => purging.run(signal),
     ],
     // Runs are answered already; reads once the read model has caught up, which may take hours.
     started: async () => {

@@ -57,6 +57,7 @@ describe("a session is opened", () => {
     ]) {
       const read = await byCookie(cookieOf(opened), "GET", current);
       expect(read).toMatchObject({ status: 200, body: { label: "first", owner: "admin" } });
+      expect(read.headers.get("cache-control")).toBe("no-store");
       const inHours = (Number(read.body["expiresAtMs"]) - Date.now()) / 3_600_000;
       expect(inHours).toBeCloseTo(gatewayLimits.sessionIdleHours, 1);
     }

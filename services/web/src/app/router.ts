@@ -4,10 +4,22 @@ import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { signInRoute } from "../pages/sign-in/route.ts";
 import { tokensRoute } from "../pages/tokens/route.ts";
+import { modelRoute } from "../pages/model/route.ts";
+import { modelsRoute } from "../pages/models/route.ts";
+import { trialRoute } from "../pages/trial/route.ts";
 import { PageError, PagePending, shellRoute } from "./shell-route.tsx";
 
 /** All pages: each is a folder of pages/ with its route, which loads the page itself when it is opened. */
-const pages = [homeRoute, experimentsRoute, experimentRoute, tokensRoute, signInRoute] as const;
+const pages = [
+  homeRoute,
+  experimentsRoute,
+  experimentRoute,
+  trialRoute,
+  modelsRoute,
+  modelRoute,
+  tokensRoute,
+  signInRoute,
+] as const;
 
 export const router = createRouter({
   routeTree: shellRoute.addChildren(pages),

@@ -15,6 +15,7 @@ export const tabs: readonly ExperimentTab[] = [
   tab("overview", "Overview", async () => (await import("./overview-tab.tsx")).OverviewTab),
   tab("trials", "Trials", async () => (await import("./trials-tab.tsx")).TrialsTab),
   tab("search", "Search", async () => (await import("./search-tab.tsx")).SearchTab),
+  tab("logs", "Logs", async () => (await import("./logs-tab.tsx")).LogsTab),
 ];
 
 /** The content is loaded when the tab is opened. */

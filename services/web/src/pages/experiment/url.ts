@@ -1,7 +1,9 @@
 /** What the URL of an experiment's page says, so that a link shows what its sender saw. */
+import { type LogSearch, logSearchOf } from "../../components/log-view/log-search.ts";
 import type { Range } from "../../components/chart/scale.ts";
 
-export type ExperimentSearch = {
+/** What its logs show is here too. */
+export type ExperimentSearch = LogSearch & {
   /** The open tab; the first where it is absent. */
   readonly tab?: string | undefined;
   /** The metric of the curves: "validation loss", the group first. */
@@ -40,12 +42,13 @@ export function readSearch(search: Readonly<Record<string, unknown>>): Experimen
     const value = search[name];
     return typeof value === "string" || typeof value === "number" ? String(value) : "";
   };
-  return Object.fromEntries([
+  const own = Object.fromEntries([
     ...texts.flatMap((name) => (given(name) === "" ? [] : [[name, given(name)]])),
     ...numbers.flatMap((name) =>
       /^[1-9]\d{0,8}$/.test(given(name)) ? [[name, Number(given(name))]] : [],
     ),
   ]) as ExperimentSearch;
+  return { ...logSearchOf(search), ...own };
 }
 
 export function readZoom(text: string | undefined): Range | null {

@@ -1,0 +1,21 @@
+/** What a line shows of the text that was stored. */
+import type { LogLine } from "./source.ts";
+
+/** Characters of a line that are drawn unless its reader asks for all. */
+const shownMax = 4_000;
+
+export type ShownText = {
+  /** With escapes. */
+  readonly text: string;
+  /** Characters that are left out. */
+  readonly cut: number;
+};
+
+const launcherPrefix = /^\[rank=\d+\] /;
+
+/** The text, without the launcher's prefix if the rank is shown beside it. */
+export function shownText({ text, rank }: LogLine, whole: boolean): ShownText {
+  const bare = rank === undefined ? text : text.replace(launcherPrefix, "");
+  const shown = whole ? bare : bare.slice(0, shownMax);
+  return { text: shown, cut: bare.length - shown.length };
+}

@@ -1,0 +1,192 @@
+import { type JSX, useMemo } from "react";
+import type { ReplyOf } from "@trainyard/contracts";
+import { useCall } from "../../app/calls.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { bytes, count, number, time } from "../../components/format.ts";
+import { FactList, Inspector } from "../../components/inspector.tsx";
+import { checkpointState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { type Column, Table } from "../../components/table/index.ts";
+import type { TabProps } from "./trial.ts";
+import styles from "./trial.module.css";
+import { useWholeList } from "./use-whole-list.ts";
+
+type Checkpoint = ReplyOf<"listCheckpoints">["items"][number];
+
+const pageSize = 1_000;
+const pagesMax = 20;
+const idOf = ({ uuid }: Checkpoint): string => uuid;
+
+/** The trial's checkpoints; the chosen one with its files and its holders. */
+export function Checkpoints({ trial, search, onSearch }: TabProps): JSX.Element {
+  const request = { trial: trial.id, pageSize };
+  const checkpoints = useWholeList("listCheckpoints", request, pagesMax, {
+    watch: { kind: "checkpoints", experiment: trial.experiment, filter: `trial = "${trial.id}"` },
+    follow: true,
+  });
+  const rows = useMemo(
+    () => checkpoints.rows?.toSorted((one, other) => other.declaredAtMs - one.declaredAtMs) ?? [],
+    [checkpoints.rows],
+  );
+  if (checkpoints.error !== null) {
+    return <ErrorNote error={checkpoints.error} onRetry={() => void checkpoints.refetch()} />;
+  }
+  if (checkpoints.rows === undefined) return <p className={styles["loading"]}>Reading …</p>;
+  if (rows.length === 0) {
+    return (
+      <EmptyState title="No checkpoint yet.">
+        Rows appear here when the trial stores one with <code>ctx.checkpoint.store_path</code>.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className={styles["split"]}>
+      <Table
+        label={`Checkpoints of trial ${trial.id}`}
+        columns={columns}
+        layout={layout}
+        rows={rows}
+        idOf={idOf}
+        total={checkpoints.isPartial ? undefined : rows.length}
+        onActive={({ uuid }) => onSearch({ checkpoint: uuid })}
+        activeId={search.checkpoint}
+      />
+      {search.checkpoint !== undefined && (
+        <Inspector
+          title={`Checkpoint ${search.checkpoint.slice(0, 8)}`}
+          onClose={() => onSearch({ checkpoint: undefined })}
+        >
+          <Chosen checkpoint={search.checkpoint} />
+        </Inspector>
+      )}
+    </div>
+  );
+}
+
+function Chosen({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
+  const read = useCall("getCheckpoint", { checkpoint });
+  const verdict = useCall("explainCheckpoint", { checkpoint });
+  if (read.error !== null) return <ErrorNote error={read.error} />;
+  if (read.data === undefined) return <p className={styles["loading"]}>Reading …</p>;
+  const { uuid, state, reason, pins, manifest, metadata } = read.data;
+  return (
+    <>
+      <FactList
+        facts={[
+          ["Id", <code key="id">{uuid}</code>],
+          ["State", <StateBadge key="state" state={checkpointState({ state })} title={reason} />],
+          ["Reason", reason],
+          [
+            "Held by",
+            pins
+              .map(({ holder, reason: why }) => (why === "" ? holder : `${holder} (${why})`))
+              .join(", "),
+          ],
+          ["Retention", verdict.data === undefined ? "" : verdictText(verdict.data)],
+          ...Object.entries(metadata ?? {}).map(
+            ([name, value]) => [name, JSON.stringify(value)] as const,
+          ),
+        ]}
+      />
+      <table className={styles["small"]}>
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">Size</th>
+          </tr>
+        </thead>
+        <tbody>
+          {manifest.slice(0, filesShownMax).map(({ path, bytes: size }) => (
+            <tr key={path}>
+              <th scope="row">{path}</th>
+              <td>{bytes(size)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {manifest.length > filesShownMax && (
+        <p className={styles["muted"]}>
+          The first {filesShownMax} of {count(manifest.length)} files.
+        </p>
+      )}
+    </>
+  );
+}
+
+const filesShownMax = 500;
+
+type Verdict = ReplyOf<"explainCheckpoint">;
+
+function verdictText({ keeps, keptBy, waits, graceEndMs, state, by }: Verdict): string {
+  if (keeps) return `Kept: ${keptBy.join("; ")}`;
+  const grace = graceEndMs === undefined ? "" : `, can be brought back until ${time(graceEndMs)}`;
+  const who = by === "" ? "" : ` by ${by}`;
+  const wait = waits === "" ? "" : `; waits: ${waits}`;
+  return `${state}${who}${grace}${wait}`;
+}
+
+const columns: readonly Column<Checkpoint>[] = [
+  {
+    id: "id",
+    title: "Checkpoint",
+    width: 112,
+    mono: true,
+    cell: ({ uuid }) => uuid.slice(0, 8),
+    text: idOf,
+  },
+  {
+    id: "state",
+    title: "State",
+    width: 128,
+    cell: (one) => <StateBadge state={checkpointState(one)} title={one.reason} />,
+    text: ({ state }) => state,
+  },
+  {
+    id: "step",
+    title: "Step",
+    width: 88,
+    right: true,
+    cell: ({ stepsCompleted }) => number(stepsCompleted),
+    text: ({ stepsCompleted }) => String(stepsCompleted),
+  },
+  {
+    id: "run",
+    title: "Run",
+    width: 56,
+    right: true,
+    cell: ({ run }) => run,
+    text: ({ run }) => String(run),
+  },
+  {
+    id: "size",
+    title: "Size",
+    width: 96,
+    right: true,
+    cell: ({ bytes: size }) => bytes(size),
+    text: ({ bytes: size }) => String(size),
+  },
+  {
+    id: "files",
+    title: "Files",
+    width: 72,
+    right: true,
+    cell: ({ files }) => count(files),
+    text: ({ files }) => String(files),
+  },
+  {
+    id: "held",
+    title: "Held by",
+    width: 200,
+    cell: ({ pins }) => pins.map(({ holder }) => holder).join(", "),
+    text: ({ pins }) => pins.map(({ holder }) => holder).join(" "),
+  },
+  {
+    id: "stored",
+    title: "Stored",
+    width: 168,
+    cell: ({ completedAtMs }) => time(completedAtMs),
+    text: ({ completedAtMs }) => time(completedAtMs),
+  },
+];
+const layout = columns.map(({ id }) => ({ id }));

@@ -1,0 +1,63 @@
+import { type JSX, useMemo } from "react";
+import { useCall } from "../../app/calls.ts";
+import { usePoints } from "../../app/live/points.ts";
+import { MetricChart } from "../../components/chart/metric-chart.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { useCheckpointSteps } from "./use-checkpoint-steps.ts";
+import { groupsOf, runStarts, type TabProps } from "./trial.ts";
+import styles from "./trial.module.css";
+
+const namesMax = 200;
+
+/** One chart for each scalar metric: validation first, because it decides. */
+export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element {
+  usePoints(trial.experiment, live);
+  const names = useCall("listTrialMetricNames", { trial: trial.id, pageSize: namesMax });
+  const steps = useCheckpointSteps(trial);
+  const ticks = useMemo(
+    () =>
+      runStarts(trial.runs, steps).map(({ step, run }) => ({
+        x: step,
+        trial: trial.number,
+        label: `run ${run} begins`,
+      })),
+    [trial.runs, trial.number, steps],
+  );
+  const experiment = useCall("getExperiment", { experiment: trial.experiment });
+  const groups = groupsOf(names.data?.items ?? [], experiment.data?.metric);
+  if (names.error !== null) {
+    return <ErrorNote error={names.error} onRetry={() => void names.refetch()} />;
+  }
+  if (names.data !== undefined && groups.length === 0) {
+    return (
+      <EmptyState title="No metric yet.">
+        Curves appear here when the trial calls <code>ctx.train.report_training_metrics</code>.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      {groups.map(([group, metrics]) => (
+        <section key={group} className={styles["group"]}>
+          <h2>{group}</h2>
+          <div className={styles["curves"]}>
+            {metrics.map((name) => (
+              <MetricChart
+                key={name}
+                trials={[trial.id]}
+                group={group}
+                name={name}
+                x="step"
+                zoom={search.zoom ?? null}
+                onZoom={(zoom) => onSearch({ zoom: zoom ?? undefined })}
+                ticks={ticks}
+                syncKey={trial.id}
+              />
+            ))}
+          </div>
+        </section>
+      ))}
+    </>
+  );
+}

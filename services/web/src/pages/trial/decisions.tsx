@@ -1,0 +1,118 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { type JSX, useEffect } from "react";
+import type { ReplyOf } from "@trainyard/contracts";
+import { useCall } from "../../app/calls.ts";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { number, time } from "../../components/format.ts";
+import { FactList } from "../../components/inspector.tsx";
+import { flatValues, type ShownTrial } from "./trial.ts";
+import styles from "./trial.module.css";
+
+type Picture = ReplyOf<"getSearchPicture">;
+type PictureTrial = Picture["trials"][number];
+
+const originWords: Readonly<Record<string, string>> = {
+  drawn: "drawn at random",
+  grid: "a point of the grid",
+  space_filling: "drawn to fill the space",
+  given: "given in the configuration",
+  model: "proposed by the search's model",
+  explored: "explored from another trial",
+  client: "proposed by a client",
+  schedule: "by a schedule",
+};
+
+/** The pages of the search's picture are read until the trial is found. */
+export function Decisions({
+  trial,
+  page,
+}: {
+  readonly trial: ShownTrial;
+  readonly page: string;
+}): JSX.Element {
+  const queries = useQueryClient();
+  const picture = useCall("getSearchPicture", { experiment: trial.experiment, pageToken: page });
+  const { state, stepsCompleted } = trial;
+  useEffect(() => {
+    if (page === "") void queries.invalidateQueries({ queryKey: ["getSearchPicture"] });
+  }, [queries, page, state, stepsCompleted]);
+  if (picture.error !== null) return <ErrorNote error={picture.error} />;
+  if (picture.data === undefined) return <p className={styles["muted"]}>Reading …</p>;
+  const found = picture.data.trials.find((one) => one.trial === trial.id);
+  if (found !== undefined) return <Decided trial={trial} picture={picture.data} found={found} />;
+  const next = picture.data.nextPageToken;
+  if (next !== "") return <Decisions trial={trial} page={next} />;
+  return <p className={styles["muted"]}>The search has not recorded this trial.</p>;
+}
+
+type Found = {
+  readonly trial: ShownTrial;
+  readonly picture: Picture;
+  readonly found: PictureTrial;
+};
+
+function Decided({ trial, picture, found }: Found): JSX.Element {
+  const { proposed, origin, decisions, decisionsLeftOut, reports } = found;
+  return (
+    <>
+      <ol className={styles["decisions"]}>
+        {proposed !== undefined && (
+          <li>
+            <time>{time(proposed.atMs)}</time>
+            <p>Its hyperparameters were {originWords[origin] ?? origin}.</p>
+            <FactList facts={flatValues(trial.proposalEvidence ?? {})} />
+          </li>
+        )}
+        {decisionsLeftOut > 0 && <li>{decisionsLeftOut} earlier decisions are left out.</li>}
+        {decisions.map(({ at, verb, rule, sentence }) => (
+          <li key={`${at?.version} ${verb}`}>
+            <time>{time(at?.atMs)}</time>
+            <p>
+              <b>{verb}</b>
+              {reasonOf(rule, sentence)}
+            </p>
+          </li>
+        ))}
+      </ol>
+      {reports.length > 0 && <Rungs picture={picture} found={found} />}
+    </>
+  );
+}
+
+/** The sentence begins with the rule, or there is only one of them. */
+function reasonOf(rule: string, sentence: string): string {
+  if (sentence !== "")
+    return sentence.startsWith(`${rule}: `) ? ` by ${sentence}` : `: ${sentence}`;
+  return rule === "" ? "" : ` by ${rule.replaceAll("_", " ")}`;
+}
+
+/** Where it was among the trials of each rung. */
+function Rungs({ picture, found }: Omit<Found, "trial">): JSX.Element {
+  const rungs = picture.brackets[found.bracket ?? 0]?.rungs ?? [];
+  return (
+    <table className={styles["small"]}>
+      <thead>
+        <tr>
+          <th scope="col">Rung at</th>
+          <th scope="col">{picture.metric}</th>
+          <th scope="col">Rank now</th>
+          <th scope="col">Kept</th>
+          <th scope="col">Cutoff</th>
+        </tr>
+      </thead>
+      <tbody>
+        {found.reports.map(({ rung, value, rank }) => (
+          <tr key={rung}>
+            <th scope="row">{number(rungs[rung]?.units)}</th>
+            <td>{value === undefined ? "not finite" : number(value)}</td>
+            <td>
+              {rank} of {rungs[rung]?.trials ?? "?"}
+            </td>
+            <td>{rungs[rung]?.kept ?? ""}</td>
+            <td>{number(rungs[rung]?.cutoff)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

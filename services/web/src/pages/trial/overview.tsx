@@ -1,0 +1,168 @@
+import { Link } from "@tanstack/react-router";
+import type { JSX, ReactNode } from "react";
+import { useCall } from "../../app/calls.ts";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { number, time } from "../../components/format.ts";
+import { FactList } from "../../components/inspector.tsx";
+import { parseAnsi } from "../../components/log-view/ansi.ts";
+import { clockTime } from "../../components/log-view/line-time.ts";
+import { shownText } from "../../components/log-view/line-text.ts";
+import { withoutRedraws } from "../../components/log-view/progress-bars.ts";
+import { Curves } from "./curves.tsx";
+import { Decisions } from "./decisions.tsx";
+import { flatValues, type ShownTrial, type TabProps } from "./trial.ts";
+import styles from "./trial.module.css";
+
+export function Overview(props: TabProps): JSX.Element {
+  const { trial } = props;
+  return (
+    <div className={styles["overview"]}>
+      <div className={styles["main"]}>
+        {trial.state === "ERROR" && <LastLines trial={trial} />}
+        {trial.logPoliciesMatched.length > 0 && <Policies trial={trial} />}
+        <Curves {...props} />
+      </div>
+      <aside className={styles["facts"]} aria-label="What is known of the trial">
+        <Facts {...props} />
+      </aside>
+    </div>
+  );
+}
+
+const linesShown = 12;
+/** More: states of a progress bar are left out. */
+const linesRead = 100;
+
+/** Why it failed: each line is a link to its place in the log. */
+function LastLines({ trial }: { readonly trial: ShownTrial }): JSX.Element {
+  const request = { trial: trial.id, tail: linesRead };
+  const last = useCall("listTrialLogs", request);
+  const errors = useCall("listTrialLogs", { trial: trial.id, tail: 1, level: "error" });
+  const shown = withoutRedraws(last.data?.items ?? [], () => false)
+    .map(({ line }) => line)
+    .slice(-linesShown);
+  const error = errors.data?.items.at(-1);
+  const isAbove = error !== undefined && !shown.some(({ cursor }) => cursor === error.cursor);
+  return (
+    <section className={styles["failure"]} aria-label="Why it failed">
+      <h2>{trial.reason.split("\n")[0] || "The trial failed"}</h2>
+      {last.error !== null && <ErrorNote error={last.error} />}
+      <ol className={styles["lines"]}>
+        {[...(isAbove ? [error] : []), ...shown].map((line) => (
+          <li key={line.cursor} data-level={line.level}>
+            <Link
+              to="/trials/$trial"
+              params={{ trial: trial.id }}
+              search={{ tab: "logs", line: Number(line.cursor) }}
+            >
+              <time>{clockTime(line.atMs)}</time>
+              <span>
+                {parseAnsi(shownText(line, false).text)
+                  .map(({ text }) => text)
+                  .join("")}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Policies({ trial }: { readonly trial: ShownTrial }): JSX.Element {
+  return (
+    <section className={styles["section"]}>
+      <h2>Log policies that matched</h2>
+      <ol className={styles["lines"]}>
+        {trial.logPoliciesMatched.map(({ policy, action, run, agent, rank, line, cursor }) => (
+          <li key={`${policy} ${cursor}`}>
+            <Link
+              to="/trials/$trial"
+              params={{ trial: trial.id }}
+              search={{ tab: "logs", line: Number(cursor) }}
+            >
+              <time>run {run}</time>
+              <span>
+                <b>{policy}</b>
+                {action === "" ? "" : `, ${action.replace("_", " ")}`},{" "}
+                {rank === undefined ? agent : `rank ${rank} on ${agent}`}: {line.split("\n")[0]}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Facts({ trial }: TabProps): JSX.Element {
+  const { hyperparameters, bestValidation, latestValidation, sourceTrial, sourceStep } = trial;
+  const names = [...new Set([...Object.keys(bestValidation), ...Object.keys(latestValidation)])];
+  return (
+    <>
+      <Part title="Hyperparameters">
+        <FactList facts={flatValues(hyperparameters ?? {})} />
+      </Part>
+      {names.length > 0 && (
+        <Part title="Validation">
+          <table className={styles["small"]}>
+            <thead>
+              <tr>
+                <th scope="col">Metric</th>
+                <th scope="col">Best</th>
+                <th scope="col">Latest</th>
+              </tr>
+            </thead>
+            <tbody>
+              {names.map((name) => (
+                <tr key={name}>
+                  <th scope="row">{name}</th>
+                  <td>{number(bestValidation[name])}</td>
+                  <td>{number(latestValidation[name])}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Part>
+      )}
+      <Part title="Trial">
+        <FactList
+          facts={[
+            ["Created", time(trial.createdAtMs)],
+            ["Ended", time(trial.endedAtMs)],
+            ["Seed", String(trial.seed)],
+            ["Checkpoint", <code key="checkpoint">{trial.latestCheckpoint.slice(0, 8)}</code>],
+            [
+              "Begins from",
+              sourceTrial === "" ? (
+                ""
+              ) : (
+                <Link key="source" to="/trials/$trial" params={{ trial: sourceTrial }}>
+                  trial {sourceTrial}, step {number(sourceStep)}
+                </Link>
+              ),
+            ],
+          ]}
+        />
+      </Part>
+      <Part title="What the search decided">
+        <Decisions trial={trial} page="" />
+      </Part>
+    </>
+  );
+}
+
+function Part({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+}): JSX.Element {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}

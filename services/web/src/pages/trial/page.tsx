@@ -1,0 +1,130 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { type JSX, useMemo } from "react";
+import { useCall } from "../../app/calls.ts";
+import { Page } from "../../app/page.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { duration, number, percent } from "../../components/format.ts";
+import { LogView } from "../../components/log-view/log-view.tsx";
+import { trialState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { Tabs } from "../../components/tabs.tsx";
+import { Checkpoints } from "./checkpoints.tsx";
+import { Overview } from "./overview.tsx";
+import { Profile } from "./profile.tsx";
+import { Runs } from "./runs.tsx";
+import type { TrialSearch } from "./search.ts";
+import { lineHref, type ShownTrial, type TabProps } from "./trial.ts";
+import styles from "./trial.module.css";
+import { Validations } from "./validations.tsx";
+import { KillDialog, useVerbs } from "./verbs.tsx";
+
+const route = getRouteApi("/trials/$trial");
+
+export function TrialPage(): JSX.Element {
+  const { trial: id } = route.useParams();
+  const experiment = id.split(".")[0] ?? "";
+  const trial = useCall("getTrial", { trial: id }, { watch: { kind: "trials", experiment, id } });
+  if (trial.data !== undefined) return <TrialOf trial={trial.data} />;
+  return (
+    <Page title={`Trial ${id}`}>
+      {trial.error === null ? (
+        <p className={styles["loading"]}>Reading trial {id} …</p>
+      ) : (
+        <ErrorNote error={trial.error} onRetry={() => void trial.refetch()} />
+      )}
+    </Page>
+  );
+}
+
+function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { verbs, problem, killing, setKilling } = useVerbs(trial);
+  const props = useMemo<TabProps>(
+    () => ({
+      trial,
+      search,
+      live: trial.endedAtMs === undefined,
+      onSearch: (changes) =>
+        void navigate({
+          search: (before: TrialSearch) => ({ ...before, ...changes }),
+          replace: true,
+        }),
+    }),
+    [trial, search, navigate],
+  );
+  const { tab = "overview" } = search;
+  return (
+    <Page
+      title={`Trial ${trial.id}`}
+      above={[
+        { title: "Experiments", to: "/experiments" },
+        { title: `Experiment ${trial.experiment}`, to: `/experiments/${trial.experiment}` },
+      ]}
+      state={
+        <>
+          <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
+          <span className={styles["summary"]}>{summaryOf(trial)}</span>
+        </>
+      }
+      verbs={verbs}
+    >
+      {problem !== null && <ErrorNote error={problem} />}
+      <Tabs
+        label={`Trial ${trial.id}`}
+        tabs={tabsOf(trial)}
+        value={tab}
+        onChange={(next) => void navigate({ search: { tab: next as TrialSearch["tab"] } })}
+      >
+        <Content {...props} />
+      </Tabs>
+      <KillDialog trial={trial.id} open={killing} onClose={() => setKilling(false)} />
+    </Page>
+  );
+}
+
+const tabsOf = ({ runs }: ShownTrial) => [
+  { id: "overview", title: "Overview" },
+  { id: "validations", title: "Validations" },
+  { id: "runs", title: "Runs", count: runs.length },
+  { id: "checkpoints", title: "Checkpoints" },
+  { id: "profile", title: "Profile" },
+  { id: "logs", title: "Logs" },
+];
+
+function summaryOf(trial: ShownTrial): string {
+  const { stepsCompleted, createdAtMs, endedAtMs, progress, bestValue } = trial;
+  const parts = [
+    `${number(stepsCompleted)} steps`,
+    endedAtMs === undefined ? percent(progress) : `took ${duration(endedAtMs - createdAtMs)}`,
+    bestValue === undefined ? "" : `best ${number(bestValue)}`,
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function Content(props: TabProps): JSX.Element {
+  const { trial, search, live } = props;
+  const navigate = route.useNavigate();
+  switch (search.tab) {
+    case "validations":
+      return <Validations {...props} />;
+    case "runs":
+      return <Runs {...props} />;
+    case "checkpoints":
+      return <Checkpoints {...props} />;
+    case "profile":
+      return <Profile {...props} />;
+    case "logs":
+      return (
+        <LogView
+          task={{ trial: trial.id }}
+          search={search}
+          onSearch={(next) => void navigate({ search: { ...next, tab: "logs" }, replace: true })}
+          hrefOf={(cursor) => lineHref(trial.id, cursor)}
+          live={live}
+        />
+      );
+    default:
+      return <Overview {...props} />;
+  }
+}

@@ -1,0 +1,153 @@
+import { type JSX, useMemo } from "react";
+import type { ReplyOf } from "@trainyard/contracts";
+import { useCall } from "../../app/calls.ts";
+import { sparkLayout } from "../../canvas/sparkline.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Choice } from "../../components/field.tsx";
+import { count, duration, number } from "../../components/format.ts";
+import {
+  curvesOf,
+  devicesOf,
+  measured,
+  profiledRuns,
+  quantityKey,
+  type SystemPoint,
+} from "./profile-figures.ts";
+import type { TabProps } from "./trial.ts";
+import styles from "./trial.module.css";
+import { useWholeList } from "./use-whole-list.ts";
+
+type TrialProfile = ReplyOf<"getTrialProfile">;
+
+const pageSize = 1_000;
+const pagesMax = 20;
+
+/** What the machines of a run did while it trained: by node and device. */
+export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
+  const watch = { kind: "trials", experiment: trial.experiment, id: trial.id };
+  const profile = useCall("getTrialProfile", { trial: trial.id }, { watch });
+  const points = useWholeList("listTrialSystemMetrics", { trial: trial.id, pageSize }, pagesMax);
+  const runs = useMemo(() => profiledRuns(profile.data), [profile.data]);
+  if (profile.error !== null) {
+    return <ErrorNote error={profile.error} onRetry={() => void profile.refetch()} />;
+  }
+  if (profile.data === undefined) return <p className={styles["loading"]}>Reading …</p>;
+  const run = runs.find((number) => number === search.run) ?? runs.at(-1);
+  if (run === undefined) {
+    return (
+      <EmptyState title="The trial was not profiled." command={`yard trial profile ${trial.id}`}>
+        {profile.data.enabled
+          ? "The first sample comes some seconds after a run has started."
+          : "Write profiling: {enabled: true} into the experiment's configuration, or call ctx.profiler.on() in the script."}
+      </EmptyState>
+    );
+  }
+  return (
+    <div className={styles["profile"]}>
+      <header className={styles["run"]}>
+        <Choice
+          label="Run"
+          labelHidden
+          value={run}
+          onChange={({ target }) => onSearch({ run: Number(target.value) })}
+        >
+          {runs.map((one) => (
+            <option key={one} value={one}>
+              Run {one}
+            </option>
+          ))}
+        </Choice>
+        <span className={styles["muted"]}>{paceText(profile.data, run)}</span>
+      </header>
+      <Devices profile={profile.data} run={run} points={points.rows} />
+      {points.isPartial && (
+        <p className={styles["muted"]}>
+          The curves show the first {count(points.rows?.length ?? 0)} reports; the figures are of
+          all.
+        </p>
+      )}
+      {profile.data.tensorboardPath !== "" && (
+        <p className={styles["muted"]}>
+          TensorBoard files: <code>{profile.data.tensorboardPath}</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function paceText({ paces }: TrialProfile, run: number): string {
+  const pace = paces.find((one) => one.run === run);
+  if (pace === undefined || pace.seconds <= 0) return "";
+  return `${number(pace.steps / pace.seconds)} steps a second over ${duration(pace.seconds * 1_000)}`;
+}
+
+type DevicesProps = {
+  readonly profile: TrialProfile;
+  readonly run: number;
+  readonly points: readonly SystemPoint[] | undefined;
+};
+
+function Devices({ profile, run, points }: DevicesProps): JSX.Element {
+  const curves = useMemo(() => curvesOf(points ?? [], run), [points, run]);
+  const devices = useMemo(() => devicesOf(profile.summaries, run), [profile, run]);
+  return (
+    <>
+      {devices.map(({ title, summaries }) => (
+        <section key={title}>
+          <h2>{title}</h2>
+          <table className={styles["measured"]} aria-label={title}>
+            <thead>
+              <tr>
+                <th scope="col">Measured</th>
+                <th scope="col">Over time</th>
+                <th scope="col">Min</th>
+                <th scope="col">Mean</th>
+                <th scope="col">Max</th>
+                <th scope="col">Samples</th>
+              </tr>
+            </thead>
+            <tbody>
+              {summaries.map((summary) => {
+                const { name = "", min = 0, mean = 0, max = 0 } = summary.value ?? {};
+                return (
+                  <tr key={`${summary.group} ${name}`}>
+                    <th scope="row">
+                      {summary.group} {words(name)}
+                    </th>
+                    <td>
+                      <Spark points={curves.get(quantityKey({ ...summary, name }))} />
+                    </td>
+                    <td>{measured(name, min)}</td>
+                    <td>{measured(name, mean)}</td>
+                    <td>{measured(name, max)}</td>
+                    <td>{count(summary.samples)}</td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </section>
+      ))}
+    </>
+  );
+}
+
+const words = (name: string): string =>
+  name.replace(/_(percent|bytes|bytes_per_second|watts|celsius)$/, "").replaceAll("_", " ");
+
+const size = { width: 240, height: 24 };
+
+function Spark({
+  points,
+}: {
+  readonly points: Parameters<typeof sparkLayout>[0] | undefined;
+}): JSX.Element {
+  const { line, band } = useMemo(() => sparkLayout(points ?? [], size), [points]);
+  return (
+    <svg className={styles["spark"]} viewBox={`0 -1 ${size.width} ${size.height + 2}`} aria-hidden>
+      <path d={band} />
+      <polyline points={line} />
+    </svg>
+  );
+}

@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { trialSearchOf } from "./search.ts";
+
+describe("the address of a trial's page", () => {
+  it("has the tab and what is shown in it", () => {
+    const search = {
+      tab: "logs",
+      zoom: [1, 20.5],
+      point: "2/0-7",
+      checkpoint: "c",
+      level: "error",
+      line: 4,
+    };
+    expect(trialSearchOf(search)).toEqual(search);
+  });
+
+  it("loses what is no value, and the tab that is open anyway", () => {
+    expect(trialSearchOf({ tab: "overview", zoom: [3, 3], point: 7, other: "x" })).toEqual({});
+    expect(trialSearchOf({ tab: "secrets", zoom: "1,2", checkpoint: null })).toEqual({});
+  });
+});

@@ -1,0 +1,66 @@
+import type { ReplyOf } from "@trainyard/contracts";
+import type { TrialSearch } from "./search.ts";
+
+export type ShownTrial = ReplyOf<"getTrial">;
+export type ShownRun = ShownTrial["runs"][number];
+
+export type TabProps = {
+  readonly trial: ShownTrial;
+  readonly search: TrialSearch;
+  /** It has not ended. */
+  readonly live: boolean;
+  readonly onSearch: (changes: TrialSearch) => void;
+};
+
+/** The address of a line in the trial's log. */
+export const lineHref = (trial: string, cursor: string): string =>
+  `/trials/${trial}?tab=logs&line=${cursor}`;
+
+/** {optimizer: {lr: 0.1}} as optimizer.lr 0.1, in their order. */
+export function flatValues(
+  values: Readonly<Record<string, unknown>>,
+  path = "",
+): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const name = path === "" ? key : `${path}.${key}`;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return flatValues(value as Readonly<Record<string, unknown>>, name);
+    }
+    return [[name, textOf(value)] as const];
+  });
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "number") return String(Number(value.toPrecision(6)));
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Where each run but the first began: the step of the checkpoint that it came from. */
+export function runStarts(
+  runs: readonly Pick<ShownRun, "number" | "fromCheckpoint">[],
+  stepOf: ReadonlyMap<string, number>,
+): readonly { readonly step: number; readonly run: number }[] {
+  return runs
+    .filter(({ number }) => number > 1)
+    .map(({ number, fromCheckpoint }) => ({ run: number, step: stepOf.get(fromCheckpoint) ?? 0 }));
+}
+
+type MetricName = { readonly group: string; readonly name: string; readonly kind: string };
+
+/** The scalars of each group: validation first, because it decides, and in it the metric of the search. */
+export function groupsOf(
+  names: readonly MetricName[],
+  metric: string | undefined,
+): readonly (readonly [group: string, metrics: readonly string[]])[] {
+  const scalars = names.filter(({ kind }) => kind === "scalar");
+  const groups = Map.groupBy(scalars, ({ group }) => group);
+  const last = (name: string, first: string | undefined) => Number(name !== first);
+  return [...groups]
+    .toSorted(([one], [other]) => last(one, "validation") - last(other, "validation"))
+    .map(([group, some]) => [
+      group,
+      some
+        .map(({ name }) => name)
+        .toSorted((one, other) => last(one, metric) - last(other, metric)),
+    ]);
+}
