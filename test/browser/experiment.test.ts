@@ -102,7 +102,9 @@ test("a search is replayed by keyboard, and says of each stop what yard search e
   await canvas.waitFor();
   const explained = await stage.world.yard("search", "explain", experiment);
   const stops = [
-    ...explained.out.matchAll(/trial \d+\.(\d+) stopped by \w+: .*?rank=(\d+) of=(\d+) kept=(\d+)/g),
+    ...explained.out.matchAll(
+      /trial \d+\.(\d+) stopped by \w+: .*?rank=(\d+) of=(\d+) kept=(\d+)/g,
+    ),
   ];
   expect(stops.length).toBeGreaterThanOrEqual(3);
   for (const [, trial = "", rank, of, kept] of stops.slice(0, 3)) {
