@@ -112,13 +112,14 @@ test("a search is replayed by keyboard, and says of each stop what yard search e
     await page.getByText(`rank ${rank} of ${of}, ${kept} kept`).first().waitFor();
   }
   await stage.looks(page, "experiment-search");
-  const shown = await page.getByRole("status").textContent();
+  const step = page.getByRole("status", { name: "Shown decision" });
+  const shown = await step.textContent();
   await canvas.focus();
   await page.keyboard.press("ArrowLeft");
   await expect.poll(() => new URL(page.url()).searchParams.get("version")).not.toBeNull();
-  await expect.poll(() => page.getByRole("status").textContent()).not.toBe(shown);
+  await expect.poll(() => step.textContent()).not.toBe(shown);
   await page.keyboard.press("ArrowRight");
-  await expect.poll(() => page.getByRole("status").textContent()).toBe(shown);
+  await expect.poll(() => step.textContent()).toBe(shown);
   await page.getByRole("button", { name: "Table" }).click();
   await page.getByRole("region", { name: "Trials of the search" }).waitFor();
 });
