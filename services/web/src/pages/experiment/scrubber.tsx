@@ -44,7 +44,7 @@ export function Scrubber({ steps, at, onShow }: Props): JSX.Element {
       >
         <ChevronRight size={16} aria-hidden />
       </Button>
-      <output className={styles["step"]}>
+      <output className={styles["step"]} aria-label="Shown decision">
         <b>
           {at + 1} of {steps.length}
         </b>{" "}

@@ -38,7 +38,7 @@ export function TrialOfSearch({
           </p>
           <p>
             <PathLink to={link}>Open the trial</PathLink>,{" "}
-            <PathLink to={`${link}?tab=metrics`}>its reports</PathLink>
+            <PathLink to={`${link}?tab=validations`}>its reports</PathLink>
           </p>
           {found.decisions.length === 0 && (
             <p className={styles["note"]}>The search has not decided about it yet.</p>
