@@ -16,7 +16,8 @@ import styles from "./log-view.module.css";
 import type { ShownLine } from "./progress-bars.ts";
 import type { Log } from "./use-log.ts";
 
-const lineHeight = 20;
+/** In pixels: what a target that is pressed has at least (WCAG 2.2). */
+const lineHeight = 24;
 /** So near to an end of the window the next page is read. */
 const readAheadPx = 2_000;
 
