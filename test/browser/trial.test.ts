@@ -46,16 +46,15 @@ beforeAll(async () => {
   if (findChromium().program === null) return;
   const { world } = stage;
   world.write("trial-code/train.py", script);
-  const submit = async (name: string, lr: number): Promise<string> => {
-    const stop = join(world.folder, "stop");
-    return `${await world.submit(configOf(name, lr, stop), "trial-code")}.1`;
-  };
-  failed = await submit("fails", 0.1);
-  await expect
-    .poll(async () => (await stage.world.client.call("getTrial", { trial: failed })).state)
-    .toBe("ERROR");
-  running = await submit("runs", 0.5);
-  await expect.poll(async () => await stage.world.logs(running)).toContain("live line 1");
+  const submit = (name: string, lr: number): Promise<string> =>
+    world.submit(configOf(name, lr, join(world.folder, "stop")), "trial-code");
+  const first = await submit("fails", 0.1);
+  failed = `${first}.1`;
+  await world.untilTrials(first, ([trial]) => trial?.state === "ERROR");
+  const second = await submit("runs", 0.5);
+  running = `${second}.1`;
+  await world.untilTrials(second, ([trial]) => trial?.latestCheckpoint !== "");
+  await expect.poll(() => world.logs(running)).toContain("live line 1");
 });
 
 const lines = (page: Page) => page.getByRole("region", { name: /^Lines of/ });
