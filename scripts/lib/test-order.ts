@@ -35,6 +35,7 @@ export const longestFirst: readonly string[] = [
   "test/search-1000/thousand.test.ts",
   "test/search-kill9/kill9.test.ts",
   "test/world/runner-killed.test.ts",
+  "test/watch/watch.test.ts",
   "test/e2e/spaces.test.ts",
 ];
 

@@ -1,4 +1,4 @@
-// npm run bench -- --list | NAME [--json] [--full]: measures ours beside a baseline, in one run. Judges nothing: on a shared
+// npm run bench -- --list | NAME[/ID] [--json] [--full]: measures ours beside a baseline, in one run. Judges nothing: on a shared
 // machine a single ratio is a hint, and a limit in a test would be a coin toss.
 import { parseArgs } from "node:util";
 import { benches, isBenchName } from "../../test/bench/benches.ts";
@@ -8,7 +8,7 @@ import { reportOf, tableOf } from "../../test/bench/support/report.ts";
 
 function usage(problem: string): never {
   process.stderr.write(
-    `${problem}\nusage: npm run bench -- --list | NAME [--json] [--full]; names: ${Object.keys(benches).join(", ")}\n`,
+    `${problem}\nusage: npm run bench -- --list | NAME[/ID] [--json] [--full]; names: ${Object.keys(benches).join(", ")}\n`,
   );
   process.exit(2);
 }
@@ -34,7 +34,8 @@ if (values.list) {
     process.stdout.write(`${name.padEnd(12)}${about}\n`);
   }
 } else {
-  const [name, ...rest] = positionals;
+  const [selected, ...rest] = positionals;
+  const [name, id] = selected?.split("/") ?? [];
   if (name === undefined) usage("which benchmark?");
   if (rest.length > 0) usage("one benchmark at a time");
   if (!isBenchName(name)) usage(`there is no benchmark called ${name}`);
@@ -43,7 +44,10 @@ if (values.list) {
   const watch = new MachineWatch();
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const bench = await benches[name].load();
-  const results = await bench({ size: values.full ? "full" : "short", say, watch });
+  const wants = (...ids: readonly string[]): boolean => id === undefined || ids.includes(id);
+  const measured = await bench({ size: values.full ? "full" : "short", wants, say, watch });
+  const results = measured.filter((result) => wants(result.id));
+  if (results.length === 0) usage(`${name} has no result called ${id}`);
   const report = reportOf(name, watch.machine(), results);
   process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : tableOf(report));
 }

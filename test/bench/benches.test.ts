@@ -36,6 +36,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "list_flatness_1k_100k",
     "rest_vs_fastify",
     "search_picture_1000_trials_ms",
+    "watch_cost_per_frame",
   ],
   delivery: [
     "chain_saturated",
@@ -118,7 +119,7 @@ test.for(Object.keys(benches).filter(isBenchName))(
   async (name) => {
     const run = await benches[name].load();
     const watch = new MachineWatch();
-    const results = await run({ size: "tiny", say: () => {}, watch });
+    const results = await run({ size: "tiny", wants: () => true, say: () => {}, watch });
     const report: unknown = JSON.parse(JSON.stringify(reportOf(name, watch.machine(), results)));
     const orNull = (kind: unknown): unknown =>
       expect.toSatisfy((value) => value === null || typeof value === kind);

@@ -70,10 +70,11 @@ export async function troubledMetrics(options: Options): Promise<Found> {
   const truth = reporters.flatMap(({ truth: own }, index) =>
     own.map((report) => textOfReport(trials[index] ?? "", report)),
   );
+  const restarts = options.troubles.filter(({ part }) => part === "postgres").length;
   const violations = [
     ...reporters.flatMap((reporter) => reporter.violations),
     ...differences("the stored table", stored.map(textOfPoint), truth),
-    ...subscribers.flatMap((subscriber) => violationsOf(subscriber, stored)),
+    ...subscribers.flatMap((subscriber) => violationsOf(subscriber, stored, restarts)),
   ];
   return { violations: violations.slice(0, 20), summary: summaryOf(reporters, subscribers) };
 }
@@ -154,14 +155,19 @@ function untilAllHeard(subscribers: readonly Subscriber[], count: number): Promi
   );
 }
 
-/** Its positions are 1, 2, 3, …, and its points those of the table. */
-function violationsOf({ name, heard }: Subscriber, stored: readonly Stored[]): readonly string[] {
-  const wrong = heard.findIndex(({ position }, index) => position !== index + 1);
+/** Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the table. */
+function violationsOf(
+  { name, heard }: Subscriber,
+  stored: readonly Stored[],
+  restarts: number,
+): readonly string[] {
+  const before = (index: number): number => heard[index - 1]?.position ?? 0;
+  const wrong = heard.findIndex(({ position }, index) => position <= before(index));
+  const leaps = heard.filter(({ position }, index) => position > before(index) + 1).length;
   const told = heard.map(({ point }) => textOfPoint(point));
   return [
-    ...(wrong < 0
-      ? []
-      : [`${name}: position ${heard[wrong]?.position} came as number ${wrong + 1}`]),
+    ...(wrong < 0 ? [] : [`${name}: position ${heard[wrong]?.position} after ${before(wrong)}`]),
+    ...(leaps <= restarts ? [] : [`${name}: ${leaps} leaps of the position, ${restarts} restarts`]),
     ...differences(name, told, stored.map(textOfPoint)),
   ];
 }

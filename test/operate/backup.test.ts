@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { startNats } from "@trainyard/bus/testing";
 import { categoryOwners } from "@trainyard/contracts";
 import { migrateLog } from "@trainyard/event-log";
+import { databaseEpoch } from "@trainyard/runtime";
 import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -44,6 +45,13 @@ async function withClient<Value>(url: string, use: (client: pg.Client) => Promis
     await client.end();
   }
 }
+
+/** What a database says of its history. */
+const epochOf = (postgres: TestPostgres): Promise<string> =>
+  withClient(postgres.url({ database }), async (client) => {
+    const { rows } = await client.query<{ epoch: string }>(`select ${databaseEpoch} as epoch`);
+    return rows[0]?.epoch ?? "";
+  });
 
 /** Roles, database and schemas, as a cluster prepares them. */
 async function prepare(postgres: TestPostgres): Promise<void> {
@@ -210,6 +218,8 @@ test("a log that is restored from a base backup and the archive has all that was
     );
   });
   await record(gateway, "lost");
+  const epoch = await epochOf(postgres);
+  expect(await epochOf(postgres)).toBe(epoch);
   const lost = await anchor(gateway, "lost.json");
   // The disk is gone, and with it what was not archived.
   await gateway.stop();
@@ -220,4 +230,6 @@ test("a log that is restored from a base backup and the archive has all that was
   const restored = stack.use(await startTestPostgres({ copyOf: base }));
   gateway = await startGateway(restored);
   await expectLost(gateway, kept, lost, 1);
+  // Positions of points and lines that clients keep are of another history.
+  expect(await epochOf(restored)).not.toBe(epoch);
 });

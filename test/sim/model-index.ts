@@ -90,6 +90,17 @@ export class ModelIndex implements Index {
     return [];
   }
 
+  /** No experiment is deleted here. */
+  async tensorboards(): Promise<readonly string[]> {
+    return [];
+  }
+
+  async forgetTensorboard(): Promise<void> {}
+
+  async anyOf(): Promise<null> {
+    return null;
+  }
+
   #in(retention: Row["retention"], nowMs: number): readonly string[] {
     return [...this.#rows].flatMap(([id, row]) => {
       const dueMs = Math.max(row.graceEndMs, this.#retryMs.get(id) ?? 0);

@@ -94,6 +94,10 @@ export class MortalLog implements EventLog {
     return this.#call("read", () => this.#log.read(stream, afterVersion, limit));
   }
 
+  lastVersion(stream: string): Promise<number> {
+    return this.#call("lastVersion", () => this.#log.lastVersion(stream));
+  }
+
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#call("readAll", () => this.#log.readAll(afterPosition, limit));
   }
@@ -136,6 +140,10 @@ export class MortalLog implements EventLog {
 
   loadSnapshot(stream: string, schema: string): ReturnType<EventLog["loadSnapshot"]> {
     return this.#call("loadSnapshot", () => this.#log.loadSnapshot(stream, schema));
+  }
+
+  dropSnapshots(stream: string): Promise<void> {
+    return this.#call("dropSnapshots", () => this.#log.dropSnapshots(stream));
   }
 
   verify(afterPosition: number): ReturnType<EventLog["verify"]> {

@@ -26,6 +26,8 @@ export { compareWithFile } from "./objects/files.ts";
 export type {
   Claim,
   FileDigests,
+  CopyResult,
+  ObjectHead,
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";
@@ -34,6 +36,7 @@ export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
+export { removeTensorBoardFolder, removeTensorBoardObjects } from "./tensorboard-folder.ts";
 export {
   isStorageId,
   markStorage,

@@ -69,6 +69,7 @@ export {
   ListAgentsRequestSchema,
   type ListAgentsResponse,
   ListAgentsResponseSchema,
+  ListEventsResponseSchema,
   type ListParkedRequest,
   ListParkedRequestSchema,
   type ListParkedResponse,
@@ -159,6 +160,10 @@ export {
   TrialLogLineSchema,
   TrialSchema,
 } from "./gen/trainyard/api/v1/experiments_pb.ts";
+export {
+  GetCodeFileResponseSchema,
+  ListCodeFilesResponseSchema,
+} from "./gen/trainyard/api/v1/code_pb.ts";
 export type { MatchedLogPolicy, RemovedLogLines } from "./gen/trainyard/api/v1/logs_pb.ts";
 export {
   type Job,
@@ -214,6 +219,7 @@ export {
 } from "./gen/trainyard/api/v1/reports_pb.ts";
 export {
   type GetSearchPictureResponse,
+  GetSearchPictureResponseSchema,
   type PictureDecision,
   type PictureTrial,
 } from "./gen/trainyard/api/v1/search_picture_pb.ts";

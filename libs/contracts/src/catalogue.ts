@@ -2,6 +2,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
+import * as content from "./gen/trainyard/event/v1/content_pb.ts";
 import * as environment from "./gen/trainyard/event/v1/environment_pb.ts";
 import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
 import * as life from "./gen/trainyard/event/v1/experiment_life_pb.ts";
@@ -117,6 +118,9 @@ export type EventMessages = {
   TokenIssued: token.TokenIssued;
   TokenRevoked: token.TokenRevoked;
   EnvironmentRecorded: environment.EnvironmentRecorded;
+  ContentDeletionStarted: content.ContentDeletionStarted;
+  ContentSpared: content.ContentSpared;
+  ContentDeleted: content.ContentDeleted;
   NameReserved: space.NameReserved;
   WorkspaceCreated: space.WorkspaceCreated;
   WorkspaceDescribed: space.WorkspaceDescribed;
@@ -165,6 +169,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   user: "gateway",
   token: "gateway",
   environment: "gateway",
+  content: "gateway",
   name: "gateway",
   workspace: "gateway",
   project: "gateway",
@@ -290,6 +295,11 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
   policy: [checkpoint.RetentionPolicySetSchema],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
   environment: [environment.EnvironmentRecordedSchema],
+  content: [
+    content.ContentDeletionStartedSchema,
+    content.ContentSparedSchema,
+    content.ContentDeletedSchema,
+  ],
   name: [space.NameReservedSchema],
   workspace: [
     space.WorkspaceCreatedSchema,

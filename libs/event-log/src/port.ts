@@ -174,6 +174,12 @@ export interface EventLog extends AsyncDisposable {
   /** A stream's events after `afterVersion`, in order, at most `limit`. */
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]>;
 
+  /**
+   * The version of a stream's last event; 0 for a stream without any. Versions have no gaps, and neither have positions: the last
+   * `n` events before version `v` are `read(stream, v - 1 - n, n)`.
+   */
+  lastVersion(stream: string): Promise<number>;
+
   /** All events after a position, in order, at most `limit`. */
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>;
 
@@ -214,6 +220,8 @@ export interface EventLog extends AsyncDisposable {
     stream: string,
     schema: string,
   ): Promise<{ readonly version: number; readonly body: string } | null>;
+  /** Removes the saved folds of a stream that nobody folds any more, of all schemas. Only the owner of its category may. */
+  dropSnapshots(stream: string): Promise<void>;
 
   /** Walks the hash chain from a position (0 for the start); yields what does not hold, and ends. */
   verify(

@@ -21,7 +21,7 @@ const IN_CONTAINERS =
   "takes effect on agents that run containers; a process on its host does not need it";
 const NOT_YET = "is accepted and has no effect yet";
 const BESIDE_CHECKPOINTS =
-  "has no effect: TensorBoard files are kept beside the checkpoints, below tensorboard/";
+  "has no effect, as in Determined: TensorBoard files are kept beside the checkpoints, below tensorboard/";
 /** Of keys that will not have one: what decides in their place. */
 const instead: Readonly<Record<string, string>> = {
   min_validation_period:

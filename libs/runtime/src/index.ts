@@ -27,6 +27,15 @@ export {
   processVariables,
 } from "./service/connections.ts";
 export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
+export {
+  type Content,
+  type ContentFile,
+  contentId,
+  contentKey,
+  contents,
+  refusalOfContents,
+  type StoredContent,
+} from "./stored-contents.ts";
 export { refusalOfPlace, refusalOfWorkspace } from "./places.ts";
 export { experimentLife } from "./experiment-life.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
@@ -93,6 +102,7 @@ export { type ListeningService, type Serving, serviceOf } from "./service/servic
 export { shownBeside } from "./verification/shown-beside.ts";
 export { untilDrained } from "./service/until-drained.ts";
 export { Lanes } from "./lanes.ts";
+export { databaseEpoch } from "./service/database-epoch.ts";
 export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";

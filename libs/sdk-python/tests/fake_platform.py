@@ -156,6 +156,8 @@ class FakePlatform:
             return self._hold_signals(int(request.query["wait_ms"][0]) / 1000)
         if parts[0] == "runs" and parts[2:] == ["checkpoints"]:
             return self._declare(request.body)
+        if parts[0] == "runs" and parts[2] == "checkpoints" and parts[4] == "ahead":
+            return Answer(200, (), {"files": len(request.body["paths"])})
         if parts[0] == "runs" and parts[2] == "checkpoints" and parts[4] == "complete":
             return self._complete(parts[3], request.body["manifest"])
         if parts[0] == "checkpoints" and parts[2] == "plan":

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import threading
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable
 from urllib.parse import quote, unquote
@@ -54,7 +55,7 @@ class StorePlatform(FakePlatform):
             self.checkpoints[parts[3]].update(state="FAILED", reason=request.body["reason"])
             return Answer(200, (), {"position": "7"})
         if parts[0] == "runs" and parts[2:] == ["tensorboard", "upload"]:
-            return self._plan_tensorboard(request.body["files"])
+            return self._plan_tensorboard(**request.body)
         if parts[0] == "checkpoints" and parts[2:] == ["files"]:
             files = [
                 {"path": path, "request": self._request("GET", parts[1], path)}
@@ -70,15 +71,21 @@ class StorePlatform(FakePlatform):
         self.checkpoints.setdefault(uuid, {**body, "state": "ACTIVE", "store": self.address})
         return Answer(200, (), {"checkpoint": uuid, "store": self.address})
 
-    def _plan_tensorboard(self, files: list[Any]) -> Answer:
+    def _plan_tensorboard(self, files: list[Any], beginnings: Sequence[Any] = ()) -> Answer:
         planned = []
+        begun = {file["path"]: file["sha256"] for file in beginnings}
         for file in files:
             digest = base64.b64encode(bytes.fromhex(file["sha256"])).decode()
             there = self.objects.get(f"tensorboard/{file['path']}")
-            is_there = there is not None and hashlib.sha256(there).hexdigest() == file["sha256"]
+            is_there = there is not None and _sha256(there) == file["sha256"]
             request = self._request("PUT", "tensorboard", file["path"], digest)
             parts = [] if is_there else [{"bytes": file["bytes"], "request": request}]
-            planned.append({"path": file["path"], "parts": parts})
+            stored = 0
+            # A file of an earlier run replaces nothing but its own beginning.
+            is_other = there is not None and not is_there
+            if self.superseded and is_other and _sha256(there) != begun.get(file["path"]):
+                parts, stored = [], len(there)
+            planned.append({"path": file["path"], "parts": parts, "storedBytes": stored})
         return Answer(200, (), {"files": planned})
 
     def _plan_upload(self, uuid: str, files: list[Any]) -> Answer:
@@ -125,6 +132,10 @@ class StorePlatform(FakePlatform):
             return problem(404, "checkpoint_not_found", f"there is no complete checkpoint {uuid}")
         keys = ("checkpoint", "store", "manifest", "metadata")
         return Answer(200, (), {key: checkpoint[key] for key in keys if key in checkpoint})
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 class _StoreHandler(BaseHTTPRequestHandler):

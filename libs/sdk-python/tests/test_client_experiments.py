@@ -131,6 +131,17 @@ class ExperimentTest(unittest.TestCase):
         body = {"experiments": ["1", "2"], "verb": "pause", "reason": "", "dryRun": True}
         self.assertEqual(self.changes(), [("POST", "/api/v1/experiments:act", body)])
 
+    def test_a_deletion_is_previewed(self) -> None:
+        kept = [{"checkpoint": "c1", "trial": "12.1", "why": "a model pinned it"}]
+        self.gateway.answer = lambda method, path: (
+            200,
+            {"id": "12", "checkpoints": 3, "kept": kept},
+        )
+        found = self.client.get_experiment(12).preview_deletion()
+        self.assertEqual(found, (3, [("c1", "12.1", "a model pinned it")]))
+        path = "/api/v1/experiments/12/delete"
+        self.assertEqual(self.changes(), [("POST", path, {"dryRun": True})])
+
     def test_a_fork_changes_keys_of_the_configuration(self) -> None:
         found = self.client.get_experiment(12)
         found.fork({"hyperparameters.lr": 0.1, "name": "a: b"}, checkpoint="c", paused=True)

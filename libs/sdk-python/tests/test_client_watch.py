@@ -9,7 +9,7 @@ from typing import Any
 from test_client import Gateway
 
 from trainyard import client
-from trainyard.client import Bookmark, Change, Reset
+from trainyard.client import Bookmark, Change, Lines, Points, Reset
 
 
 def frame(kind: str, head: str = "", **content: Any) -> bytes:
@@ -66,6 +66,52 @@ class WatchTest(unittest.TestCase):
         self.assertEqual(
             [body["after"] for _, _, body, _, _ in self.gateway.asked], ["c0", "c1", "c1"]
         )
+
+    def test_points_and_lines_come_once_though_the_stream_breaks_off_between_bookmarks(
+        self,
+    ) -> None:
+        point = {
+            "trial": "7.1",
+            "run": 1,
+            "group": "training",
+            "metrics": {"loss": 0.5},
+            "key": "0-1",
+        }
+        superseded = {"trial": "7.1", "run": 2, "afterStep": 400}
+        items = [{"position": "3", "point": point}, {"position": "4", "superseded": superseded}]
+        line = {"trial": "7.1", "run": 1, "rank": 0, "atMs": 5, "text": "hello", "cursor": "9"}
+        self.answers = [
+            (200, OPENED + frame("points", "c1", topic="b", items=items)),
+            (200, OPENED + frame("lines", "c2", topic="a", items=[line])),
+            (200, OPENED + b"event: end\ndata: {}\n\n"),
+        ]
+        events = list(self.client.watch(self.topics))
+        self.assertEqual([type(event) for event in events], [Points, Lines, Lines])
+        self.assertEqual(
+            [event.topic for event in events if not isinstance(event, Bookmark)], [1, 0, 2]
+        )
+        points, lines = events[:2]
+        assert isinstance(points, Points) and isinstance(lines, Lines)
+        first, second = points.items
+        assert first.point is not None and second.superseded is not None
+        self.assertEqual((first.position, first.point.metrics), ("3", {"loss": 0.5}))
+        self.assertEqual((second.position, second.superseded.after_step), ("4", 400.0))
+        self.assertEqual((lines.items[0].text, lines.items[0].rank), ("hello", 0))
+        self.assertEqual(
+            [body["after"] for _, _, body, _, _ in self.gateway.asked], ["", "c1", "c2"]
+        )
+
+    def test_events_are_listed_page_by_page(self) -> None:
+        self.answers = [
+            (200, {"items": [{"id": "b"}], "nextPageToken": "more"}),
+            (200, {"items": [{"id": "a"}], "nextPageToken": ""}),
+        ]
+        events = self.client.list_events("experiment", 12, types=["A", "B"], from_ms=5)
+        self.assertEqual([event["id"] for event in events], ["b", "a"])
+        first, second = (query for _, _, _, query, _ in self.gateway.asked)
+        self.assertEqual((first["object"], first["id"]), (["experiment"], ["12"]))
+        self.assertEqual((first["types"], first["fromMs"]), (["A", "B"], ["5.0"]))
+        self.assertEqual(second["pageToken"], ["more"])
 
     def test_a_refused_topic_raises(self) -> None:
         self.answers = [

@@ -53,6 +53,20 @@ class Sync(SenderCase):
             wait_until(lambda: self.stored() == b"12")
         self.assertEqual(len([line for line in self.log if "are not sent yet" in line]), 1)
 
+    def test_lines_that_are_sent_after_the_next_run_began_continue_what_is_there(self):
+        other = self.root / "metrics" / "events.2"
+        self.platform.objects["tensorboard/metrics/events.1"] = b"12"
+        self.platform.objects["tensorboard/metrics/events.2"] = b"of the next run"
+        self.platform.superseded = True
+        self.events.write_bytes(b"1234")
+        other.write_bytes(b"of this run, and longer")
+        with mock.patch.object(_sync, "TENSORBOARD_SYNC_S", 0.05):
+            self.sync.start()
+            wait_until(lambda: self.stored() == b"1234", 30.0)
+        self.sync.close()
+        kept = self.platform.objects["tensorboard/metrics/events.2"]
+        self.assertEqual(kept, b"of the next run")
+
     def test_a_file_is_read_as_long_as_it_is_when_the_reading_begins(self):
         self.events.write_bytes(b"12")
 

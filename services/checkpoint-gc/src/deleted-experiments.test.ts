@@ -1,4 +1,8 @@
 /** The checkpoints of experiments that people delete. */
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { storageMarkerName } from "@trainyard/blob";
 import {
   DeletionPreviewSchema,
   PreviewExperimentDeletionSchema,
@@ -113,4 +117,73 @@ test("a checkpoint that is complete only after the deletion goes, too", async ()
   const late = await gc.checkpoint(trial, 9, null);
   await becomes(late, deleted);
   expect(gc.has(late)).toBe(false);
+});
+
+test("TensorBoard files of an experiment go after the grace, those of others stay, and no link is followed", async () => {
+  await gc.start(600);
+  const board = (experiment: string) => join(gc.root, "tensorboard/experiment", experiment);
+  const made = async () => {
+    const { experiment } = await gc.trained([...keepAll], [1]);
+    await gc.endExperiment(experiment);
+    await mkdir(join(board(experiment), "trial", `${experiment}.1`), { recursive: true });
+    await writeFile(join(board(experiment), "trial", `${experiment}.1`, "events"), "e");
+    return experiment;
+  };
+  const [gone, other, linked] = [await made(), await made(), await made()];
+  const target = join(gc.root, "elsewhere");
+  await rename(board(linked), target);
+  await symlink(target, board(linked));
+  await request(gone);
+  await gc.settled();
+  expect(existsSync(board(gone))).toBe(true);
+  for (const experiment of [gone, linked]) await endGrace(experiment);
+  await vi.waitFor(async () => {
+    expect(existsSync(board(gone))).toBe(false);
+    expect(await gc.stage.sql("select from checkpoint_gc.tensorboards")).toEqual([]);
+  }, soon);
+  expect([existsSync(board(other)), existsSync(join(target, "trial"))]).toEqual([true, true]);
+});
+
+test("TensorBoard files wait while this host sees another storage", async () => {
+  await gc.start(600);
+  const { experiment } = await gc.trained([...keepAll], [1]);
+  await gc.endExperiment(experiment);
+  const board = join(gc.root, "tensorboard/experiment", experiment);
+  await mkdir(board, { recursive: true });
+  const marker = join(gc.root, storageMarkerName);
+  const text = await readFile(marker, "utf8");
+  await writeFile(
+    marker,
+    text.replace(/^[0-9a-f]/, (digit) => (digit === "0" ? "1" : "0")),
+  );
+  await endGrace(experiment);
+  await vi.waitFor(async () => {
+    const sql = `select why from checkpoint_gc.retries where checkpoint = '${experiment}'`;
+    const [row] = await gc.stage.sql<{ why: string }>(sql);
+    expect(row?.why).toContain("not the same storage");
+  }, soon);
+  expect(existsSync(board)).toBe(true);
+  await writeFile(marker, text);
+  await vi.waitFor(() => expect(existsSync(board)).toBe(false), soon);
+});
+
+test("a fork that continues holds the checkpoint that its trials begin from, which nothing holds after its end", async () => {
+  await gc.start(600);
+  const { experiment, trial, checkpoints } = await gc.trained([...keepAll], [1, 2]);
+  const [source = "", other] = checkpoints;
+  await gc.endExperiment(experiment);
+  const named = { source_trial_id: trial, source_checkpoint_uuid: source };
+  const fork = await gc.experiment([...keepAll], named);
+  await gc.trial(`${fork}.1`, source);
+  await gc.endTrial(`${fork}.1`);
+  await gc.endExperiment(fork);
+  const continued = { continuation: 1, request: "r", maxTrials: 2 };
+  await gc.stage.tell(`experiment-${fork}`, { type: "ExperimentContinued", data: continued });
+  await request(experiment);
+  await endGrace(experiment);
+  await becomes(other, deleted);
+  await gc.settled();
+  expect(gc.has(source)).toBe(true);
+  await gc.endExperiment(fork);
+  await becomes(source, deleted);
 });

@@ -5,8 +5,15 @@ import { join } from "node:path";
 import { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import type { Experiment, Trial } from "@trainyard/contracts/api";
-import { checkout, clusterAccess, clusterDown, clusterUp } from "@trainyard/local-cluster";
+import {
+  checkout,
+  clusterAccess,
+  clusterDown,
+  clusterStatus,
+  clusterUp,
+} from "@trainyard/local-cluster";
 import { listTrials } from "./commands/trial.ts";
+import { signInLink } from "./commands/ui.ts";
 import { isOver, requireCompleted, waitForEnd } from "./follow.ts";
 import { number, Output } from "./output.ts";
 import { allPages } from "./pages.ts";
@@ -37,12 +44,17 @@ export async function runDemo(): Promise<number> {
   let started: "nowhere" | "here" | "before" = "nowhere";
   let code: number;
   try {
-    const { cluster, alreadyUp } = await clusterUp({ onProgress: (step) => output.line(step) });
+    const onProgress = (step: string): void => output.line(step);
+    const { cluster, alreadyUp } = await clusterUp({ web: true, onProgress });
     started = alreadyUp ? "before" : "here";
-    output.line(`\nTrainyard is up: ${cluster.api}\n`);
-    await train(connect(), output, interrupted.signal);
+    const client = connect();
+    const { link, until } = await signInLink(client, cluster.api);
+    output.line(`\nTrainyard is up: ${link}`);
+    output.line(`The link signs a browser in once, until ${until}; "${yard} ui" prints another.\n`);
+    await train(client, output, interrupted.signal);
     code = interrupted.signal.aborted ? 130 : 0;
     if (code === 0) nextSteps(output, cluster.api, staysUp);
+    for (const note of (await clusterStatus())?.notes ?? []) output.line(`\n${note}`);
     if (code === 0 && staysUp) await aborted(interrupted.signal);
   } catch (error) {
     code = interrupted.signal.aborted ? 130 : explain(error);
@@ -134,6 +146,7 @@ function report(output: Output, experiment: Plain<Experiment>, best: Plain<Trial
 function nextSteps(output: Output, api: string, staysUp: boolean): void {
   const steps = [
     ...(staysUp ? [] : [[`${yard} cluster up`, "start the cluster again, with its data"]]),
+    [`${yard} ui`, "a link to the Web UI, which signs a browser in"],
     [`${yard} experiment list`, "the experiments"],
     [`${yard} trial list EXPERIMENT`, "its trials, with their hyperparameters"],
     [`${yard} search explain EXPERIMENT`, "why trials were stopped, and what else was decided"],

@@ -13,6 +13,7 @@ import { addPoolCommands } from "./commands/pool.ts";
 import { addSearchCommands } from "./commands/search.ts";
 import { addStorageCommands } from "./commands/storage.ts";
 import { addTrialCommands } from "./commands/trial.ts";
+import { addUiCommand } from "./commands/ui.ts";
 import { addViewCommands } from "./commands/view.ts";
 import { addWorkspaceCommands } from "./commands/workspace.ts";
 import { printableLines } from "./output.ts";
@@ -50,6 +51,7 @@ function createProgram(): Command {
   addViewCommands(program);
   addWorkspaceCommands(program);
   addClusterCommands(program);
+  addUiCommand(program);
   inherit(program);
   return program;
 }

@@ -17,6 +17,13 @@ export const gatewayLimits = {
   poolConnections: 8,
   /** How often answers older than a day are forgotten. */
   sweepMs: 3_600_000,
+  /** How often the log is read for experiments that were deleted for good, besides each time that one passes by. */
+  purgePauseMs: 60_000,
+  /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
+  contentWaitMs: 2_000,
+  contentLookMs: 50,
+  /** Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted. */
+  contentAttemptsMax: 5,
   /** Experiments in one request, and in one command of it, which is one commit: their writes fit. */
   actedOnMax: 10_000,
   actedOnTogether: 250,
@@ -64,6 +71,9 @@ export const gatewayLimits = {
   explainedRunsMax: 64,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
+  /** Events read at once for a list of events, and those that one answer looks at: a rare type takes several pages. */
+  listedEventsRead: 200,
+  listedEventsLookedAt: 10_000,
   /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
@@ -84,6 +94,11 @@ export const gatewayLimits = {
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
+  /** Points or lines in one frame: what a page of them costs, others wait for. */
+  seriesPage: 500,
+  /** How often points and lines that are watched are looked for when nothing announces any: at first, and where none come. */
+  seriesPollMs: 1_000,
+  seriesQuietMs: 8_000,
   watchRestMs: 50,
   watchRetryMs: 1_000,
   /** What is new of a search, as far as a client that did not know of it is told. */
@@ -105,6 +120,8 @@ export const gatewayLimits = {
   /** Built pages, held in memory: ours are some dozens of files of two megabytes. */
   webFilesMax: 1_000,
   webBytesMax: 64 * 1024 * 1024,
+  /** How often it is looked whether the callers of open streams are admitted still. */
+  openCallsMs: 30_000,
   /** A session that no request uses for so long ends. */
   sessionIdleHours: 12,
   /** A session is marked as used at most this often: a request more writes nothing. */
@@ -138,6 +155,8 @@ export const gatewayLimits = {
   overridesBytesMax: 96 * 1024,
   /** Comparisons of model code under way: each unpacks two archives. */
   diffsAtOnce: 2,
+  /** Comparisons that wait for their turn; beyond it the gateway answers 503. */
+  diffsWaitingMax: 8,
   /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
   diffFilesMax: 1_000,
   diffTextFilesMax: 100,

@@ -28,7 +28,9 @@ import { Backend } from "./shell/backend.ts";
 import { documentsView, DocumentStore } from "./shell/document-store.ts";
 import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
+import { OpenCalls } from "./shell/open-calls.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
+import { purgeLoop } from "./shell/purge.ts";
 import { Sessions } from "./shell/sessions.ts";
 import { sweep } from "./shell/sweep.ts";
 
@@ -45,21 +47,31 @@ export async function createService(
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
   const documents = new DocumentStore();
-  const view = documentsView(pool, clock, logger);
+  const view = documentsView(pool, clock, logger, () => purging.wake());
   viewGauges(registry, () => [view]);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const feeds = {
     view: stack.use(await EventFeed.open(log, bus, clock, logger)),
     follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
   };
-  const hears = { clock, logger, observed: (event: StoredEvent) => moved.notify([event]) };
+  const openCalls = new OpenCalls();
+  const observed = (event: StoredEvent): void => {
+    moved.notify([event]);
+    openCalls.observed(event);
+  };
+  const hears = { clock, logger, observed };
   const follower = new LogFollower(log, feeds.follower, executor.cache, hears);
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    listQueries: new AtOnce(gatewayLimits.listQueriesAtOnce),
+    listQueries: new AtOnce({
+      max: gatewayLimits.listQueriesAtOnce,
+      waitingMax: gatewayLimits.listsWaitingMax,
+      busy: "many lists are being read",
+    }),
   });
+  const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
   const sessions = new Sessions(pool);
@@ -69,12 +81,12 @@ export async function createService(
     session: (secret: string) => sessions.find(secret),
   };
   const door = {
-    sessions,
+    ...{ sessions, openCalls },
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
   const face = {
     handlers: apiHandlers(backend, moved, door, config),
-    idempotency,
+    ...{ idempotency, openCalls },
     authenticate: door.authenticate,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
@@ -99,7 +111,9 @@ export async function createService(
       (signal) => view.run(feeds.view, signal),
       (signal) => follower.run(signal),
       (signal) => freshness.run(signal),
+      (signal) => openCalls.run(sessions, clock, logger, signal),
       (signal) => sweep([idempotency, sessions], clock, logger, signal),
+      (signal) => purging.run(signal),
     ],
     // Runs are answered already; reads once the read model has caught up, which may take hours.
     started: async () => {

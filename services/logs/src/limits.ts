@@ -35,6 +35,18 @@ export const logsLimits = {
   /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
   experimentsKnownMax: 1_000,
   runsToldMax: 10_000,
+  /** Lines of one chunk of the index of words, and their bytes; one is made when there are so many bytes. */
+  chunkLinesMax: 4_096,
+  chunkBytesMax: 1024 * 1024,
+  chunkBytesMin: 256 * 1024,
+  /** Lines whose words are taken in one turn: about a millisecond. */
+  chunkLinesPerTurn: 128,
+  /** Experiments of one step, each with one chunk; the pause after a step, and when there is nothing to do. */
+  chunkExperimentsMax: 8,
+  chunkPauseMs: 50,
+  chunkIdleMs: 2_000,
+  /** Chunks that one look passes over: 40 million lines, a second of the database's time. */
+  chunksPerLookMax: 10_000,
   /** Of a line in the event that a policy matched it. */
   matchedLineCharactersMax: 1_000,
   /** Lines that one statement removes, some ten milliseconds of the database's time. */

@@ -77,6 +77,15 @@ describe("lines", () => {
     expect(await logs.texts({ task: run.slice(0, -2) })).toEqual(["early"]);
   });
 
+  test("are answered with the history of the table, the same for each page", async () => {
+    const experiment = newExperiment();
+    const none = await logs.page({ task: experiment });
+    await logs.written(numbered(`${experiment}.1#1`, 1, 3));
+    const some = await logs.page({ task: experiment, limit: 1 });
+    expect(none.epoch).toMatch(/^[0-9a-f]{8}$/);
+    expect(some).toMatchObject({ epoch: none.epoch, more: true });
+  });
+
   test("come back as they were written, with their trial and run", async () => {
     const trial = `${newExperiment()}.3`;
     const texts = [

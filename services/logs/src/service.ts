@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  EffectLoop,
   Executor,
   FoldCache,
   openParts,
@@ -9,6 +10,7 @@ import {
   type TableOverrides,
 } from "@trainyard/runtime";
 import type { LogsConfig } from "./config.ts";
+import { logsLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { writeCommands } from "./shell/ingest.ts";
 import { KeptTable } from "./shell/kept-table.ts";
@@ -18,6 +20,7 @@ import { LogPolicies } from "./shell/policies.ts";
 import { Patterns } from "./shell/patterns.ts";
 import { Retention } from "./shell/retention.ts";
 import { queryCommands } from "./shell/queries.ts";
+import { WordIndex } from "./shell/word-index.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
@@ -30,10 +33,15 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const table = new LineTable(pool);
   const expressions = stack.use(new Patterns("looks for expressions in lines"));
-  const finder = new LineFinder(table, expressions);
+  const words = new WordIndex(pool);
+  const finder = new LineFinder(table, words, expressions);
   const { http, runTokenKeys, retention: settings } = config;
   const kept = new KeptTable(pool);
   const retention = new Retention({ log, kept, clock, logger, settings });
+  const { chunkPauseMs, chunkIdleMs } = logsLimits;
+  const indexing = new EffectLoop("log-words", parts, async () =>
+    (await words.index(logger)) > 0 ? chunkPauseMs : chunkIdleMs,
+  );
   const events = createTelemetry(registry, logger);
   const executor = new Executor(log, new FoldCache(log));
   const patterns = stack.use(new Patterns("looks for log policies in lines"));
@@ -43,6 +51,6 @@ export async function createService(
     http,
     tables: { pool, migrations },
     commands: { ...writes, ...queryCommands(finder, kept, expressions) },
-    loops: [(signal) => retention.loop.run(signal)],
+    loops: [(signal) => retention.loop.run(signal), (signal) => indexing.run(signal)],
   });
 }

@@ -54,10 +54,12 @@ export const metricsLimits = {
   tailAgeMs: 120_000,
   /** Reports of one block: a chart of a million points reads some 400 blocks of half as many or more, a page of reports one or two. */
   blockReportsMax: 4_096,
-  /** The same in bytes of JSON, for reports with very many or with large values. */
+  /** The same in bytes of JSON, for reports with very many or with large values: as columns, equal values take no room. */
   blockBytesMax: 1024 * 1024,
-  /** Tails of one step of compaction: less than 100 ms of this process's time. */
+  /** Tails of one step of compaction, in bytes of JSON: less than 100 ms of this process's time. */
   compactionBytesMax: 4 * 1024 * 1024,
+  /** The same as they are stored: what a step reads. */
+  compactionStoredBytesMax: 1024 * 1024,
   compactionTailsMax: 2_000,
   /** Runs looked at in one step, and the pause when nothing is due. */
   compactionRunsMax: 20,

@@ -1,4 +1,10 @@
-import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
+import {
+  ProgressSchema,
+  QueryProgressSchema,
+  QueryStreamedPointsSchema,
+  StreamedPointPageSchema,
+} from "@trainyard/contracts/commands";
+import { assert } from "@trainyard/kernel";
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
@@ -69,4 +75,43 @@ test("progress is what the newest run last reported; absent when none was", asyn
     await metrics.send(service, `${trial}#1`, { reports });
   }
   expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
+});
+
+test("a tail that an earlier version wrote is read, streamed and compacted as it was written", async () => {
+  const trial = "15.1";
+  await metrics.request(trial, 1);
+  const values = { loss: 0.1, note: { text: "é\u{1f600}" }, lr: "NaN" };
+  const sent = (reports: readonly unknown[]) => metrics.send(service, `${trial}#1`, { reports });
+  await sent([report(1, "training", 10, values), report(2, "training", 20)]);
+  const before = await metrics.reports(trial);
+  const text = JSON.stringify([
+    ["0-1", 10, 1_700_000_000_001, values],
+    ["0-2", 20, 1_700_000_000_002, { loss: 0.5 }],
+  ]);
+  await metrics.stage.sql("update metrics.tails set body = $2 where trial = $1", [
+    trial,
+    Buffer.from(text),
+  ]);
+  await sent([report(3, "training", 30)]);
+  const streamed = async () => {
+    const query = { experiment: "15", trial: "", group: "", limit: 0, after: 0 };
+    const answer = await metrics.stage.ask(
+      [QueryStreamedPointsSchema, query],
+      StreamedPointPageSchema,
+    );
+    assert(answer.kind === "ok", "the stream is read");
+    return answer.reply.items.map(({ position, point }) => [position, point?.key, point?.others]);
+  };
+  const items = [
+    [1, "0-1", { note: values.note }],
+    [2, "0-2", {}],
+    [3, "0-3", {}],
+  ];
+  expect(before).toHaveLength(2);
+  expect((await metrics.reports(trial)).slice(0, 2)).toEqual(before);
+  expect(await streamed()).toEqual(items);
+  const whole = await metrics.reports(trial);
+  await metrics.compact();
+  expect(await metrics.reports(trial)).toEqual(whole);
+  expect(await streamed()).toEqual(items);
 });

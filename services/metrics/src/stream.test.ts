@@ -59,6 +59,9 @@ async function readOn(experiment: string, asked: Asked & { readonly after: numbe
   }
 }
 
+const epochAfter = async (experiment: string, after: number | undefined) =>
+  (await page(experiment, after === undefined ? {} : { after })).epoch;
+
 const experimentOf = (trial: string): string => trial.split(".")[0] ?? "";
 
 beforeAll(async () => {
@@ -86,6 +89,11 @@ describe("the stream of an experiment's points", () => {
     expect((await readOn(experiment, { after: 3 })).items).toEqual(items.slice(3));
     const ofB = await readOn(experiment, { after: 0, trial: b });
     expect([ofB.items.map(nameOf), ofB.next]).toEqual([[`${b}#1 0-1`], 5]);
+    const epochs = await Promise.all(
+      [undefined, 0, 5].map((after) => epochAfter(experiment, after)),
+    );
+    expect(epochs).toEqual([epochs[0], epochs[0], epochs[0]]);
+    expect(epochs[0]).toMatch(/^[0-9a-f]{8}$/);
     const validations = await readOn(experiment, { after: 0, group: "validation" });
     expect(validations.items.map(nameOf)).toEqual([`${a}#1 0-2`]);
   });
@@ -96,7 +104,7 @@ describe("the stream of an experiment's points", () => {
     expect(await page(experiment)).toEqual({ items: [], next: 0, more: false });
     expect(await page(experiment, { after: 0 })).toEqual({ items: [], next: 0, more: false });
     await send(trial, [report(1, "training", 1), report(2, "training", 2)]);
-    expect(await page(experiment)).toEqual({ items: [], next: 2, more: false });
+    expect(await page(experiment)).toMatchObject({ items: [], next: 2, more: false });
     const { streamPosition } = await metrics.page({ trial });
     await send(trial, [report(3, "training", 3)]);
     const { items } = await readOn(experiment, { after: streamPosition });
@@ -234,6 +242,35 @@ describe("the stream of an experiment's points", () => {
     await pool.end();
     expect(metricsLimits.streamKeptMs).toBeGreaterThan(600_000);
     expect((await readOn(experimentOf(trial), { after: 0 })).items).toHaveLength(1);
+  });
+
+  test("has nothing new of a spool that is sent again a day later, to any replica", async () => {
+    const [trial = ""] = await newTrials();
+    const spool = [report(1, "training", 400), report(2, "validation", 537)];
+    await send(trial, spool);
+    await metrics.compact();
+    await metrics.stage.sql(
+      "update metrics.past_tails set compacted_at = now() - interval '1 day' where experiment = $1",
+      [experimentOf(trial)],
+    );
+    const pool = new pg.Pool({
+      connectionString: metrics.stage.variables["TRAINYARD_POSTGRES_URL"],
+      max: 1,
+    });
+    await sweepStreams(pool);
+    await pool.end();
+    const [before, head] = [await metrics.reports(trial), (await page(experimentOf(trial))).next];
+    const another = await metrics.replica();
+    for (const replica of [service, another]) {
+      expect((await send(trial, spool, replica)).status).toBe(200);
+    }
+    expect(await metrics.reports(trial)).toEqual(before);
+    expect(await page(experimentOf(trial), { after: head })).toEqual({
+      items: [],
+      next: head,
+      more: false,
+    });
+    await another[Symbol.asyncDispose]();
   });
 
   test("has no rows of earlier versions, which are no news", async () => {

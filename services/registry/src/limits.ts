@@ -20,6 +20,12 @@ export const registryLimits = {
   /** Files that are hashed at one time: what keeps one disk busy without seeking. */
   filesHashedAtOnce: 4,
   hashChunkBytes: 1024 * 1024,
+  /** Longer than a tick of the clock that a file system takes its times from: 10 ms at most in Linux. */
+  clockTickMs: 20,
+  /** Files of a checkpoint that are read ahead of its completion: the SDK names the largest ones. */
+  filesReadAheadMax: 100,
+  /** Checkpoints whose files are read ahead, or were, and that are not complete yet. */
+  readAheadsRememberedMax: 64,
   /** Files whose upload or download is planned in one request: their addresses fit into one message. */
   filesPlannedMax: 100,
   /** Requests in one answer to a plan: an address has about 700 bytes, and a message 1 MiB. The uploader asks again for the rest. */

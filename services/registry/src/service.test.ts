@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { openDirectoryBlobStore } from "@trainyard/blob";
 import {
   AcceptedSchema,
@@ -124,6 +125,28 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
   });
 
+  test("whose files were read ahead is complete, and nothing of that is recorded", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "w", small: "s" });
+    const begun = await registry.readAhead(checkpoint, trial, ["weights", "missing"]);
+    expect(begun).toMatchObject({ kind: "ok", reply: { files: 2 } });
+    const answer = await registry.complete(checkpoint, trial, manifest);
+    expect(answer).toMatchObject({ kind: "ok" });
+    const names = ["CheckpointDeclared", "CheckpointCompleted"];
+    expect(await registry.names(checkpoint)).toEqual(names);
+  });
+
+  test("of which a file has changed since it was read ahead fails, naming the file", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "0123456789" });
+    await registry.readAhead(checkpoint, trial, ["weights"]);
+    await registry.write(checkpoint, { weights: "012345678X" });
+    const answer = await registry.complete(checkpoint, trial, manifest);
+    expect(answer).toMatchObject({ rejection: { problems: [{ path: "weights" }] } });
+  });
+
   test("waits while its storage is away", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
@@ -152,6 +175,20 @@ describe("who may write", () => {
     expect((await registry.declare(trial, 2)).answer).toMatchObject({ kind: "ok" });
     await registry.stage.tell(`trial-${trial}`, runEnded(2));
     expect((await registry.declare(trial, 2)).answer).toMatchObject(rejectedAs("run_ended"));
+  });
+
+  test("only the newest run has files read ahead, which are in its checkpoint's folder", async () => {
+    const trial = await registry.newTrial();
+    const checkpoint = randomUUID();
+    const ask = (of: string, paths: readonly string[], run?: number) =>
+      registry.readAhead(of, trial, paths, run);
+    expect(await ask(checkpoint, ["weights"], 2)).toMatchObject(rejectedAs("run_not_found"));
+    expect(await ask("../x", ["weights"])).toMatchObject(rejectedAs("invalid_request"));
+    const many = Array.from({ length: 101 }, (_, at) => `f${at}`);
+    for (const paths of [["../secret"], ["/etc/passwd"], ["a//b"], many]) {
+      expect(await ask(checkpoint, paths)).toMatchObject(rejectedAs("invalid_request"));
+    }
+    expect(await ask(checkpoint, ["weights"])).toMatchObject({ kind: "ok", reply: { files: 1 } });
   });
 
   test("a run that nobody knows writes nothing", async () => {
@@ -319,6 +356,26 @@ describe("model code", () => {
     const response = await fetch(plan.reply.url);
     expect([response.status, await response.text()]).toEqual([200, code]);
     expect(response.headers.get("content-length")).toBe(String(code.length));
+  });
+
+  test("that was deleted and stored again is another file, and the one of before is not fetched", async () => {
+    const again = createHash("sha256").update("again").digest("hex");
+    const stream = `content-contexts.${again}`;
+    await registry.stage.tell(
+      stream,
+      { type: "ContentDeletionStarted", data: {} },
+      { type: "ContentDeleted", data: {} },
+    );
+    const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"), systemClock);
+    const stored = async (key: string) => {
+      await blobs.put(key, Readable.from([Buffer.from("again")]), again);
+    };
+    await stored(`contexts/${again}.tar.gz`);
+    expect(await ask(again)).toMatchObject(rejectedAs("context_not_found"));
+    await stored(`contexts/${again}.1.tar.gz`);
+    const plan = await ask(again);
+    if (plan.kind !== "ok") throw new Error("no plan");
+    expect(await (await fetch(plan.reply.url)).text()).toBe("again");
   });
 
   test("is given at no other address", async () => {

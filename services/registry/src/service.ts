@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { openDirectoryBlobStore, StoreBrake, Stores } from "@trainyard/blob";
+import { assert } from "@trainyard/kernel";
 import {
   EventFeed,
   type ListeningService,
@@ -23,6 +24,7 @@ import type { Inspection } from "./shell/inspect-files.ts";
 import { Inspector } from "./shell/inspect.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
+import { ReadAheads } from "./shell/read-ahead.ts";
 import { UploadProgress } from "./shell/upload-progress.ts";
 import { Unchanged } from "./shell/unchanged.ts";
 import { Unfinished } from "./shell/unfinished.ts";
@@ -30,7 +32,7 @@ import { Verifier } from "./shell/verifier.ts";
 import type { InspectQuestion } from "./shell/inspect-worker.ts";
 import { bucketOf, type Place, verify } from "./shell/verify.ts";
 import type { FolderPlace, Verdict } from "./shell/verify-files.ts";
-import type { VerifyQuestion } from "./shell/verify-worker.ts";
+import type { AheadQuestion, HashAnswer, VerifyQuestion } from "./shell/verify-worker.ts";
 
 const verifyWorker = new URL("./shell/verify-worker.ts", import.meta.url);
 const inspectWorker = new URL("./shell/inspect-worker.ts", import.meta.url);
@@ -46,9 +48,18 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const events = createTelemetry(logger, registry);
   const hashing = stack.use(
-    new WorkerCall<VerifyQuestion, Verdict>(verifyWorker, "verifies files"),
+    new WorkerCall<VerifyQuestion | AheadQuestion, HashAnswer>(verifyWorker, "verifies files"),
   );
-  const hash = (place: FolderPlace, manifest: Manifest) => hashing.ask({ place, manifest });
+  const readAheads = new ReadAheads(async (folder, paths) => {
+    const answer = await hashing.ask({ folder, paths });
+    return "digests" in answer ? answer.digests : [];
+  });
+  const hash = async (place: FolderPlace, manifest: Manifest): Promise<Verdict> => {
+    const known = await readAheads.take(place.folder);
+    const answer = await hashing.ask({ place, manifest, known });
+    assert("verdict" in answer, "a verification has a verdict");
+    return answer.verdict;
+  };
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const brake = new StoreBrake({ clock, ...registryLimits.storeBrake });
   const reading = stack.use(
@@ -75,6 +86,7 @@ export async function createService(
       executor,
       manifests,
       verifier,
+      readAheads,
       inspector,
       placed,
       blobs,

@@ -199,12 +199,16 @@ test("an upload that an ended run has left is recorded as moving when the store 
   expect(await progress()).toBe(1);
 });
 
-test("TensorBoard files are below tensorboard/ of the prefix, and a file that has grown takes its place", async () => {
+test("TensorBoard files are below tensorboard/ of the prefix, and a file that has grown takes the place of its beginning", async () => {
   const trial = await newTrial("2.1");
-  const send = async (content: string): Promise<number> => {
+  const plan = async (content: string, beginning?: string) => {
     const files = digested({ "metrics/events": content });
-    const request = [PlanTensorBoardSchema, { trial, run: 1, files }] as const;
-    const answer = await registry.stage.ask([...request], FileUploadsSchema);
+    const beginnings = beginning === undefined ? [] : digested({ "metrics/events": beginning });
+    const request = [PlanTensorBoardSchema, { trial, run: 1, files, beginnings }] as const;
+    return registry.stage.ask([...request], FileUploadsSchema);
+  };
+  const send = async (content: string, beginning?: string): Promise<number> => {
+    const answer = await plan(content, beginning);
     const parts = answer.kind === "ok" ? answer.reply.files.flatMap((file) => file.parts) : [];
     for (const { request: planned } of parts) {
       const { method = "", url = "", headers = {} } = planned ?? {};
@@ -222,14 +226,35 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   await registry.stage.tell(`trial-${trial}`, runEnded(1, RunEndWhy.FAILED, []), runRequested(2));
   expect(await send("of run 1, longer")).toBe(0);
   expect(await program.head(key)).toMatchObject({ bytes: 4 });
-  const absent = [PlanTensorBoardSchema, { trial, run: 1, files: digested({ b: "1" }) }] as const;
+  const told = { reply: { files: [{ parts: [], storedBytes: 4 }] } };
+  expect(await plan("of run 1, longer", "of r")).toMatchObject(told);
+  expect(await plan("123")).toMatchObject({ reply: { files: [{ parts: [], storedBytes: 0 }] } });
+  expect(await send("of run 1, longer", "1234567")).toBe(0);
+  // Its own beginning is there: what it has written since was not lost with its run.
+  expect(await plan("123456")).toMatchObject(told);
+  expect(await send("123456", "1234")).toBe(1);
+  expect(await program.head(key)).toMatchObject({ bytes: 6 });
+  const absent = [
+    PlanTensorBoardSchema,
+    { trial, run: 1, files: digested({ b: "1" }), beginnings: [] },
+  ] as const;
   expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
     reply: { files: [{ path: "b", parts: [{ bytes: 1 }] }] },
   });
-  const later = [PlanTensorBoardSchema, { trial, run: 3, files: digested({ a: "1" }) }] as const;
+  const later = [
+    PlanTensorBoardSchema,
+    { trial, run: 3, files: digested({ a: "1" }), beginnings: [] },
+  ] as const;
   expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
     rejection: { rejected: "run_not_found" },
   });
+  // What an agent brings after the deletion for good would stay for ever.
+  await registry.stage.tell("experiment-2", { type: "ExperimentDeleted", data: {} });
+  await vi.waitFor(async () =>
+    expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
+      rejection: { rejected: "run_not_found" },
+    }),
+  );
 });
 
 test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {

@@ -138,3 +138,19 @@ test("a saved search that differs from its stream is found", async () => {
     "the saved state of search-3 at version 3 is",
   );
 });
+
+test("the saved search of an experiment that is deleted for good goes, and that of another stays", async () => {
+  await using log = createPostgresLog({
+    connectionString: parseConfig(stage.variables).postgresUrl,
+  });
+  const saved = () =>
+    stage.sql("select stream from log.snapshots where stream like 'search-6%' order by stream");
+  for (const experiment of ["6", "61"]) {
+    await stage.tell(`experiment-${experiment}`, experimentCreated());
+    await expect.poll(() => types(`search-${experiment}`)).toHaveLength(3);
+    await new FoldCache(log).saveSnapshot(searches, experiment);
+  }
+  expect(await saved()).toHaveLength(2);
+  await stage.tell("experiment-6", { type: "ExperimentDeleted", data: {} });
+  await expect.poll(saved).toEqual([{ stream: "search-61" }]);
+});

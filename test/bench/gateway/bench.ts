@@ -16,11 +16,18 @@ import {
 import pg from "pg";
 import type { Bench, BenchContext, BenchResult } from "../support/bench.ts";
 import { costResult, rateResult } from "../support/bench.ts";
-import { createGatewayDatabase, startGateway, untilFolded } from "../support/gateway.ts";
+import {
+  createGatewayDatabase,
+  openGateway,
+  type OpenGateway,
+  startGateway,
+  untilFolded,
+} from "../support/gateway.ts";
 import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment, fill } from "./experiments.ts";
 import { searchPicture } from "./search-picture.ts";
+import { watchCost } from "./watch-cost.ts";
 import { startPlainServer } from "./plain-server.ts";
 
 const database = "bench";
@@ -59,10 +66,11 @@ export const run: Bench = async (context) => {
     await flatness(context, small, large),
     await oneExperiment(stack, context, large),
     await searchPicture(context, small.client, small.postgres.url({ database })),
+    await watchCost(context, small, small.postgres.url({ database })),
   ];
 };
 
-type Stage = { readonly client: Client; readonly postgres: TestPostgres; readonly count: number };
+type Stage = OpenGateway & { readonly postgres: TestPostgres; readonly count: number };
 
 /** A gateway over a copy of data that was folded once for this form of the read model. */
 async function open(
@@ -72,11 +80,12 @@ async function open(
 ): Promise<Stage> {
   const copyOf = await filled(context, count);
   const postgres = stack.use(await startTestPostgres({ copyOf, fsync: true }));
-  const client = await startGateway(stack, postgres, database);
+  const opened = await openGateway(stack, postgres, database);
+  const { client } = opened;
   await untilFolded(
     async () => (await client.call("listExperiments", { pageSize: 1 })).items.length === 1,
   );
-  return { client, postgres, count };
+  return { ...opened, postgres, count };
 }
 
 const sourcesOfTheForm = [

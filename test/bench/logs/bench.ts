@@ -18,9 +18,9 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   await using logs = await TestLogs.start();
   await logs.replica();
   return [
-    await ingested(logs, context),
-    await searched(logs, context),
-    await besideAFlood(logs, context),
+    ...(context.wants(ingest.id) ? [await ingested(logs, context)] : []),
+    ...(context.wants(search.id) ? [await searched(logs, context)] : []),
+    ...(context.wants(neighbour.id) ? [await besideAFlood(logs, context)] : []),
   ];
 }
 

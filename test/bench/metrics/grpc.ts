@@ -7,7 +7,7 @@ import { metricsEach, perRequest, reportOf } from "./reports.ts";
 import type { MetricsStage, ReportStream } from "./stage.ts";
 
 const callers = 8;
-const bar = { id: "ingest_grpc_vs_http", unit: "points/s", floor: 0.7, goal: 1 };
+export const grpcBar = { id: "ingest_grpc_vs_http", unit: "points/s", floor: 0.7, goal: 1 };
 
 export async function grpcBesideHttp(
   context: BenchContext,
@@ -63,5 +63,5 @@ export async function grpcBesideHttp(
     context,
   );
   const note = `${perRequest} reports of ${metricsEach} scalars a batch, ${callers} streams beside ${callers} connections`;
-  return rateResult(bar, grpc, http, note);
+  return rateResult(grpcBar, grpc, http, note);
 }

@@ -21,6 +21,7 @@ const loads = [
 ];
 
 export async function live(context: BenchContext): Promise<readonly BenchResult[]> {
+  if (!context.wants(...loads.map(({ id }) => id))) return [];
   await using cluster = benchCluster(context, { slots: trials });
   const info = await cluster.up();
   const client = cluster.client();

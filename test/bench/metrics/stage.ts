@@ -1,9 +1,11 @@
 /** A durable PostgreSQL with the log and a run in it, the service in a process of its own, and plain tables beside them. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { chmod } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { ReportService } from "@trainyard/contracts/api";
 import { runToken } from "@trainyard/runtime";
 import { GrpcClient } from "@trainyard/runtime/grpc";
@@ -46,13 +48,26 @@ export class MetricsStage implements AsyncDisposable {
     this.stage = stage;
     const url = stage.postgres.url({ database: "trainyard" });
     this.pool = new pg.Pool({ connectionString: url, max: 8 });
+    // The server is stopped before the pool when the data are saved.
+    this.pool.on("error", () => {});
   }
 
-  static async start(): Promise<MetricsStage> {
+  /** `copyOf`: over a copy of these data of a stage. */
+  static async start(copyOf?: string): Promise<MetricsStage> {
     const settings = { max_wal_size: "8GB", shared_buffers: "512MB" };
-    const stage = new MetricsStage(await DatabaseStage.start("metrics", { fsync: true, settings }));
+    const copied = copyOf === undefined ? {} : { copyOf };
+    const options = { fsync: true, settings, ...copied };
+    const stage = new MetricsStage(await DatabaseStage.start("metrics", options));
     await stage.restart();
     return stage;
+  }
+
+  /** Stops the service and the server, and copies the data into a folder, from which a stage can start. */
+  async save(folder: string): Promise<void> {
+    await this.#stop();
+    await this.stage.postgres.stop();
+    await promisify(execFile)("cp", ["-a", `${this.stage.postgres.data}/.`, folder]);
+    await chmod(folder, 0o700);
   }
 
   get pid(): number {

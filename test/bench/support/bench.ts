@@ -6,6 +6,8 @@ export type Size = "tiny" | "short" | "full";
 
 export type BenchContext = {
   readonly size: Size;
+  /** Whether any of these results is asked for; a bench need not measure the others. */
+  readonly wants: (...ids: readonly string[]) => boolean;
   /** Says what is going on, to people. */
   readonly say: (line: string) => void;
   readonly watch: MachineWatch;

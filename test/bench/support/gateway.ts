@@ -37,11 +37,24 @@ export async function createGatewayDatabase(
   return url;
 }
 
+export type OpenGateway = {
+  readonly client: Client;
+  readonly address: string;
+};
+
 export async function startGateway(
   stack: AsyncDisposableStack,
   postgres: TestPostgres,
   database: string,
 ): Promise<Client> {
+  return (await openGateway(stack, postgres, database)).client;
+}
+
+export async function openGateway(
+  stack: AsyncDisposableStack,
+  postgres: TestPostgres,
+  database: string,
+): Promise<OpenGateway> {
   const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
@@ -62,7 +75,8 @@ export async function startGateway(
   const bus = createMemoryBus().connect("gateway");
   const gateway = stack.use(await createService(config, { bus }));
   await gateway.start();
-  return new Client({ url: gateway.address(), token });
+  const address = gateway.address();
+  return { client: new Client({ url: address, token }), address };
 }
 
 /** Asks until the read model has what is asked for. */

@@ -82,7 +82,15 @@ export async function removeMatchingObjects(
   checkpoint: string,
   matches: (path: string) => boolean,
 ): Promise<Removed> {
-  const below = checkpointKey(checkpoint, "");
+  return removeObjects(store, checkpointKey(checkpoint, ""), matches);
+}
+
+/** Removes those objects below a prefix whose paths match, and counts them. */
+export async function removeObjects(
+  store: ObjectStore,
+  below: string,
+  matches: (path: string) => boolean,
+): Promise<Removed> {
   const removed = { files: 0, bytes: 0 };
   let keys: string[] = [];
   for await (const { key, bytes } of store.list(below)) {

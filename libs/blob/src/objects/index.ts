@@ -3,6 +3,7 @@ export { compareWithFile } from "./files.ts";
 export { MemoryBucket, type MemoryStoreOptions, openMemoryStore } from "./memory.ts";
 export type {
   Claim,
+  CopyResult,
   FileDigests,
   ListedObject,
   ObjectChecksum,

@@ -16,6 +16,7 @@ import {
 import { checkObjectKey, keyPrefix } from "./keys.ts";
 import type {
   Claim,
+  CopyResult,
   FileDigests,
   ListedObject,
   ObjectChecksum,
@@ -163,12 +164,12 @@ class MemoryStore implements ObjectStore {
       this.#bucket.objects.delete(full);
   }
 
-  async copy(from: string, to: string): Promise<"copied" | "absent"> {
+  async copy(from: string, to: string): Promise<CopyResult> {
     const source = this.#bucket.objects.get(this.#at(from, "copy"));
     const target = this.#at(to, "write");
-    if (source === undefined) return "absent";
+    if (source === undefined) return { kind: "absent" };
     this.#store(target, source.content, wholeChecksum(source.content));
-    return "copied";
+    return { kind: "copied", head: null };
   }
 
   async planUpload(

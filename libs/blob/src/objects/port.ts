@@ -79,6 +79,11 @@ export type PlannedPart = {
   readonly request: PlannedRequest;
 };
 
+/** `head` is what the store's answer says of the copy; null where it says nothing. "unsupported": the caller sends the bytes itself. */
+export type CopyResult =
+  | { readonly kind: "copied"; readonly head: ObjectHead | null }
+  | { readonly kind: "absent" | "unsupported" };
+
 /** The stream must be read to its end or left by `return`. It throws a Fault where the store breaks off. */
 export type ObjectContent = { readonly bytes: number; readonly stream: AsyncIterable<Uint8Array> };
 
@@ -102,17 +107,17 @@ export interface ObjectStore extends AsyncDisposable {
   list(below: string): AsyncIterable<ListedObject>;
   /** Absent keys count as deleted. Each page of keys is one request. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Copies inside the store. "unsupported": the caller sends the bytes itself. */
-  copy(from: string, to: string): Promise<"copied" | "absent" | "unsupported">;
+  /** Copies inside the store. Of an object whose size the caller knows, `bytes`, nobody asks the store for it. */
+  copy(from: string, to: string, bytes?: number): Promise<CopyResult>;
   /**
    * What is left to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
-   * caller knows from a listing that there is no such object, which saves a request. `claim` is asked once, with the number of missing
+   * caller knows from a listing that there is no such object, which saves a request; so does `there`, what the store has just said of it. `claim` is asked once, with the number of missing
    * parts, and tells how many of them are planned now: several plans share what one answer holds. All without it.
    */
   planUpload(
     key: string,
     file: FileDigests,
-    options?: { readonly absent?: boolean; readonly claim?: Claim },
+    options?: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim },
   ): Promise<UploadPlan>;
   /** Makes one object of the parts that were sent. Repeats harm nothing. A Fault `upload_incomplete` if parts are missing. */
   finishUpload(key: string, file: FileDigests): Promise<ObjectHead>;

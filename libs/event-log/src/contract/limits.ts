@@ -84,6 +84,9 @@ export function limitContract(harness: ContractHarness): void {
     await expect(searcher.saveSnapshot("trial-1.1", 1, "s", "{}")).rejects.toMatchObject({
       code: "not_permitted",
     });
+    await expect(searcher.dropSnapshots("trial-1.1")).rejects.toMatchObject({
+      code: "not_permitted",
+    });
     const reader = subject.as("ty_reader");
     expect(await reader.append(requestOf([writeOf("search-1", 1)]))).toMatchObject({
       kind: "refused",

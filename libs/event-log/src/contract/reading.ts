@@ -24,6 +24,19 @@ export function readingContract(harness: ContractHarness): void {
     );
   });
 
+  it("tells a stream's last version, from which its latest events are read backwards", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    expect(await log.lastVersion("trial-1.1")).toBe(0);
+    for (let version = 0; version < 12; version += 3) {
+      await committed(log, [writeOf("trial-1.1", version, 3), writeOf("trial-1.10", version, 3)]);
+      expect(await log.lastVersion("trial-1.1")).toBe(version + 3);
+    }
+    expect(await log.lastVersion("trial-1")).toBe(0);
+    const latest = await log.read("trial-1.1", 12 - 5, 5);
+    expect(latest.map(({ version }) => version)).toEqual([8, 9, 10, 11, 12]);
+  });
+
   it("reads some streams among a window of positions, and says how far it looked", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
@@ -80,6 +93,22 @@ export function readingContract(harness: ContractHarness): void {
       body: '{"a":2}',
     });
     expect(await reader.loadSnapshot("trial-1.1", "trial/2")).toMatchObject({ version: 2 });
+  });
+
+  it("removes all snapshots of a stream, and those of no other", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    for (const stream of ["trial-1.1", "trial-1.10"]) {
+      for (const schema of ["trial/1", "trial/2"]) await log.saveSnapshot(stream, 5, schema, "{}");
+    }
+    await log.dropSnapshots("trial-1.1");
+    await log.dropSnapshots("trial-7.7");
+    expect(await log.loadSnapshot("trial-1.1", "trial/1")).toBeNull();
+    expect(await log.loadSnapshot("trial-1.1", "trial/2")).toBeNull();
+    expect(await log.loadSnapshot("trial-1.10", "trial/2")).toMatchObject({ version: 5 });
+    // A version that was too old before is new again.
+    await log.saveSnapshot("trial-1.1", 1, "trial/1", "{}");
+    expect(await log.loadSnapshot("trial-1.1", "trial/1")).toMatchObject({ version: 1 });
   });
 }
 

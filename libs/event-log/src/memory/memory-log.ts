@@ -120,6 +120,11 @@ class MemoryClient implements EventLog {
     return this.#store.stream(stream).slice(afterVersion, afterVersion + limit);
   }
 
+  async lastVersion(stream: string): Promise<number> {
+    await this.#enter("lastVersion");
+    return this.#store.stream(stream).at(-1)?.version ?? 0;
+  }
+
   async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     await this.#enter("readAll");
     return this.#store.after(afterPosition, limit);
@@ -229,6 +234,14 @@ class MemoryClient implements EventLog {
   ): Promise<{ readonly version: number; readonly body: string } | null> {
     await this.#enter("loadSnapshot");
     return this.#store.snapshots.get(`${stream}\n${schema}`) ?? null;
+  }
+
+  async dropSnapshots(stream: string): Promise<void> {
+    await this.#enter("dropSnapshots");
+    this.#permit(this.#may.category(categoryOfStream(stream)), stream);
+    for (const key of this.#store.snapshots.keys()) {
+      if (key.startsWith(`${stream}\n`)) this.#store.snapshots.delete(key);
+    }
   }
 
   async *verify(

@@ -26,6 +26,7 @@ const callable = [
   "acquire_lease",
   "release_lease",
   "save_snapshot",
+  "drop_snapshots",
   "read_stream",
   "partition_size",
 ];

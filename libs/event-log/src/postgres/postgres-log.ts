@@ -62,6 +62,10 @@ class PostgresLog implements EventLog {
     return this.#reader.read(stream, afterVersion, limit);
   }
 
+  lastVersion(stream: string): Promise<number> {
+    return this.#reader.lastVersion(stream);
+  }
+
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#reader.readAll(afterPosition, limit);
   }
@@ -136,6 +140,11 @@ class PostgresLog implements EventLog {
     const rows = await this.#reader.rows<[number, string]>("load_snapshot", text, values, doing);
     const [version, body] = rows[0] ?? [];
     return version === undefined || body === undefined ? null : { version, body };
+  }
+
+  async dropSnapshots(stream: string): Promise<void> {
+    const text = "select log.drop_snapshots($1)";
+    await this.#reader.rows("drop_snapshots", text, [stream], `removing snapshots of ${stream}`);
   }
 
   verify(

@@ -69,6 +69,10 @@ export class TermLog implements EventLog {
     return this.#noted(await this.#log.read(stream, afterVersion, limit));
   }
 
+  lastVersion(stream: string): Promise<number> {
+    return this.#log.lastVersion(stream);
+  }
+
   async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#noted(await this.#log.readAll(afterPosition, limit));
   }
@@ -114,6 +118,10 @@ export class TermLog implements EventLog {
 
   loadSnapshot(stream: string, schema: string): ReturnType<EventLog["loadSnapshot"]> {
     return this.#log.loadSnapshot(stream, schema);
+  }
+
+  dropSnapshots(stream: string): Promise<void> {
+    return this.#log.dropSnapshots(stream);
   }
 
   verify(...from: Parameters<EventLog["verify"]>): ReturnType<EventLog["verify"]> {

@@ -54,9 +54,10 @@ export class DatabaseStage implements AsyncDisposable {
     this.#bus = this.hub.connect("stage");
   }
 
+  /** With `copyOf`: over a copy of the data of a stage of the same service. */
   static async start(service: string, options: TestPostgresOptions = {}): Promise<DatabaseStage> {
     const postgres = await startTestPostgres(options);
-    await prepare(service, postgres);
+    if (options.copyOf === undefined) await prepare(service, postgres);
     return new DatabaseStage(service, postgres);
   }
 

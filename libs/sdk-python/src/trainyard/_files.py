@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 from typing import Any, Union
@@ -99,6 +100,39 @@ def sync_folder(path: PathLike) -> None:
             os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def copy_file(source: PathLike, target: PathLike) -> None:
+    """Copies a file's contents inside the kernel, which may share the blocks of both where the file system can."""
+    import shutil
+
+    if not _copy_in_kernel(source, target):
+        shutil.copyfile(source, target)
+
+
+def _copy_in_kernel(source: PathLike, target: PathLike) -> bool:
+    """False where the system, the file systems or the kind of file allow no such copy."""
+    copy_range = getattr(os, "copy_file_range", None)
+    if copy_range is None:
+        return False
+    with open(source, "rb") as read, open(target, "wb") as write:
+        size = os.fstat(read.fileno()).st_size
+        copied = 0
+        while copied < size:
+            try:
+                count: int = copy_range(read.fileno(), write.fileno(), size - copied)
+            except OSError as error:
+                if error.errno in _NO_KERNEL_COPY and copied == 0:
+                    return False
+                raise
+            if count == 0:
+                # It became shorter, or is a file of the kernel's, whose size says nothing.
+                return copied > 0
+            copied += count
+    return size > 0
+
+
+_NO_KERNEL_COPY = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
 
 def is_sparse(path: PathLike) -> bool:

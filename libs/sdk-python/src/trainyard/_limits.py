@@ -127,6 +127,11 @@ LAUNCH_PORTS = 2_700
 # Files of at least this size are hashed by a thread beside the one that moves them, at most so many pieces later.
 HASH_LANE_BYTES_MIN = 8 << 20
 HASH_LANE_PIECES = 4
+# Where files of at least HASH_LANE_BYTES_MIN have this much together, the platform reads the largest ones ahead.
+READ_AHEAD_BYTES_MIN = 64 << 20
+READ_AHEAD_FILES_MAX = 100
+# A request that only saves time is not waited for.
+READ_AHEAD_TIMEOUT_S = 5.0
 # Files of a checkpoint that are made durable and hashed at one time.
 SEAL_LANES = 4
 

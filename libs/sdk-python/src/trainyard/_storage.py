@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Callable, NamedTuple
 
 from . import _storage_marker
-from ._files import copy_sparse, is_sparse, sync_folder
+from ._files import copy_file, copy_sparse, is_sparse, sync_folder
 from ._limits import (
     CHECKPOINT_FILES_MAX,
     COPY_BYTES,
@@ -107,8 +107,6 @@ def copy_in(source: Path, target: Path, selector: Selector | None) -> None:
     """Copies the chosen files of ``source`` into the checkpoint's folder, contents only, links
     followed.
     """
-    import shutil
-
     for path in files_of(source):
         if path == METADATA:
             if not is_own_metadata(source / path):
@@ -118,7 +116,7 @@ def copy_in(source: Path, target: Path, selector: Selector | None) -> None:
             if is_sparse(source / path):
                 copy_sparse(source / path, target / path)
             else:
-                shutil.copyfile(source / path, target / path)
+                copy_file(source / path, target / path)
 
 
 def is_own_metadata(path: Path) -> bool:

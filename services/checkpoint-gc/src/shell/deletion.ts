@@ -15,6 +15,8 @@ import {
   removeCheckpointObjects,
   type Removed,
   removeMatchingObjects,
+  removeTensorBoardFolder,
+  removeTensorBoardObjects,
   type StorageDisk,
   StoreBrake,
   storageOfCheckpoint,
@@ -101,7 +103,10 @@ export class Deletion {
     await this.#each(deleting, (checkpoint) => this.#delete(checkpoint));
     const thinning = await this.#index.thinning(clock.nowMs());
     await this.#each(thinning, (checkpoint) => this.#deleteFiles(checkpoint));
-    if (Math.max(due.length, deleting.length, thinning.length) === gcLimits.page) return 0;
+    const boards = await this.#index.tensorboards(clock.nowMs());
+    await this.#each(boards, (experiment) => this.#deleteTensorboard(experiment));
+    const most = Math.max(due.length, deleting.length, thinning.length, boards.length);
+    if (most === gcLimits.page) return 0;
     const next = await this.#index.nextDueMs(clock.nowMs());
     if (next === null) return null;
     return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
@@ -243,6 +248,22 @@ export class Deletion {
     await this.#execute(async (work) => {
       await work.decide(retentions, checkpoint, { kind: "record_files", ...removed });
     });
+  }
+
+  /** Of an experiment without checkpoints nobody told which storage it was: its files stay. */
+  async #deleteTensorboard(experiment: string): Promise<void> {
+    const { executor, disk, stores } = this.#deps;
+    const checkpoint = await this.#index.anyOf(experiment);
+    if (checkpoint !== null) {
+      const { state: facts } = await executor.cache.load(checkpoints, checkpoint);
+      await this.#lookForStorage(facts);
+      const store = await stores.of(facts.storage);
+      if (store === null) await removeTensorBoardFolder(facts.storage, experiment, disk);
+      else await this.#brake.ask(store, () => removeTensorBoardObjects(store, experiment));
+      // A share that went away meanwhile has kept its files.
+      await this.#lookForStorage(facts);
+    }
+    await this.#index.forgetTensorboard(experiment);
   }
 
   async #execute(handler: (work: Work) => Promise<void>): Promise<void> {

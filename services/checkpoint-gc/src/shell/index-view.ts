@@ -1,5 +1,5 @@
 /** The index into the log: which checkpoints an experiment has, what was measured of them, and who may need them. */
-import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import { type AnyEvent, decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { recordedSource } from "@trainyard/experiment-config/recorded";
 import { categoryOf, type Clock, Fault, idOf, parseTrialId } from "@trainyard/kernel";
@@ -27,6 +27,9 @@ export type Index = Pick<
   | "nextDueMs"
   | "putOff"
   | "forgetRetries"
+  | "tensorboards"
+  | "forgetTensorboard"
+  | "anyOf"
 > & { readonly view: Pick<View, "reach"> };
 
 /** Streams of which each event is looked at, whether it changes rows or not. */
@@ -54,8 +57,10 @@ export class CheckpointIndex {
     this.#pool = pool;
     const apply: ViewSpec["apply"] = async (client, events, table) => {
       for (const event of events) {
-        const change = changeOf(decodeEvent(event), idOf(event.stream), table);
-        if (change !== null) await client.query(change.text, change.values);
+        const [decoded, id] = [decodeEvent(event), idOf(event.stream)];
+        for (const change of changesOf(decoded, id, table)) {
+          await client.query(change.text, change.values);
+        }
       }
     };
     const after = (events: readonly StoredEvent[]): void => {
@@ -65,16 +70,24 @@ export class CheckpointIndex {
         if (experiment !== undefined) onCandidate(experiment);
       }
       const adopted = categories.has("storage");
-      if (adopted || categories.has("retention")) onChange(adopted);
+      const isDeleted = events.some(({ type }) => shortNameOf(type) === "ExperimentDeleted");
+      if (adopted || isDeleted || categories.has("retention")) onChange(adopted);
     };
     const concerns = (event: StoredEvent): boolean =>
       heard.has(categoryOf(event.stream)) ||
-      changeOf(decodeEvent(event), idOf(event.stream), (name) => name) !== null;
-    const tables = [{ name: "checkpoints" }, { name: "validations" }, { name: "referrers" }];
+      changesOf(decodeEvent(event), idOf(event.stream), (name) => name).length > 0;
+    const tables = [
+      { name: "checkpoints" },
+      { name: "validations" },
+      { name: "referrers" },
+      // Rows go with the files.
+      { name: "tensorboards", mayBeGone: "true" },
+    ];
     const spec = {
       schema: "checkpoint_gc",
       view: "checkpoints",
-      version: 1,
+      // 2: an experiment that has ended still refers to the checkpoint that its trials begin from; TensorBoard files.
+      version: 2,
       tables,
       concerns,
       apply,
@@ -185,6 +198,30 @@ export class CheckpointIndex {
     );
   }
 
+  /** Deleted experiments whose TensorBoard files have to go, without those that are tried again later. */
+  async tensorboards(nowMs: number): Promise<readonly string[]> {
+    const rows = await this.#query<{ experiment: string }>(
+      `select t.experiment from checkpoint_gc.tensorboards t
+       left join checkpoint_gc.retries r on r.checkpoint = t.experiment
+       where ${triedBy("$1")} order by t.experiment limit $2`,
+      [nowMs, gcLimits.page],
+    );
+    return rows.map(({ experiment }) => experiment);
+  }
+
+  async forgetTensorboard(experiment: string): Promise<void> {
+    await this.#query("delete from checkpoint_gc.tensorboards where experiment = $1", [experiment]);
+  }
+
+  /** A checkpoint of an experiment, deleted or not; null where it never had one. */
+  async anyOf(experiment: string): Promise<string | null> {
+    const rows = await this.#query<{ checkpoint: string }>(
+      "select checkpoint from checkpoint_gc.checkpoints where experiment = $1 limit 1",
+      [experiment],
+    );
+    return rows[0]?.checkpoint ?? null;
+  }
+
   /** When the next grace ends, or something is tried again; null when there is nothing to do. */
   async nextDueMs(nowMs: number): Promise<number | null> {
     const rows = await this.#query<{ at: number | null }>(
@@ -192,7 +229,11 @@ export class CheckpointIndex {
          else greatest(c.grace_end_ms, r.next_ms) end) as at
        from checkpoint_gc.checkpoints c
        left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
-       where c.retention in ('condemned', 'deleting') or c.files = 'thinning'`,
+       where c.retention in ('condemned', 'deleting') or c.files = 'thinning'
+       union all
+       select r.next_ms from checkpoint_gc.tensorboards t
+       join checkpoint_gc.retries r on r.checkpoint = t.experiment
+       order by at nulls last limit 1`,
       [nowMs],
     );
     return rows[0]?.at ?? null;
@@ -239,6 +280,13 @@ function valueIn(scalars: string | null, metric: string): number | null {
 type Change = { readonly text: string; readonly values: unknown[] };
 
 /** Applied again in the same order, the events end in the same rows. */
+function changesOf(event: AnyEvent, id: string, table: TableNames): readonly Change[] {
+  const change = changeOf(event, id, table);
+  if (event.type !== "ExperimentDeleted") return change === null ? [] : [change];
+  const text = `insert into ${table("tensorboards")} (experiment) values ($1) on conflict do nothing`;
+  return [...(change === null ? [] : [change]), { text, values: [id] }];
+}
+
 function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null {
   switch (event.type) {
     case "CheckpointCompleted": {
@@ -284,7 +332,8 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
       return referrer(table, event.data.fromCheckpoint, id);
     case "ExperimentCreated":
       return referrer(table, recordedSource(event.data.config)?.checkpoint ?? "", id);
-    case "ExperimentEnded":
+    // Not of an experiment that has ended: it may continue, and begin trials from the checkpoint again.
+    case "ExperimentDeleted":
     case "TrialEnded":
       return { text: `delete from ${table("referrers")} where trial = $1`, values: [id] };
     default:

@@ -7,12 +7,14 @@ import { outputOf } from "../context.ts";
 import type { Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
 import { doctor } from "./cluster-doctor.ts";
+import { signInLink } from "./ui.ts";
 
 type UpOptions = {
   readonly agents?: number;
   readonly slots?: number;
   readonly processes?: boolean;
   readonly restart: boolean;
+  readonly web: boolean;
   readonly storage?: string;
   readonly storageEndpoint?: string;
 };
@@ -26,6 +28,7 @@ export function addClusterCommands(program: Command): void {
     .option("--slots <n>", "slots of each agent, by default the number of CPU cores", wholeNumber)
     .option("--processes", "every service as a process of its own")
     .option("--no-restart", "do not restart processes that end")
+    .option("--no-web", "do not build and serve the Web UI")
     .option(
       "--storage <address>",
       "s3://bucket/prefix or gs://bucket/prefix: where checkpoints go whose experiment names no storage",
@@ -104,6 +107,17 @@ async function up(
   if (alreadyUp)
     output.note("the cluster was up already; the options of this call changed nothing");
   show(cluster, output);
+  if (options.web && !output.json) await showLink(output);
+}
+
+async function showLink(output: Output): Promise<void> {
+  const { clusterAccess } = await embedded();
+  const access = clusterAccess();
+  if (access === null) return;
+  const client = new Client({ url: access.api, token: access.token });
+  const { link, until } = await signInLink(client, access.api);
+  output.line(`\nWeb UI: ${link}`);
+  output.note(`the link works once, until ${until}; "yard ui" prints another`);
 }
 
 /** An experiment that names no storage is checked, as each submit is; a cluster whose storage cannot be used is stopped again. */

@@ -4,31 +4,41 @@ import { CommandResponseSchema, TrialCommandResponseSchema } from "@trainyard/co
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { wholeNumberOf } from "../option-values.ts";
-import { stateOf } from "./experiment-verbs.ts";
+import { UsageError } from "../usage-error.ts";
+import { actOnEach, stateOf } from "./experiment-verbs.ts";
 
 type ContinueOptions = {
   readonly maxTrials?: string;
   readonly maxLength?: string;
   readonly unit?: string;
+  readonly dryRun?: boolean;
 };
 
 export function addContinueCommand(group: Command): void {
   group
     .command("continue")
-    .argument("<experiment>")
-    .option("--max-trials <number>", "more trials than it had")
+    .argument("<experiments...>", "one or more numbers")
+    .option("--max-trials <number>", "more trials than it had; of one experiment, as the next two")
     .option("--max-length <number>", "a longer training, of a single search")
     .option("--unit <unit>", "of the length: batches, records or epochs")
-    .description("take up one that has ended: its failed and canceled trials, more of them, longer")
-    .action(withPlatform<ContinueOptions>(continueExperiment));
+    .option("--dry-run", "say what would happen to each, and change nothing")
+    .description("take up what has ended: its failed and canceled trials, more of them, longer")
+    .action(async (...given: unknown[]) => {
+      // Commander gives the numbers as one list.
+      const ids = given[0] as readonly string[];
+      await withPlatform<ContinueOptions>((context, _args, options) =>
+        ids.length === 1 && options.dryRun !== true
+          ? continueExperiment(context, ids[0] ?? "", options)
+          : continueSeveral(context, ids, options),
+      )(...given);
+    });
 }
 
 async function continueExperiment(
   { client, output }: Context,
-  args: readonly string[],
+  experiment: string,
   { maxTrials, maxLength, unit: lengthUnit = "" }: ContinueOptions,
 ): Promise<void> {
-  const experiment = argument(args, 0);
   const answer = await client.call(
     "continueExperiment",
     {
@@ -45,6 +55,19 @@ async function continueExperiment(
   );
   if (output.json) output.message(CommandResponseSchema, answer);
   else output.line(`experiment ${experiment} is ${stateOf(answer.experiment)}`);
+}
+
+async function continueSeveral(
+  context: Context,
+  experiments: readonly string[],
+  { maxTrials, maxLength, unit, dryRun = false }: ContinueOptions,
+): Promise<void> {
+  if ([maxTrials, maxLength, unit].some((given) => given !== undefined)) {
+    throw new UsageError(
+      "--max-trials, --max-length and --unit are for one experiment, without --dry-run",
+    );
+  }
+  await actOnEach(context, { experiments: [...experiments], verb: "continue", reason: "", dryRun });
 }
 
 export function addTrialVerbs(group: Command): void {

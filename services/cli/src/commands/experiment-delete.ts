@@ -5,20 +5,29 @@ import {
   ListDeletedExperimentsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
-import { argument, type Context, withPlatform } from "../context.ts";
+import { type Context, withPlatform } from "../context.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { actOnEach } from "./experiment-verbs.ts";
 
 type DeleteOptions = { readonly dryRun?: boolean; readonly reason?: string };
 
 export function addDeleteCommands(group: Command): void {
   group
     .command("delete")
-    .argument("<experiment>")
+    .argument("<experiments...>", "one or more numbers")
     .option("--dry-run", "say what would be deleted and what stays, and change nothing")
     .option("--reason <text>", "kept with the deletion")
-    .description("hide one that has ended, and delete it after a grace; undelete brings it back")
-    .action(withPlatform<DeleteOptions>(deleteExperiment));
+    .description("hide what has ended, and delete it after a grace; undelete brings it back")
+    .action(async (...given: unknown[]) => {
+      // Commander gives the numbers as one list.
+      const ids = given[0] as readonly string[];
+      await withPlatform<DeleteOptions>((context, _args, options) =>
+        ids.length === 1
+          ? deleteExperiment(context, ids[0] ?? "", options)
+          : deleteSeveral(context, ids, options),
+      )(...given);
+    });
   group
     .command("deleted")
     .description("those that can be brought back")
@@ -27,10 +36,9 @@ export function addDeleteCommands(group: Command): void {
 
 async function deleteExperiment(
   { client, output }: Context,
-  args: readonly string[],
+  experiment: string,
   { dryRun = false, reason = "" }: DeleteOptions,
 ): Promise<void> {
-  const experiment = argument(args, 0);
   const request = { experiment, reason, dryRun };
   const answer = await client.call("deleteExperiment", request, { idempotencyKey: randomUUID() });
   if (output.json) {
@@ -45,6 +53,29 @@ async function deleteExperiment(
       `experiment ${experiment}: deleted, with ${going}; it can be brought back until ${time(graceEndMs)}`,
     );
   for (const { checkpoint, why } of kept) output.line(`checkpoint ${checkpoint} stays: ${why}`);
+}
+
+/** The checkpoints of each that something needs are named before anything is deleted. */
+async function deleteSeveral(
+  context: Context,
+  experiments: readonly string[],
+  { dryRun = false, reason = "" }: DeleteOptions,
+): Promise<void> {
+  const { client, output } = context;
+  const request = { experiments: [...experiments], verb: "delete", reason, dryRun: true };
+  const options = { idempotencyKey: randomUUID() };
+  const { items } = await client.call("actOnExperiments", request, options);
+  if (!output.json) {
+    for (const { experiment } of items.filter(({ outcome }) => outcome === "changed")) {
+      const asked = { experiment, reason, dryRun: true };
+      const key = { idempotencyKey: randomUUID() };
+      const { kept } = await client.call("deleteExperiment", asked, key);
+      for (const { checkpoint, why } of kept) {
+        output.line(`checkpoint ${checkpoint} of experiment ${experiment} stays: ${why}`);
+      }
+    }
+  }
+  await actOnEach(context, { ...request, dryRun });
 }
 
 async function listDeleted({ client, output }: Context): Promise<void> {

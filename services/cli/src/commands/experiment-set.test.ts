@@ -81,6 +81,40 @@ test("an experiment is deleted with what stays, listed and brought back", async 
   ]);
 });
 
+test("several experiments are deleted, what stays of each is said first, and a refusal fails the command", async () => {
+  const deleted = await gateway.yard("e", "delete", "7", "8", "9", "--reason", "old");
+  expect(deleted.lines).toEqual([
+    "checkpoint c1 of experiment 7 stays: a model pinned it",
+    "experiment 7: delete, done",
+    "experiment 8: nothing to change",
+    "experiment 9: refused, there is none",
+  ]);
+  expect(deleted.code).toBe(1);
+  const act = "POST /api/v1/experiments:act";
+  const request = { experiments: ["7", "8", "9"], verb: "delete", reason: "old" };
+  const asked = gateway.requests.map(({ call, body }) => [call, body]);
+  expect(asked).toEqual([
+    [act, { ...request, dryRun: true }],
+    ["POST /api/v1/experiments/7/delete", { reason: "old", dryRun: true }],
+    [act, request],
+  ]);
+  const preview = await gateway.yard("e", "delete", "7", "8", "9", "--dry-run");
+  expect(preview.lines[1]).toBe("experiment 7: delete");
+  const changing = gateway.requests.slice(3).filter(({ body }) => !isDryRun(body));
+  expect(changing).toEqual([]);
+});
+
+const isDryRun = (body: unknown): boolean => (body as { dryRun?: boolean }).dryRun === true;
+
+test("several experiments continue, or it is said what would happen to each", async () => {
+  const preview = await gateway.yard("e", "continue", "7", "8", "9", "--dry-run");
+  expect(preview.lines[0]).toBe("experiment 7: continue");
+  const refused = await gateway.yard("e", "continue", "7", "8", "--max-trials", "3");
+  expect(refused.code).toBe(2);
+  const request = { experiments: ["7", "8", "9"], verb: "continue", dryRun: true };
+  expect(gateway.requests.map(({ body }) => body)).toEqual([request]);
+});
+
 test("one trial is killed, and taken up again", async () => {
   expect(await gateway.yard("trial", "kill", "7.2", "--reason", "it diverges")).toMatchObject({
     code: 0,

@@ -10,6 +10,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { addFileCommand } from "./experiment-files.ts";
 import { writeFolder } from "../new-folder.ts";
 import { unpackInto } from "../unpack-into.ts";
 import { printable, printableLines } from "../output.ts";
@@ -22,6 +23,7 @@ export function addSourceCommands(group: Command): void {
     .argument("[folder]", "by default experiment-<number>")
     .description("its configuration, code, seed and origin; experiment create takes the folder")
     .action(withPlatform(download));
+  addFileCommand(group);
   group
     .command("diff")
     .argument("<experiment>")

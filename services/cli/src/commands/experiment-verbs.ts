@@ -56,14 +56,26 @@ async function actOnOne(
   else output.line(`experiment ${experiment} is ${stateOf(answer.experiment)}`);
 }
 
-async function actOnSeveral(
-  { client, output }: Context,
+function actOnSeveral(
+  context: Context,
   [verb]: Verb,
   experiments: readonly string[],
   dryRun: boolean,
 ): Promise<void> {
   const reason = verb === "cancel" || verb === "kill" ? `${verb}ed by a user` : "";
-  const request = { experiments: [...experiments], verb, reason, dryRun };
+  return actOnEach(context, { experiments: [...experiments], verb, reason, dryRun });
+}
+
+export type Act = {
+  readonly experiments: string[];
+  readonly verb: string;
+  readonly reason: string;
+  readonly dryRun: boolean;
+};
+
+/** One verb on each; says what happened to each, and fails if one was refused. */
+export async function actOnEach({ client, output }: Context, request: Act): Promise<void> {
+  const { verb, dryRun } = request;
   const answer = await client.call("actOnExperiments", request, { idempotencyKey: randomUUID() });
   if (output.json) output.message(ActOnExperimentsResponseSchema, answer);
   else for (const item of answer.items) output.line(lineOf(item, verb, dryRun));

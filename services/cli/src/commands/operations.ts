@@ -3,7 +3,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   CreateTokenResponseSchema,
-  type Event,
   EventSchema,
   GetVersionResponseSchema,
   ListParkedResponseSchema,
@@ -21,15 +20,17 @@ import { secondsOf } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure, UsageError } from "../usage-error.ts";
+import { addEventsList, eventLine } from "./events-list.ts";
 
 export function addOperationCommands(program: Command): void {
-  program
+  const log = program
     .command("events")
     .option("--from <position>", "begin after this log position", "0")
     .option("--follow", "print new events as they come")
     .option("--experiment <id>", "only this experiment's")
     .description("the log, event by event")
     .action(withPlatform<EventsOptions>(events));
+  addEventsList(log);
   addLogCommands(program);
   const parked = program.command("parked").description("events that could not be processed");
   parked.command("list").alias("ls").description("all of them").action(withPlatform(listParked));
@@ -89,11 +90,6 @@ async function events(
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-}
-
-function eventLine(event: Plain<Event>): string {
-  const name = event.type.split(".")[3] ?? event.type;
-  return `${event.sequence.padStart(8)}  ${time(event.timeMs)}  ${event.subject.padEnd(24)}  ${name}`;
 }
 
 type VerifyOptions = { readonly skipViews?: boolean; readonly anchor?: string };

@@ -3,6 +3,7 @@ import { addBest } from "./search/best.ts";
 import { addEvents } from "./search/events.ts";
 import { addExplain } from "./search/explain.ts";
 import { addImportance } from "./search/importance.ts";
+import { addPicture } from "./search/picture.ts";
 import { addPost } from "./search/post.ts";
 import { addPreview } from "./search/preview.ts";
 import { addPareto } from "./search/pareto.ts";
@@ -21,5 +22,6 @@ export function addSearchCommands(program: Command): void {
   addBest(group);
   addPareto(group);
   addEvents(group);
+  addPicture(group);
   addPost(group);
 }

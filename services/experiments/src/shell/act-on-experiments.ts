@@ -16,8 +16,12 @@ import {
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { decideExperiment } from "../core/experiment/decide.ts";
+import { continueCommand, unlessSourceIsGone } from "./continuing.ts";
 import type { Grace } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
+
+/** What one verb asks of an experiment. */
+type Wanted = (work: Work, id: string) => Promise<ExperimentCommand>;
 
 const verbs: Readonly<Record<string, (reason: string, grace: Grace) => ExperimentCommand>> = {
   activate: () => ({ kind: "activate" }),
@@ -35,7 +39,7 @@ const verbs: Readonly<Record<string, (reason: string, grace: Grace) => Experimen
 
 type DecideEach = {
   readonly experiments: readonly string[];
-  readonly wanted: ExperimentCommand;
+  readonly wanted: Wanted;
   readonly dryRun: boolean;
 };
 
@@ -45,13 +49,20 @@ export async function actOnExperiments(
   { identity }: CommandContext,
   grace: Grace,
 ): Promise<Plain<ExperimentsActedOn> | Rejection> {
-  const wanted = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason, grace) : undefined;
-  if (wanted === undefined) {
-    const known = Object.keys(verbs).join(", ");
+  const wanted = wantedBy(verb, reason, grace, identity.commitId);
+  if (wanted === null) {
+    const known = [...Object.keys(verbs), "continue"].join(", ");
     const shown = JSON.stringify(verb.slice(0, 80));
     return reject("invalid_request", `the verb must be one of ${known}, not ${shown}`);
   }
   return decideEach(executor, { experiments: ids, wanted, dryRun }, identity);
+}
+
+/** Null for what is no verb. */
+function wantedBy(verb: string, reason: string, grace: Grace, request: string): Wanted | null {
+  if (verb === "continue") return (work, id) => continueCommand(work, id, {}, request);
+  const command = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason, grace) : undefined;
+  return command === undefined ? null : async () => command;
 }
 
 /** A command on each experiment. `refuses` looks at what all of them rest on, and refuses all of them. */
@@ -88,7 +99,7 @@ export async function decideEach(
 async function decide(
   work: Work,
   id: string,
-  wanted: ExperimentCommand,
+  wanted: Wanted,
   dryRun: boolean,
 ): Promise<readonly unknown[] | Rejection> {
   if (!isExperimentId(id)) {
@@ -97,8 +108,13 @@ async function decide(
       `${JSON.stringify(id.slice(0, 80))} is not an experiment`,
     );
   }
-  if (!dryRun) return work.decide(experiments, id, wanted);
-  return decideExperiment(await work.load(foldOf(experiments), id), wanted);
+  const command = await wanted(work, id);
+  const state = await work.load(foldOf(experiments), id);
+  // Looked at before, so that a refusal of one leaves nothing of it among what is written.
+  const preview = decideExperiment(state, command);
+  const decided =
+    command.kind === "continue" ? await unlessSourceIsGone(work, id, preview) : preview;
+  return dryRun || isRejection(decided) ? decided : work.decide(experiments, id, command);
 }
 
 function itemOf(

@@ -58,7 +58,8 @@ async function isAwaiting(
   return false;
 }
 
-async function isUsable(work: Work, checkpoint: string): Promise<boolean> {
+/** Whether a run may start from it, proven by guards. */
+export async function isUsable(work: Work, checkpoint: string): Promise<boolean> {
   const { complete } = await work.guard(checkpoints, checkpoint);
   const { kept } = await work.guard(retentions, checkpoint);
   return complete && kept;

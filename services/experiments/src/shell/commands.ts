@@ -20,8 +20,10 @@ import {
   type CommandContext,
   type CommandSpec,
   command,
+  type ContentFile,
   type Executor,
   foldOf,
+  refusalOfContents,
   refusalOfPlace,
   type Work,
 } from "@trainyard/runtime";
@@ -105,11 +107,23 @@ async function create(
     if (unknown !== null) return unknown;
     const closed = request.place === undefined ? null : await refusalOfPlace(work, request.place);
     if (closed !== null) return closed;
+    const deleted = await refusalOfContents(work, filesOf(request));
+    if (deleted !== null) return deleted;
     const wanted = { kind: "create", created, paused: request.paused } as const;
     const decided = await work.decide(experiments, await ids.next(), wanted);
     return isRejection(decided) ? decided : undefined;
   });
   return accepted(result);
+}
+
+/** What the experiment names, which the gateway has stored. */
+function filesOf(request: Plain<CreateExperiment>): readonly ContentFile[] {
+  const { contextDigest, contextDeletions = 0 } = request;
+  const { submissionDigest = "", submissionDeletions = 0 } = request;
+  return [
+    { folder: "contexts", digest: contextDigest, deletions: contextDeletions },
+    { folder: "submissions", digest: submissionDigest, deletions: submissionDeletions },
+  ];
 }
 
 async function unknownParent(work: Work, parent: string | undefined): Promise<Rejection | null> {

@@ -7,7 +7,9 @@ import {
 } from "@trainyard/contracts/events";
 import {
   AcceptedSchema,
+  ActOnExperimentsSchema,
   ContinueExperimentSchema,
+  ExperimentsActedOnSchema,
   KillTrialSchema,
   RestartTrialSchema,
 } from "@trainyard/contracts/commands";
@@ -21,6 +23,7 @@ import {
   activated,
   allocationStarted,
   checkpointA,
+  checkpointB,
   checkpointCompleted,
   crashed,
   exampleConfig,
@@ -244,5 +247,87 @@ describe("one trial", () => {
     await restart("12.1");
     await happens(search, searchContinued(1, [1]));
     expect(await endOf("trial-12.1", 2)).toBe("TrialContinued RunRequested");
+  });
+});
+
+describe("an experiment whose trials begin from another experiment's checkpoint", () => {
+  const source = { source_trial_id: "7.3", source_checkpoint_uuid: checkpointB };
+  const condemned = {
+    type: "CheckpointCondemned",
+    data: {
+      competitors: [],
+      referencesChecked: [],
+      graceEndMs: 0,
+      experiment: "7",
+      by: "",
+      reason: "",
+    },
+  } as const;
+  const act = async (dryRun: boolean) => {
+    const table = commandTable(stage.executor, memoryIds(), {
+      clock: systemClock,
+      deletionGraceMs: 60_000,
+    });
+    const handler = commandHandlers("experiments", table, pino({ enabled: false }))[
+      "ActOnExperiments"
+    ];
+    const request = { experiments: ["12", "13"], verb: "continue", reason: "", dryRun };
+    const headers = { commitId: newEventId(), authid: "u1", traceparent: "", correlationid: "" };
+    const body = encodeRequest(ActOnExperimentsSchema, request);
+    const reply = await handler?.({ headers, body });
+    await stage.settle();
+    if (reply?.kind !== "ok") throw new Error(reply?.kind);
+    const { items } = decodeReply(ExperimentsActedOnSchema, reply.body);
+    return items.map(({ experiment, changed, code }) => [experiment, changed, code]);
+  };
+
+  beforeEach(async () => {
+    await happens(`checkpoint-${checkpointB}`, checkpointCompleted(1, 100));
+    const begins = { ...random, searcher: { ...random.searcher, ...source } };
+    await happens(experiment, experimentCreated(begins), activated);
+    await happens(search, trialProposed(1), trialProposed(2));
+    await happens("allocation-12.1#1", allocationStarted);
+    await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 200));
+    await happens("allocation-12.1#1", crashed);
+    await happens("allocation-12.2#1", allocationStarted, crashed);
+    await happens(search, outcomeRecorded(1, TrialOutcome.FAILED));
+    await happens(search, outcomeRecorded(2, TrialOutcome.FAILED));
+    await happens(search, completed(SearchCompletion.EXHAUSTED));
+    expect((await stage.names(experiment)).at(-1)).toBe("ExperimentEnded");
+  });
+
+  test("does not continue once that is deleted, and nothing is recorded", async () => {
+    await happens(`retention-${checkpointB}`, condemned);
+    expect(await continueIt()).toBe("checkpoint_deleted");
+    expect(await continueIt({ maxTrials: 4 })).toBe("checkpoint_deleted");
+    expect(await restart("12.2")).toBe("checkpoint_deleted");
+    expect((await stage.names(experiment)).at(-1)).toBe("ExperimentEnded");
+  });
+
+  test("takes up a trial that has a checkpoint of its own", async () => {
+    await happens(`retention-${checkpointB}`, condemned);
+    expect(await restart("12.1")).toBe(experiment);
+    expect((await stage.names(experiment)).at(-1)).toBe("ExperimentContinued");
+  });
+
+  test("continues while it is there", async () => {
+    expect(await continueIt()).toBe(experiment);
+  });
+
+  test("continues in a bulk act, which says of each what happens", async () => {
+    const outcomes = [
+      ["12", true, ""],
+      ["13", false, "experiment_not_found"],
+    ];
+    expect(await act(true)).toEqual(outcomes);
+    expect((await stage.names(experiment)).at(-1)).toBe("ExperimentEnded");
+    expect(await act(false)).toEqual(outcomes);
+    expect((await stage.names(experiment)).at(-1)).toBe("ExperimentContinued");
+    await happens(experiment, {
+      type: "ExperimentEnded",
+      data: { outcome: ExperimentOutcome.CANCELED, reason: "" },
+    });
+    await happens(`retention-${checkpointB}`, condemned);
+    expect((await act(true))[0]).toEqual(["12", false, "checkpoint_deleted"]);
   });
 });

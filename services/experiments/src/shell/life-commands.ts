@@ -8,7 +8,6 @@ import {
   RestartTrialSchema,
   UndeleteExperimentSchema,
 } from "@trainyard/contracts/commands";
-import { SearchCompletion } from "@trainyard/contracts/events";
 import {
   type Clock,
   isExperimentId,
@@ -28,8 +27,8 @@ import {
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { refusedAsDeleted } from "../core/experiment/delete.ts";
-import type { SearchState } from "../core/foreign/search.ts";
-import { experiments, searches, trials } from "../streams.ts";
+import { experiments, trials } from "../streams.ts";
+import { continueCommand, unlessSourceIsGone } from "./continuing.ts";
 
 /** How long a deletion may be taken back, and the clock that says since when. */
 export type Grace = { readonly clock: Pick<Clock, "nowMs">; readonly deletionGraceMs: number };
@@ -95,20 +94,9 @@ async function continueOne(
   if (!isExperimentId(id)) {
     return reject("experiment_not_found", `${shown(id)} is not the number of an experiment`);
   }
-  const search = await work.load(searches, id);
-  const decided = await work.decide(experiments, id, {
-    kind: "continue",
-    request,
-    change: { maxTrials, maxLength, lengthUnit },
-    isUnfinished: isUnfinished(search),
-  });
-  return named(`experiment ${id}`, decided);
-}
-
-/** Whether trials failed or were canceled, or the search was stopped before it had proposed all of them. */
-function isUnfinished({ completed, lost, proposed, over }: SearchState): boolean {
-  const isCut = completed === null || completed === SearchCompletion.CANCELED;
-  return isCut || lost > 0 || proposed > over;
+  const wanted = await continueCommand(work, id, { maxTrials, maxLength, lengthUnit }, request);
+  const decided = await work.decide(experiments, id, wanted);
+  return named(`experiment ${id}`, await unlessSourceIsGone(work, id, decided));
 }
 
 async function restart(work: Work, id: string, request: string): Promise<Rejection | undefined> {
@@ -119,7 +107,9 @@ async function restart(work: Work, id: string, request: string): Promise<Rejecti
   if (trial.status === "none") return reject("trial_not_found", `there is no trial ${id}`);
   const outcome = trial.status === "ended" ? (trial.end?.outcome ?? null) : null;
   const wanted = { kind: "restart_trial", request, number: parts.number, outcome } as const;
-  return named(`trial ${id}`, await work.decide(experiments, parts.experiment, wanted));
+  const decided = await work.decide(experiments, parts.experiment, wanted);
+  const kept = await unlessSourceIsGone(work, parts.experiment, decided, parts.number);
+  return named(`trial ${id}`, kept);
 }
 
 async function kill(

@@ -12,7 +12,8 @@ export async function moveExperiments(
 ): Promise<Plain<ExperimentsActedOn> | Rejection> {
   if (place === undefined) return reject("invalid_request", "place is missing");
   const { workspace, project } = place;
-  const wanted = { kind: "move", workspace, project } as const;
+  const command = { kind: "move", workspace, project } as const;
+  const wanted = async () => command;
   const asked = { experiments, wanted, dryRun };
   return decideEach(executor, asked, identity, (work) => refusalOfPlace(work, place));
 }

@@ -20,6 +20,8 @@ import {
   PlanFilesSchema,
   PlanTensorBoardSchema,
   PlanUploadSchema,
+  ReadAheadBegunSchema,
+  ReadAheadSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
@@ -48,6 +50,7 @@ export function checkpointHandlers(
         declare(backend, checkpointStorage, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
       failCheckpoint: (request, context) => fail(backend, request, context),
+      readCheckpointAhead: (request, context) => readAhead(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
       planUpload: (request, context) => planUpload(backend, request, context),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
@@ -148,10 +151,10 @@ async function planUpload(
 
 async function planTensorBoard(
   backend: Backend,
-  { run: ownId, files }: RequestOf<"planTensorBoard">,
+  { run: ownId, files, beginnings }: RequestOf<"planTensorBoard">,
   context: RequestContext,
 ) {
-  const message = { ...ownRun(ownId, context), files };
+  const message = { ...ownRun(ownId, context), files, beginnings };
   return backend.command("registry", PlanTensorBoardSchema, message, FileUploadsSchema, context);
 }
 
@@ -190,6 +193,15 @@ async function fail(
     context,
   );
   return { position: String(position) };
+}
+
+function readAhead(
+  backend: Backend,
+  { run: ownId, checkpoint, paths }: RequestOf<"readCheckpointAhead">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, paths };
+  return backend.command("registry", ReadAheadSchema, message, ReadAheadBegunSchema, context);
 }
 
 /** The run that stores a checkpoint; none for a person, who uploads a folder. */

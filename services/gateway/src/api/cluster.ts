@@ -10,6 +10,7 @@ import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 import { verifyLog } from "../shell/verify.ts";
 import { shownEvent } from "./events.ts";
+import { listEvents } from "./list-events.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { listViews, rebuildView } from "./views.ts";
 
@@ -20,6 +21,7 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
   return {
     unary: {
       getVersion: async () => ({ version, api: "v1" }),
+      listEvents: (request) => listEvents(backend, request),
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {
         const { consumer, key } = request;

@@ -7,6 +7,7 @@ import { Problem } from "../http/problem.ts";
 import type { UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { readContent } from "../shell/contents.ts";
 import { pageSize } from "./paging.ts";
 
 export function codeHandlers(backend: Backend) {
@@ -74,7 +75,7 @@ async function codeOf(backend: Backend, experiment: string): Promise<Code> {
 }
 
 async function packedCode(backend: Backend, { experiment, digest }: Code): Promise<Readable> {
-  const found = await backend.parts.blobs.get(`contexts/${digest}.tar.gz`);
+  const found = await readContent(backend.parts, { folder: "contexts", digest });
   if (found === null) {
     const detail = `the code of experiment ${experiment} is not stored any more`;
     throw new Problem(404, "context_not_found", detail);

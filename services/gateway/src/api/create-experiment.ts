@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { storeAddress } from "@trainyard/blob";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
+  type Accepted,
   AcceptedSchema,
   CheckPlaceSchema,
   CreateExperimentSchema,
@@ -15,11 +16,13 @@ import type { ExperimentParent } from "@trainyard/contracts/events";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import { type RequestedResources, requestedResources } from "@trainyard/experiment-config/recorded";
 import { idOf, isRejection } from "@trainyard/kernel";
+import type { ContentFile } from "@trainyard/runtime";
 import { acceptExperiment } from "@trainyard/search";
 import type { GatewayConfig } from "../config.ts";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
+import { namingContents, storeContent } from "../shell/contents.ts";
 import { findPlace } from "../shell/spaces.ts";
 import { storeSubmission } from "../shell/submissions.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
@@ -38,8 +41,8 @@ type AcceptedConfig = {
 
 type Submission = AcceptedConfig & {
   readonly submitted: Submitted;
-  /** Null for none. */
-  readonly code: CheckedContext | null;
+  /** Null for none. The bytes are absent where an experiment has them stored. */
+  readonly code: (CheckedContext & { readonly packed?: Uint8Array }) | null;
   readonly paused: boolean;
   /** The experiment that it is a fork of. */
   readonly parent?: Plain<ExperimentParent>;
@@ -53,9 +56,9 @@ export async function createExperiment(
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
   const accepted = await acceptConfig(backend, checkpointStorage, request, context);
-  const code = request.context.length === 0 ? null : await checkContext(request.context);
+  const packed = request.context;
+  const code = packed.length === 0 ? null : { ...(await checkContext(packed)), packed };
   if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
-  if (code !== null) await storeContext(backend, code, request.context);
   const { config: text, overrides, client, repository, paused } = request;
   const submitted = { text, overrides, client, repository };
   return submit(backend, { ...accepted, submitted, code, paused }, context);
@@ -93,14 +96,28 @@ async function placeOf(
   }
 }
 
-/** Asks for the experiment, whose code is stored. */
+/** Stores what the experiment names, and asks for it. */
 export async function submit(
   backend: Backend,
-  { config, place, warnings, submitted, code, paused, parent }: Submission,
+  submission: Submission,
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
-  const submissionDigest = await storeSubmission(backend, recordOf(submitted, config));
-  const accepted = await backend.command(
+  const { warnings } = submission;
+  const accepted = await namingContents(() => ask(backend, submission, context));
+  await backend.reach(accepted.position);
+  const experiment = await backend.get("experiment", idOf(accepted.stream));
+  const shown = shownExperiment(experiment, await backend.configOf(experiment.id));
+  return { experiment: shown, warnings, position: String(accepted.position) };
+}
+
+async function ask(
+  backend: Backend,
+  { config, place, submitted, code, paused, parent }: Submission,
+  context: RequestContext,
+): Promise<Plain<Accepted>> {
+  const contextFile = code === null ? null : await storeCode(backend, code);
+  const submission = await storeSubmission(backend, recordOf(submitted, config));
+  return backend.command(
     "experiments",
     CreateExperimentSchema,
     {
@@ -111,17 +128,15 @@ export async function submit(
       seed: config.reproducibility.experiment_seed ?? 0,
       owner: context.caller.authid,
       paused,
-      submissionDigest,
+      submissionDigest: submission.digest,
+      contextDeletions: contextFile?.deletions ?? 0,
+      submissionDeletions: submission.deletions,
       place,
       ...(parent === undefined ? {} : { parent }),
     },
     AcceptedSchema,
     context,
   );
-  await backend.reach(accepted.position);
-  const experiment = await backend.get("experiment", idOf(accepted.stream));
-  const shown = shownExperiment(experiment, await backend.configOf(experiment.id));
-  return { experiment: shown, warnings, position: String(accepted.position) };
 }
 
 function readConfig(
@@ -209,14 +224,13 @@ async function hasSlotsFor(
   return false;
 }
 
-async function storeContext(
-  backend: Backend,
-  { digest }: CheckedContext,
-  packed: Uint8Array,
-): Promise<void> {
-  await backend.parts.blobs.put(
-    `contexts/${digest}.tar.gz`,
-    Readable.from(inPieces(packed)),
-    digest,
-  );
+async function storeCode(
+  { parts }: Backend,
+  { digest, packed }: NonNullable<Submission["code"]>,
+): Promise<ContentFile> {
+  const bytes = packed === undefined ? undefined : () => Readable.from(inPieces(packed));
+  const file = await storeContent(parts, { folder: "contexts", digest }, bytes);
+  if (file !== null) return file;
+  const detail = "the code of the experiment is not stored any more: create one with your code";
+  throw new Problem(409, "context_not_found", detail);
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Plain } from "@trainyard/contracts";
+import { type Plain, shortNameOf } from "@trainyard/contracts";
 import type { Event } from "@trainyard/contracts/api";
 import type { StoredEvent } from "@trainyard/event-log";
+import { maskedDocument } from "@trainyard/experiment-config";
 
-/** A stored event as the API shows it. */
+/** A stored event as the API shows it: with the secrets of a configuration masked, which the log has. */
 export function shownEvent(event: StoredEvent): Plain<Event> {
   const { source, correlationid, causationid, authid, workspace, traceparent } = event.meta;
   return {
@@ -18,7 +19,13 @@ export function shownEvent(event: StoredEvent): Plain<Event> {
     authid,
     workspace,
     traceparent,
-    data: JSON.parse(event.body) as JsonObject,
+    data: withoutSecrets(shortNameOf(event.type), JSON.parse(event.body) as JsonObject),
     version: event.version,
   };
+}
+
+function withoutSecrets(name: string, data: JsonObject): JsonObject {
+  const { config } = data;
+  if (name !== "ExperimentCreated" || config === undefined) return data;
+  return { ...data, config: maskedDocument(config as JsonObject) };
 }

@@ -1,4 +1,6 @@
 /** Forks of experiments. The experiments service is played by the test. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import { type CreateExperiment, CreateExperimentSchema } from "@trainyard/contracts/commands";
@@ -51,6 +53,8 @@ beforeAll(async () => {
     }),
   });
   const code = { contextDigest: "c0de", contextBytes: 9 };
+  await mkdir(join(gateway.blobDir, "contexts"));
+  await writeFile(join(gateway.blobDir, "contexts/c0de.tar.gz"), "code");
   await gateway.append("experiment-1", created({ ...code, config: recorded(), seed: 77 }));
   await gateway.append(`checkpoint-${own}`, ...checkpoint("1.1"));
   await gateway.append(`checkpoint-${foreign}`, ...checkpoint("2.1"));
@@ -144,4 +148,13 @@ test("a repeat with the same Idempotency-Key is one fork", async () => {
   const first = await gateway.call("POST", path, { body: {}, headers });
   expect((await gateway.call("POST", path, { body: {}, headers })).body).toEqual(first.body);
   expect(asked).toHaveLength(1);
+});
+
+test("a fork of an experiment whose code is not stored is refused", async () => {
+  const lost = created({ contextDigest: "1057", contextBytes: 9, config: recorded() });
+  const position = await gateway.append("experiment-50", lost);
+  await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
+  const answer = await gateway.call("POST", "/api/v1/experiments/50/fork", { body: {} });
+  expect(answer).toMatchObject({ status: 409, body: { code: "context_not_found" } });
+  expect(asked).toEqual([]);
 });

@@ -144,14 +144,8 @@ function inWords<Result>(read: () => Result): Result {
   }
 }
 
-/** Reads when fewer queries of lists run; a Problem of 503 where many wait already. */
-async function inTurn<Result>(backend: Backend, read: () => Promise<Result>): Promise<Result> {
-  const { listQueries } = backend.parts;
-  if (listQueries.waiting >= gatewayLimits.listsWaitingMax) {
-    throw new Problem(503, "busy", "many lists are being read; try again");
-  }
-  return listQueries.run(() => readable(read));
-}
+const inTurn = <Result>(backend: Backend, read: () => Promise<Result>): Promise<Result> =>
+  backend.parts.listQueries.ask(() => readable(read));
 
 /** Reads a list's rows: what the filter cannot have, or costs too much, is a Problem of 400. */
 export async function readable<Result>(read: () => Promise<Result>): Promise<Result> {

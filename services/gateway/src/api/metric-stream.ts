@@ -15,7 +15,7 @@ import { parseTrialId, pause } from "@trainyard/kernel";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
-import type { Backend } from "../shell/backend.ts";
+import type { Asker, Backend } from "../shell/backend.ts";
 import { SameTurn } from "../shell/same-turn.ts";
 import { shownPoint } from "./trial-metrics.ts";
 import { hasEnded } from "./trial-logs.ts";
@@ -47,9 +47,12 @@ type Followed = {
   readonly after: string;
 };
 
+/** At most `limit` items, or as many as the service likes. */
+type Looked = Omit<Followed, "after"> & { readonly limit?: number };
+
 type Page = Plain<StreamedPointPage>;
 
-class StreamReader {
+export class StreamReader {
   readonly backend: Backend;
   readonly #looks = new SameTurn<Page>();
 
@@ -59,12 +62,12 @@ class StreamReader {
 
   /** What is after a position; without one nothing, and the latest position as the next. */
   look(
-    { experiment, trial, group }: Omit<Followed, "after">,
+    { experiment, trial, group, limit = 0 }: Looked,
     after: number | undefined,
-    context: RequestContext,
+    context: Asker,
   ): Promise<Page> {
     const query = {
-      ...{ experiment, trial, group, limit: 0 },
+      ...{ experiment, trial, group, limit },
       ...(after === undefined ? {} : { after }),
     };
     const asked = [QueryStreamedPointsSchema, query, StreamedPointPageSchema] as const;
@@ -128,7 +131,7 @@ const positionItem = (position: number): StreamItem<Plain<StreamedMetric>> => ({
   message: { position: String(position) },
 });
 
-function shownItem({
+export function shownItem({
   position,
   trial,
   point,

@@ -19,6 +19,7 @@ import { type VersionDocument, versionKey } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
+import { readContent } from "../shell/contents.ts";
 import { findPlace } from "../shell/spaces.ts";
 import {
   bestVersions,
@@ -155,10 +156,11 @@ async function versionAfter(
 
 async function downloadCode(backend: Backend, request: RequestOf<"downloadModelVersionCode">) {
   const { model, number, codeDigest } = await findVersion(backend, request.model, request.version);
-  const content =
-    codeDigest === "" ? null : await backend.parts.blobs.get(`contexts/${codeDigest}.tar.gz`);
+  const content = await readContent(backend.parts, { folder: "contexts", digest: codeDigest });
   if (content === null) {
-    const detail = `version ${number} of model ${model} was trained without model code`;
+    const why =
+      codeDigest === "" ? "was trained without model code" : "has no stored code any more";
+    const detail = `version ${number} of model ${model} ${why}`;
     throw new Problem(404, "context_not_found", detail);
   }
   const fileName = `${model}-${number}-code.tar.gz`;

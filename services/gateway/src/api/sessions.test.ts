@@ -57,6 +57,7 @@ describe("a session is opened", () => {
     ]) {
       const read = await byCookie(cookieOf(opened), "GET", current);
       expect(read).toMatchObject({ status: 200, body: { label: "first", owner: "admin" } });
+      expect(read.headers.get("cache-control")).toBe("no-store");
       const inHours = (Number(read.body["expiresAtMs"]) - Date.now()) / 3_600_000;
       expect(inHours).toBeCloseTo(gatewayLimits.sessionIdleHours, 1);
     }
@@ -219,6 +220,36 @@ describe("a session ends", () => {
     const last = cookieOf(await signIn({ token: token.text }));
     expect(await byCookie(first, "GET", current)).toMatchObject(ended);
     expect((await byCookie(last, "GET", current)).status).toBe(200);
+  });
+});
+
+describe("an open stream ends", () => {
+  const follow = async (headers: Record<string, string>) => {
+    const answer = await fetch(`${gateway.url}/api/v1/events`, { headers });
+    expect(answer.status).toBe(200);
+    return { ended: answer.text().then(() => "ended") };
+  };
+
+  it("with its token, and that of a session with the session's", async () => {
+    const token = await newToken({ label: "streams" });
+    const cookie = cookieOf(await signIn({ token: token.text }));
+    const own = await follow({ authorization: `Bearer ${token.text}` });
+    const ofSession = await follow({ cookie, "sec-fetch-site": "same-origin" });
+    expect((await gateway.call("DELETE", `/api/v1/tokens/${token.id}`)).status).toBe(200);
+    expect(await own.ended).toBe("ended");
+    expect(await ofSession.ended).toBe("ended");
+  });
+
+  it("with its session, and no stream of another session does", async () => {
+    const cookie = cookieOf(await signIn({ token: gateway.token }));
+    const other = cookieOf(await signIn({ token: gateway.token }));
+    const [own, others] = [await follow({ cookie }), await follow({ cookie: other })];
+    expect((await byCookie(cookie, "DELETE", current)).status).toBe(200);
+    expect(await own.ended).toBe("ended");
+    const open = new Promise((resolve) => setTimeout(resolve, 100, "open"));
+    expect(await Promise.race([others.ended, open])).toBe("open");
+    expect((await byCookie(other, "DELETE", current)).status).toBe(200);
+    expect(await others.ended).toBe("ended");
   });
 });
 

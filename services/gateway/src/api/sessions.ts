@@ -6,18 +6,20 @@ import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import type { OpenCalls } from "../shell/open-calls.ts";
 import type { Sessions } from "../shell/sessions.ts";
 import { WrongCodes } from "../shell/wrong-codes.ts";
 
 export type Door = {
   readonly sessions: Sessions;
+  readonly openCalls: OpenCalls;
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
 };
 
 type SignIn = { readonly token: string; readonly code: string };
 
 /** Signing in, asking who is signed in, and signing out. */
-export function sessionHandlers(backend: Backend, { sessions, authenticate }: Door) {
+export function sessionHandlers(backend: Backend, { sessions, openCalls, authenticate }: Door) {
   const wrongCodes = new WrongCodes();
   const shown = async (caller: UserCaller): Promise<Plain<Session>> => {
     const { id, label, owner } = await backend.get("token", caller.token);
@@ -63,7 +65,10 @@ export function sessionHandlers(backend: Backend, { sessions, authenticate }: Do
     getCurrentSession: async (_request, { caller }) => shown(userOf(caller)),
     deleteCurrentSession: async (_request, { caller, cookie }) => {
       const { session } = userOf(caller);
-      if (session !== null) await sessions.end(session.digest);
+      if (session !== null) {
+        await sessions.end(session.digest);
+        openCalls.sessionEnded(session.digest);
+      }
       cookie?.clear();
       return {};
     },

@@ -10,6 +10,7 @@ import type {
   Token,
   Trial,
 } from "@trainyard/contracts/api";
+import { maskedDocument } from "@trainyard/experiment-config";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
 import { defaultSpace } from "../core/spaces/name.ts";
 import { etagOfRevision } from "../http/etag.ts";
@@ -23,7 +24,7 @@ import type {
   TrialDocument,
 } from "../core/views/documents.ts";
 
-/** In lists without its configuration. */
+/** In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here. */
 export function shownExperiment(
   {
     trialsMax: _trialsMax,
@@ -41,7 +42,7 @@ export function shownExperiment(
 ): Plain<Experiment> {
   const etag = etagOfRevision(revision);
   const own = { ...shown, ...placeOf(shown), notes, archived, parent, etag };
-  return { ...own, ...(config === undefined ? {} : { config }) };
+  return { ...own, ...(config === undefined ? {} : { config: maskedDocument(config) }) };
 }
 
 /** What was created without a workspace or a project, before there were any or since, is in the default ones. */

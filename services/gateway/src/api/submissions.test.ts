@@ -113,6 +113,29 @@ describe("a submission", () => {
     expect(defaulted).not.toContain("description");
   });
 
+  test("has its secrets masked in every read of the experiment and of its events, and in the answer", async () => {
+    const overrides = ["data.api_key=k-123"];
+    const body = { config: config(0.3), overrides, client: "yard" };
+    const answer = await gateway.call("POST", "/api/v1/experiments", { body });
+    const { id = "" } = (answer.body as { experiment: { id?: string } }).experiment;
+    const reads = [
+      `experiments/${id}`,
+      `events?experiment=${id}&noFollow=true`,
+      "events?noFollow=true",
+    ];
+    const texts = [JSON.stringify(answer.body)];
+    for (const path of reads) {
+      texts.push(JSON.stringify((await gateway.call("GET", `/api/v1/${path}`)).body));
+    }
+    for (const text of texts) {
+      expect(text).toContain("HF_TOKEN=<masked>");
+      expect(text).toContain("MODE=fast");
+      expect(text).not.toMatch(/hf_secret|k-123/);
+    }
+    // Runs are started from the event.
+    expect(JSON.stringify(asked[0]?.config)).toMatch(/HF_TOKEN=hf_secret.*k-123|k-123.*hf_secret/s);
+  });
+
   test("makes the same configuration, seed and code when it is submitted again, with the secrets", async () => {
     const context = await packed({ "train.py": "print(2)\n" });
     const id = await submit({ config: config(0.2), context });

@@ -7,21 +7,28 @@ import { resubmittedText } from "@trainyard/experiment-config";
 import { configDifferences } from "../core/diff/configs.ts";
 import { unifiedDiff } from "../core/diff/lines.ts";
 import { textOfBytes } from "./text-of-bytes.ts";
-import { Problem, unavailable } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
 import type { SomeHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
+import { AtOnce } from "../shell/at-once.ts";
 import type { Backend } from "../shell/backend.ts";
+import { readContent } from "../shell/contents.ts";
 import { environmentsOf } from "../shell/environments.ts";
 import { loadSubmission } from "../shell/submissions.ts";
 import { creationOf } from "./fork-experiment.ts";
 
 export function submissionHandlers(backend: Backend) {
-  const differ = oneOfFew(gatewayLimits.diffsAtOnce);
+  // Reading two archives takes processor time.
+  const diffs = new AtOnce({
+    max: gatewayLimits.diffsAtOnce,
+    waitingMax: gatewayLimits.diffsWaitingMax,
+    busy: "many experiments are being compared",
+  });
   return {
     unary: {
       getSubmission: ({ experiment }) => getSubmission(backend, experiment),
       diffExperiments: (request, { signal }) =>
-        differ(() => diffExperiments(backend, request, signal)),
+        diffs.ask(() => diffExperiments(backend, request, signal)),
     },
     raw: { downloadExperimentCode: ({ experiment }) => downloadCode(backend, experiment) },
   } satisfies SomeHandlers;
@@ -48,8 +55,7 @@ async function getSubmission(
 
 async function downloadCode(backend: Backend, experiment: string) {
   const { contextDigest } = await creationOf(backend, experiment);
-  const content =
-    contextDigest === "" ? null : await backend.parts.blobs.get(`contexts/${contextDigest}.tar.gz`);
+  const content = await readContent(backend.parts, { folder: "contexts", digest: contextDigest });
   if (content === null) throw withoutCode(experiment);
   const fileName = `experiment-${experiment}-code.tar.gz`;
   return { contentType: "application/gzip", fileName, body: Readable.from(content.stream) };
@@ -131,7 +137,7 @@ async function filesOf(
   keeps?: (path: string) => boolean,
 ): Promise<CodeFiles> {
   if (digest === "") return new Map();
-  const packed = await backend.parts.blobs.get(`contexts/${digest}.tar.gz`);
+  const packed = await readContent(backend.parts, { folder: "contexts", digest });
   if (packed === null) throw withoutCode(experiment);
   const { diffFileBytesMax } = gatewayLimits;
   const files = await codeFiles(
@@ -170,18 +176,4 @@ function differenceOf(
 function textOf(file: CodeFile | undefined): string | null | undefined {
   if (file === undefined) return null;
   return file.content === undefined ? undefined : (textOfBytes(file.content) ?? undefined);
-}
-
-/** Reading two archives takes processor time: a few requests at once, the others are asked to retry. */
-function oneOfFew(most: number) {
-  let under = 0;
-  return async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
-    if (under >= most) throw unavailable("other experiments are being compared; try again");
-    under += 1;
-    try {
-      return await work();
-    } finally {
-      under -= 1;
-    }
-  };
 }

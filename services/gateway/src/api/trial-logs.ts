@@ -11,7 +11,7 @@ import { type Bus, logSubject, logTaskOf } from "@trainyard/bus";
 import { parseTrialId, pause } from "@trainyard/kernel";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
-import type { Backend } from "../shell/backend.ts";
+import type { Asker, Backend } from "../shell/backend.ts";
 import { conditionsOf, levelNames, type LogFilter, sourceNames } from "./log-filter.ts";
 import { pageSize } from "./paging.ts";
 
@@ -29,7 +29,7 @@ type Query = {
   readonly filter?: LogFilter;
 };
 
-async function query(backend: Backend, asked: Query, context: RequestContext) {
+async function query(backend: Backend, asked: Query, context: Asker) {
   const { task, after = "", before = "", limit = 0, tail = 0, filter } = asked;
   const conditions = filter === undefined ? {} : conditionsOf(filter);
   const message = { task, after, before, limit, tail, ...conditions };
@@ -56,6 +56,12 @@ function shownLine(stored: Plain<StoredLine>): Plain<TrialLogLine> {
     ...(line?.rank === undefined ? {} : { rank: line.rank }),
     ...(receivedAtMs === undefined ? {} : { receivedAtMs }),
   };
+}
+
+/** A page of lines, and how they are shown. */
+export async function linesAfter(backend: Backend, asked: Query, context: Asker) {
+  const page = await query(backend, asked, context);
+  return { page, lines: page.lines.map(shownLine) };
 }
 
 export async function lastLines(
@@ -158,7 +164,11 @@ async function* follow(
 }
 
 /** Says when lines of a trial, or of any trial of an experiment, were stored; other lines wake nobody. */
-function tailOwnLines(bus: Bus, task: string, announce: () => void): Promise<AsyncDisposable> {
+export function tailOwnLines(
+  bus: Bus,
+  task: string,
+  announce: () => void,
+): Promise<AsyncDisposable> {
   if (parseTrialId(task) !== null) return bus.tailLive(logSubject(task), announce);
   return bus.tailLive("ty.log.>", ({ subject }) => {
     if (parseTrialId(logTaskOf(subject))?.experiment === task) announce();

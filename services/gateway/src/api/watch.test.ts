@@ -1,10 +1,14 @@
-import { type Plain } from "@trainyard/contracts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Plain } from "@trainyard/contracts";
 import type { WatchTopic } from "@trainyard/contracts/api";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import type { Clock } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { gatewayLimits } from "../limits.ts";
 import { created, requested, searchStarted, validation } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { watching } from "../testing/watching.ts";
 
 let gateway: TestGateway;
 
@@ -31,6 +35,8 @@ class Watching {
   readonly documents = new Map<string, Document | null>();
   cursor = "";
   resets = 0;
+  changes = 0;
+  url = gateway.url;
   readonly #topic: Topics[number];
 
   constructor(topic: Topics[number]) {
@@ -39,44 +45,23 @@ class Watching {
 
   /** Reads until the cursor is at a position or beyond it, or until so many frames have come; then the connection breaks. */
   async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
-    const stop = new AbortController();
-    const answer = await fetch(`${gateway.url}/api/v1/watch`, {
-      method: "POST",
-      signal: stop.signal,
-      headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
-      body: JSON.stringify({ topics: [this.#topic], after: this.cursor }),
-    });
-    let text = "";
     let count = 0;
-    const decoder = new TextDecoder();
-    const body = answer.body?.getReader();
-    for (let chunk = await body?.read(); chunk?.done === false; chunk = await body?.read()) {
-      const blocks = (text + decoder.decode(chunk.value, { stream: true })).split("\n\n");
-      text = blocks.pop() ?? "";
-      for (const block of blocks) {
-        count += this.#take(block);
-        const isThere = this.cursor !== "" && positionOf(this.cursor) >= position;
-        if (isThere || count >= frames) {
-          stop.abort();
-          await body?.cancel().catch(() => {});
-          return;
-        }
-      }
+    const body = { topics: [this.#topic] as JsonObject[], after: this.cursor };
+    for await (const { id, frame } of watching({ url: this.url, token: gateway.token }, body)) {
+      this.#take(frame as Frame);
+      if (id !== "") this.cursor = id;
+      count += 1;
+      const isThere = this.cursor !== "" && positionOf(this.cursor) >= position;
+      if (isThere || count >= frames) return;
     }
   }
 
-  /** Gives how many frames the block has. */
-  #take(block: string): number {
-    const data = /^data: (.*)$/m.exec(block)?.[1];
-    if (data === undefined) return 0;
-    const { change, gone, reset } = JSON.parse(data) as Frame;
+  #take({ change, gone, reset }: Frame): void {
     const document = change?.["experiment"] ?? change?.["trial"];
+    if (change !== undefined) this.changes += 1;
     if (change !== undefined && document !== undefined) this.documents.set(change.id, document);
     if (gone !== undefined) this.documents.delete(gone.id);
     if (reset !== undefined) this.resets += 1;
-    const id = /^id: (.*)$/m.exec(block)?.[1];
-    if (id !== undefined) this.cursor = id;
-    return 1;
   }
 
   ids(): readonly string[] {
@@ -139,6 +124,54 @@ describe("a watched list", () => {
     expect(watching.ids()).toEqual([]);
   });
 });
+
+describe("a stream that is resumed", () => {
+  it("continues at its cursor, though its topics name the positions of their lists again", async () => {
+    await gateway.append("experiment-3", created({ name: "three" }));
+    const at = await gateway.append("experiment-3", { type: "ExperimentActivated", data: {} });
+    const watching = new Watching({ kind: "experiments", id: "3", position: String(at - 1) });
+    await watching.until(at);
+    expect(watching.changes).toBeGreaterThan(0);
+    watching.changes = 0;
+    const later = await gateway.append("experiment-6", created({}));
+    await watching.until(later);
+    expect(watching.changes).toBe(0);
+  });
+
+  it("has a new topic begin at the position of its list", async () => {
+    const position = Number(await now());
+    const at = await gateway.append("experiment-4", created({ name: "four" }));
+    const other = new Watching({ kind: "agents" });
+    await other.until(at);
+    const watching = new Watching({ kind: "experiments", id: "4", position: String(position) });
+    watching.cursor = other.cursor;
+    await watching.until(at, 2);
+    await watching.until(at);
+    expect(watching.documents.get("4")).toMatchObject({ name: "four" });
+  });
+
+  it("keeps the time that its filters count from", async () => {
+    const at = await gateway.append("experiment-5", created({ name: "five" }));
+    const filter = "id = 5 created_at > -1d";
+    const watching = new Watching({ kind: "experiments", filter, position: String(at - 1) });
+    await watching.until(at);
+    expect(watching.ids()).toEqual(["5"]);
+    watching.url = await gateway.startAnother({ clock: inTwoDays });
+    const later = await gateway.append("experiment-5", { type: "ExperimentActivated", data: {} });
+    await watching.until(later);
+    expect(watching.documents.get("5")).toMatchObject({ state: "ACTIVE" });
+    const anew = new Watching({ kind: "experiments", filter, position: String(at - 1) });
+    anew.url = watching.url;
+    await anew.until(later);
+    expect(anew.ids()).toEqual([]);
+  });
+});
+
+const inTwoDays: Clock = {
+  nowMs: () => systemClock.nowMs() + 2 * 86_400_000,
+  monotonicMs: () => systemClock.monotonicMs(),
+  timer: (afterMs, callback) => systemClock.timer(afterMs, callback),
+};
 
 type Step = { readonly kind: "create" | "toggle" | "report" | "archive"; readonly chance: number };
 

@@ -1,6 +1,6 @@
 /** One stream for many interests: what changes of lists and documents, resumed by a cursor. */
-import { codecOf, type Plain, type RequestOf, type ReplyOf } from "@trainyard/contracts";
-import { type WatchFrame, WatchFrameSchema, type WatchTopic } from "@trainyard/contracts/api";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { WatchTopic } from "@trainyard/contracts/api";
 import { type Filter, FilterError, readFilter } from "../core/lists/filter.ts";
 import type { ListSpec } from "../core/lists/list-spec.ts";
 import {
@@ -10,6 +10,7 @@ import {
   modelList,
   trialList,
 } from "../core/lists/lists.ts";
+import { lostPlace, type Place, type SeriesTopic } from "../core/watch/series.ts";
 import type { Topic, Touched } from "../core/watch/topics.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
@@ -17,10 +18,15 @@ import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { idsInState, rowsAmong } from "../shell/list-pages.ts";
 import { OpenStreams } from "../shell/open-streams.ts";
-import { WatchHub, type WatchCursor } from "../shell/watch-hub.ts";
+import { SeriesHub } from "../shell/series-hub.ts";
+import { digestOf, type LogPlace, readCursor, type WatchCursor } from "../shell/watch-cursor.ts";
+import { WatchHub } from "../shell/watch-hub.ts";
 import type { Frame } from "../shell/watch-queue.ts";
+import { type Sent, type WatchHubs, WatchStream } from "../shell/watch-stream.ts";
 import { allOf, pausedColumns, readable, requireKnown, withoutArchived } from "./lists.ts";
 import { shownDocuments } from "./shown-documents.ts";
+import { frameText } from "./watch-frames.ts";
+import { seriesKinds, seriesReader, seriesTopic } from "./watch-series.ts";
 
 /** By the name of a topic's kind. */
 const lists: Readonly<Record<string, ListSpec>> = {
@@ -31,26 +37,24 @@ const lists: Readonly<Record<string, ListSpec>> = {
   agents: agentList as unknown as ListSpec, // — the same
 };
 
-type FrameContent = Plain<WatchFrame>["frame"];
-
 export function watchHandlers(backend: Backend) {
   const open = new OpenStreams({
     ofOneMax: gatewayLimits.watchStreamsOfOneMax,
     ofAllMax: gatewayLimits.watchStreamsMax,
   });
-  const hub = new WatchHub(backend.parts, {
-    changes: (topic, touched) => changesOf(backend, topic, touched),
-    bookmark: (cursor) => {
-      const id = textOfCursor(cursor);
-      return frameOf({ case: "bookmark", value: { cursor: id } }, id);
-    },
-    reset: (topic, reason) => frameOf({ case: "reset", value: { topic, reason } }),
-  });
+  const hubs: WatchHubs = {
+    documents: new WatchHub(backend.parts, {
+      changes: (topic, touched) => changesOf(backend, topic, touched),
+      reset: resetOf,
+    }),
+    series: new SeriesHub(backend.parts, seriesReader(backend)),
+    bookmark: (cursor) => frameText({ case: "bookmark", value: { cursor } }),
+  };
   return {
     streams: {
       watch: async function* (request, context) {
         using _counted = open.open(context.caller.authid);
-        yield* watch(backend, hub, request, context);
+        yield* watch(backend, hubs, request, context);
       },
     },
   } satisfies SomeHandlers;
@@ -58,7 +62,7 @@ export function watchHandlers(backend: Backend) {
 
 async function* watch(
   backend: Backend,
-  hub: WatchHub,
+  hubs: WatchHubs,
   request: RequestOf<"watch">,
   { lastEventId, signal }: RequestContext,
 ): AsyncGenerator<StreamItem<ReplyOf<"watch">>> {
@@ -66,33 +70,61 @@ async function* watch(
   if (count === 0 || count > gatewayLimits.watchTopicsMax) {
     throw invalid(`topics are 1 to ${gatewayLimits.watchTopicsMax}, and there are ${count}`);
   }
-  const nowMs = backend.parts.clock.nowMs();
-  const topics: Topic[] = [];
-  for (const [index, topic] of request.topics.entries()) {
-    topics.push(await topicOf(backend, topic, index, nowMs));
+  const given = cursorOf(lastEventId ?? request.after);
+  const nowMs = given?.nowMs ?? backend.parts.clock.nowMs();
+  // What another replica has listed is there, too, before it is looked up.
+  const now = await hubs.documents.now(Math.max(given?.log.position ?? 0, ...positionsOf(request)));
+  const asked = await Promise.all(
+    request.topics.map((topic, index) => askedOf(backend, topic, index, nowMs)),
+  );
+  const { from, isStale } = await startOf(hubs.documents, asked, given, { at: now, ms: nowMs });
+  const topics = asked.flatMap(({ topic }) => topic ?? []);
+  const series = asked.flatMap((one) => one.series ?? []);
+  const stream = new WatchStream(hubs, { topics, series }, from);
+  await stream.begin();
+  const keys = asked.map(({ topic, series: own }) => topic?.key ?? own?.key ?? "");
+  const opened = frameText({ case: "opened", value: { topics: keys } });
+  yield itemOf({ id: stream.cursor, text: opened });
+  // Points and lines are reset by themselves.
+  if (isStale && topics.length > 0) {
+    yield itemOf({ id: "", text: resetOf("", "the cursor is of another history of the log").text });
   }
-  const { after, isStale } = await startOf(hub, request, lastEventId);
-  const keys = topics.map(({ key }) => key);
-  yield itemOf(frameOf({ case: "opened", value: { topics: keys } }, textOfCursor(after)));
-  if (isStale) {
-    const reason = "the cursor is of another history of the log";
-    yield itemOf(frameOf({ case: "reset", value: { topic: "", reason } }));
-  }
-  for await (const frame of hub.watch(topics, after, signal)) yield itemOf(frame);
+  for await (const sent of stream.frames(signal)) yield itemOf(sent);
 }
 
-const codec = codecOf<Plain<WatchFrame>>(WatchFrameSchema);
-
-function frameOf(frame: FrameContent, id = ""): Frame {
-  return { id, text: JSON.stringify(codec.toFullJson({ frame })) };
-}
+const resetOf = (topic: string, reason: string): Frame => ({
+  text: frameText({ case: "reset", value: { topic, reason } }),
+});
 
 /** The message is not looked at where its text is there. */
-const itemOf = ({ id, text }: Frame): StreamItem<ReplyOf<"watch">> => ({
+const itemOf = ({ id, text }: Sent): StreamItem<ReplyOf<"watch">> => ({
   id,
   text,
   message: { frame: { case: undefined } },
 });
+
+/** Either a list or a series, and the position at which it begins; empty for the present. */
+type Asked = {
+  readonly topic?: Topic;
+  readonly series?: SeriesTopic;
+  readonly name: string;
+  readonly position: string;
+};
+
+async function askedOf(
+  backend: Backend,
+  asked: Plain<WatchTopic>,
+  index: number,
+  nowMs: number,
+): Promise<Asked> {
+  const { position } = asked;
+  if (seriesKinds.includes(asked.kind)) {
+    const series = await seriesTopic(backend, asked, `topics[${index}]`);
+    return { series, name: series.name, position };
+  }
+  const topic = await topicOf(backend, asked, index, nowMs);
+  return { topic, name: digestOf(topic.key), position };
+}
 
 async function topicOf(
   backend: Backend,
@@ -103,13 +135,16 @@ async function topicOf(
   const { kind, experiment, id } = asked;
   const list = Object.hasOwn(lists, kind) ? lists[kind] : undefined;
   if (list === undefined) {
-    const known = Object.keys(lists).join(", ");
+    const known = [...Object.keys(lists), ...seriesKinds].join(", ");
     throw invalid(`topics[${index}].kind is ${JSON.stringify(kind)}; the kinds are ${known}`);
   }
   const isScoped = list.kind === "trial" || list.kind === "checkpoint";
   if (isScoped !== (experiment !== "")) {
     const detail = isScoped ? "needs an experiment" : "has no experiment";
     throw invalid(`topics[${index}] ${detail}: it is a topic of ${kind}`);
+  }
+  if (asked.group !== "" || asked.names.length > 0) {
+    throw invalid(`topics[${index}] has group or names, which are of points`);
   }
   if (isScoped) await backend.get("experiment", experiment);
   if (id !== "" && (await backend.find(list.kind, id)) === undefined) {
@@ -125,7 +160,7 @@ async function topicOf(
     asked.archived,
     ...(isRelative ? [nowMs] : []),
   ]);
-  return { key, list, scope: experiment, filter, id, nowMs };
+  return { key, list, scope: experiment, filter, id, nowMs, isRelative };
 }
 
 function filterOf(asked: Plain<WatchTopic>, list: ListSpec, index: number): Filter | null {
@@ -140,45 +175,67 @@ function filterOf(asked: Plain<WatchTopic>, list: ListSpec, index: number): Filt
   }
 }
 
-/** Where the stream begins: at the cursor, at the earliest position of a topic's list, or now. */
+type Start = { readonly from: WatchCursor; readonly isStale: boolean };
+
+/** Where the stream begins: at the cursor, at the positions of topics that are new to it, or now. */
 async function startOf(
   hub: WatchHub,
-  { after, topics }: RequestOf<"watch">,
-  lastEventId: string | undefined,
-): Promise<{ readonly after: WatchCursor; readonly isStale: boolean }> {
-  const given = lastEventId ?? after;
-  const cursor = given === "" ? null : readCursor(given);
-  const now = await hub.now(cursor?.position ?? 0);
-  const found = cursor === null ? null : await hub.cursorAt(cursor.position);
-  const isStale =
-    cursor !== null && (found?.commitId !== cursor.commitId || cursor.position > now.position);
-  if (isStale) return { after: now, isStale };
-  const positions = topics.flatMap(({ position }) =>
-    position === "" ? [] : [readPosition(position)],
+  asked: readonly Asked[],
+  given: WatchCursor | null,
+  now: { readonly at: LogPlace; readonly ms: number },
+): Promise<Start> {
+  const isStale = given !== null && !(await isOfThisLog(hub, given, now.at));
+  const known = new Set(given?.begun);
+  const positions = asked.flatMap(({ topic, name, position }) => {
+    const isNew = topic !== undefined && position !== "" && !known.has(name);
+    return isNew ? [readPosition(position)] : [];
+  });
+  const earliest = Math.min(given?.log.position ?? now.at.position, ...positions);
+  const begun = asked.flatMap(({ topic, name, position }) =>
+    topic === undefined || position === "" ? [] : [name],
   );
-  const earliest = Math.min(cursor?.position ?? now.position, ...positions);
-  return { after: await hub.cursorAt(earliest), isStale: false };
+  const hasRelative = asked.some(({ topic }) => topic?.isRelative === true);
+  const from = {
+    log: isStale ? now.at : await hub.cursorAt(earliest),
+    nowMs: hasRelative ? now.ms : null,
+    begun: [...new Set(begun)],
+    places: placesOf(asked, given, isStale),
+  };
+  return { from, isStale };
 }
+
+async function isOfThisLog(hub: WatchHub, { log }: WatchCursor, now: LogPlace): Promise<boolean> {
+  const found = await hub.cursorAt(log.position);
+  return found.commitId === log.commitId && log.position <= now.position;
+}
+
+function placesOf(asked: readonly Asked[], given: WatchCursor | null, isStale: boolean) {
+  const places = new Map<string, Place>();
+  for (const { series, name, position } of asked) {
+    if (series === undefined) continue;
+    const place = given?.places.get(name);
+    if (place !== undefined) places.set(name, isStale ? lostPlace : place);
+    else if (position !== "") places.set(name, { position, epoch: "" });
+  }
+  return places;
+}
+
+/** In the log. */
+const positionsOf = ({ topics }: RequestOf<"watch">): readonly number[] =>
+  topics.flatMap(({ kind, position }) =>
+    position === "" || seriesKinds.includes(kind) ? [] : [readPosition(position)],
+  );
 
 function readPosition(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw invalid(`${JSON.stringify(text.slice(0, 60))} is no log position`);
 }
 
-function textOfCursor({ position, commitId }: WatchCursor): string {
-  return Buffer.from(JSON.stringify([position, commitId])).toString("base64url");
-}
-
-function readCursor(text: string): WatchCursor {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-    const [position, commitId] = Array.isArray(read) ? (read as unknown[]) : [];
-    const isCursor = Number.isSafeInteger(position) && Number(position) >= 0;
-    if (isCursor && typeof commitId === "string") return { position: Number(position), commitId };
-  } catch {
-    // Falls through to the same answer as a cursor of another shape.
-  }
-  throw invalid("after is no cursor of a stream");
+function cursorOf(text: string): WatchCursor | null {
+  if (text === "") return null;
+  const cursor = readCursor(text);
+  if (cursor === null) throw invalid("after is no cursor of a stream");
+  return cursor;
 }
 
 const invalid = (detail: string): Problem => new Problem(400, "invalid_request", detail);
@@ -196,7 +253,7 @@ async function changesOf(
     const active = await idsInState(backend.parts.pool, list, scope, "ACTIVE", max + 1);
     if (active.length > max) {
       const reason = `more than ${max} trials are shown with another state`;
-      return [frameOf({ case: "reset", value: { topic: key, reason } })];
+      return [resetOf(key, reason)];
     }
     for (const id of active) ids.add(id);
   }
@@ -208,12 +265,15 @@ async function changesOf(
   const { listQueries, pool } = backend.parts;
   const members = await listQueries.run(() => readable(() => rowsAmong(pool, query, wanted)));
   const documents = await shownDocuments(backend, list, scope, members);
-  const frames = documents.map(({ id, document }) =>
-    frameOf({ case: "change", value: { topic: key, id, document } }),
-  );
+  const frames = documents.map(({ id, document }) => ({
+    text: frameText({ case: "change", value: { topic: key, id, document } }),
+  }));
   const present = new Set(documents.map(({ id }) => id));
   const gone = wanted.filter((id) => !present.has(id));
-  return [...frames, ...gone.map((id) => frameOf({ case: "gone", value: { topic: key, id } }))];
+  return [
+    ...frames,
+    ...gone.map((id) => ({ text: frameText({ case: "gone", value: { topic: key, id } }) })),
+  ];
 }
 
 /** A trial's id names its experiment; a checkpoint's does not. */

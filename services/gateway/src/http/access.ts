@@ -26,6 +26,7 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "declareCheckpoint",
   "completeCheckpoint",
   "failCheckpoint",
+  "readCheckpointAhead",
   "planUpload",
   "planTensorBoard",
   "planDownload",

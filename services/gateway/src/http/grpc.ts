@@ -8,9 +8,15 @@ import { gatewayLimits } from "../limits.ts";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import type { Caller } from "./caller.ts";
+import { Problem } from "./problem.ts";
+import type { OpenCalls } from "../shell/open-calls.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 
-export type GrpcFace = AccessDeps & { readonly handlers: Handlers; readonly logger: Logger };
+export type GrpcFace = AccessDeps & {
+  readonly handlers: Handlers;
+  readonly logger: Logger;
+  readonly openCalls: OpenCalls;
+};
 
 export function startGrpc(
   face: GrpcFace,
@@ -26,9 +32,9 @@ export function startGrpc(
   });
   const stream = grpcService<typeof MetricStreamService, Caller>(MetricStreamService, {
     followMetrics: (request, context) =>
-      messages(streams.followMetrics(request, contextOf(context))),
+      whileAdmitted(face, context, (own) => streams.followMetrics(request, own)),
     followTrialMetrics: (request, context) =>
-      messages(streams.followTrialMetrics(request, contextOf(context))),
+      whileAdmitted(face, context, (own) => streams.followTrialMetrics(request, own)),
   });
   return startGrpcServer(
     {
@@ -58,7 +64,14 @@ type Messages = ReturnType<Handlers["streams"]["followMetrics"]>;
 type MessageOf<Items> =
   Items extends AsyncIterable<{ readonly message: infer Message }> ? Message : never;
 
-/** The position, an event's id over HTTP, is in the message. */
-async function* messages(items: Messages): AsyncGenerator<MessageOf<Messages>> {
-  for await (const { message } of items) yield message;
+/** A stream that ends with its caller's token. The position, an event's id over HTTP, is in the message. */
+async function* whileAdmitted(
+  { openCalls }: GrpcFace,
+  context: GrpcContext<Caller>,
+  start: (context: RequestContext) => Messages,
+): AsyncGenerator<MessageOf<Messages>> {
+  using open = openCalls.open(context.caller);
+  const signal = AbortSignal.any([context.signal, open.signal]);
+  for await (const { message } of start(contextOf({ ...context, signal }))) yield message;
+  if (open.signal.aborted) throw new Problem(401, "no_token", "this token is not valid any more");
 }

@@ -16,6 +16,7 @@ import { isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
+import type { OpenCalls } from "../shell/open-calls.ts";
 import { Access, type AccessDeps } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
@@ -39,6 +40,7 @@ export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
   readonly idempotency: IdempotencyStore;
   readonly draining: AbortSignal;
+  readonly openCalls: OpenCalls;
 };
 
 export type Routing = RouterDeps & {
@@ -155,10 +157,12 @@ async function serveStream<Name extends StreamName>(
   asked: Asked,
 ): Promise<void> {
   const { route, request, reply, context } = asked;
-  const items = deps.handlers.streams[name](messageOf<Name>(asked), context);
+  using open = deps.openCalls.open(context.caller);
+  const signal = AbortSignal.any([context.signal, open.signal]);
+  const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
   const problemText = (error: unknown): string => deps.problemText(error, request);
   const codec = codecOf<ReplyOf<Name>>(route.reply);
-  await sendStream(reply, codec, items, { signal: context.signal, problemText });
+  await sendStream(reply, codec, items, { signal, problemText });
 }
 
 async function serveRaw<Name extends RawName>(

@@ -1,20 +1,34 @@
-/** Runs at most `max` tasks at once; the others wait in the order in which they came. */
+import { Problem } from "../http/problem.ts";
+
+export type AtOnceBounds = {
+  /** Tasks that run at once. */
+  readonly max: number;
+  /** Requests that wait for their turn; beyond it they are refused. */
+  readonly waitingMax: number;
+  /** What the tasks do, for those who are refused: "many lists are being read". */
+  readonly busy: string;
+};
+
+/** Runs a few tasks at once; the others wait in the order in which they came. */
 export class AtOnce {
-  readonly #max: number;
+  readonly #bounds: AtOnceBounds;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(max: number) {
-    this.#max = max;
+  constructor(bounds: AtOnceBounds) {
+    this.#bounds = bounds;
   }
 
-  /** How many tasks wait. */
-  get waiting(): number {
-    return this.#waiting.length;
+  /** For a request: throws a Problem of 503 where as many as may wait already. */
+  async ask<Result>(task: () => Promise<Result>): Promise<Result> {
+    const { waitingMax, busy } = this.#bounds;
+    if (this.#waiting.length >= waitingMax) throw new Problem(503, "busy", `${busy}; try again`);
+    return this.run(task);
   }
 
+  /** For the gateway itself, which has no more than a few tasks: waits however many do. */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#running < this.#max) this.#running += 1;
+    if (this.#running < this.#bounds.max) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await task();

@@ -40,6 +40,9 @@ export type BackendParts = {
   readonly follower: LogFollower;
 };
 
+/** In whose name a service is asked, and under which ids. */
+export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
+
 export class Backend {
   readonly parts: BackendParts;
 
@@ -53,7 +56,7 @@ export class Backend {
     request: Request,
     message: Plain<MessageShape<Request>>,
     reply: Reply,
-    context: RequestContext,
+    context: Asker,
   ): Promise<Plain<MessageShape<Reply>>> {
     const answer = await this.parts.bus
       .request(

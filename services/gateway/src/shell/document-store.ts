@@ -15,6 +15,12 @@ import {
 import { isProjected, project } from "../core/views/project.ts";
 import { touchedBy, touchedThrough } from "../core/views/touched.ts";
 import { gatewayLimits } from "../limits.ts";
+import {
+  applyToContentUses,
+  concernsContents,
+  contentUsesTable,
+  mayFreeContents,
+} from "./content-uses.ts";
 import { attributesTable, listTables, removeListRows, writeListRows } from "./list-rows.ts";
 import { VersionFacts } from "./version-facts.ts";
 
@@ -26,8 +32,13 @@ function rowOf({ kind, id, parent, ordinal, doc }: Stored): DocumentRow {
   return { kind, id, parent, ordinal: Number(ordinal), doc: documentOfText(doc) } as DocumentRow;
 }
 
-/** The gateway's read model: every event folded into the table of documents. */
-export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
+/** The gateway's read model: every event folded into the table of documents. Calls back when stored contents may go. */
+export function documentsView(
+  pool: Pool,
+  clock: Clock,
+  logger: Logger,
+  onFreed: () => void = () => {},
+): View {
   const spec: ViewSpec = {
     schema: "gateway",
     view: "documents",
@@ -38,12 +49,16 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     // 6: an infinite value is never the best; experiments have notes and the revision of their words, and may be archived.
     // 7: rows of lists beside the documents; configurations are documents of their own.
     // 8: a trial that failed is never an experiment's best.
-    version: 8,
-    tables: ["documents", "version_facts", attributesTable, ...listTables].map((name) => ({
-      name,
-    })),
-    concerns: (event) => isProjected(shortNameOf(event.type)),
+    // 9: what names stored contents; the best trials of a deleted experiment go with it.
+    version: 9,
+    tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
+      (name) => ({ name }),
+    ),
+    concerns: (event) => isProjected(shortNameOf(event.type)) || concernsContents(event),
     apply: (client, events, table) => new DocumentStore(table).apply(client, events),
+    after: (events) => {
+      if (events.some(mayFreeContents)) onFreed();
+    },
   };
   return new View(spec, pool, clock, logger);
 }
@@ -88,6 +103,9 @@ export class DocumentStore {
     const changed = documents.changed();
     await this.#upsert(client, changed);
     await writeListRows(client, documents, this.#names);
+    for (const { stored, event } of decoded) {
+      await applyToContentUses(client, this.#names(contentUsesTable), stored.stream, event);
+    }
     await this.#removeExperiments(client, documents.removed());
     await this.#facts.replace(
       client,
@@ -109,7 +127,7 @@ export class DocumentStore {
     if (ids.length === 0) return;
     await client.query(
       `delete from ${this.#table}
-       where (kind in ('experiment', 'config') and id = any($1))
+       where (kind in ('experiment', 'config', 'leaders') and id = any($1))
          or (kind = 'trial' and parent = any($1))`,
       [ids],
     );

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
 import { type RunEnvironment, RunEnvironmentSchema } from "@trainyard/contracts/api";
-import { isRejection } from "@trainyard/kernel";
-import { type Aggregate, foldOf } from "@trainyard/runtime";
+import { isRejection, reject } from "@trainyard/kernel";
+import { type Aggregate, foldOf, refusalOfContents, type StreamFold } from "@trainyard/runtime";
 import {
   environmentDecider,
   isNewEnvironment,
@@ -14,6 +14,7 @@ import {
 import { problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "./backend.ts";
+import { namingContents } from "./contents.ts";
 import { ownCommit } from "./own-commit.ts";
 import { loadText, storeText } from "./texts.ts";
 
@@ -21,6 +22,14 @@ const environments: Aggregate<Environments, EnvironmentEvent["data"], Environmen
   name: "environment",
   category: "environment",
   decider: environmentDecider,
+};
+
+/** Whether an experiment was deleted for good: what a run tells late does not bring anything back. */
+const deleted: StreamFold<boolean> = {
+  name: "deleted",
+  category: "experiment",
+  initial: false,
+  evolve: (state, { type }) => state || type === "ExperimentDeleted",
 };
 
 const folder = "environments";
@@ -40,15 +49,22 @@ export async function recordEnvironment(
   const digest = createHash("sha256").update(text).digest("hex");
   const { executor } = backend.parts;
   const { state } = await executor.cache.load(foldOf(environments), experiment);
+  const gone = reject("experiment_not_found", `the experiment of run ${run} was deleted`);
   // Nothing is stored that no event would name: a script could fill the disk.
   if (!isNewEnvironment(state, digest)) return 0;
-  await storeText(backend, folder, text);
-  const result = await executor.execute(ownCommit(context), async (work) => {
-    const decided = await work.decide(environments, experiment, { digest, run });
-    return isRejection(decided) ? decided : undefined;
+  if ((await executor.cache.load(deleted, experiment)).state) throw problemOf(gone);
+  return namingContents(async () => {
+    const file = await storeText(backend, folder, text);
+    const result = await executor.execute(ownCommit(context), async (work) => {
+      if (await work.guard(deleted, experiment)) return gone;
+      const refused = await refusalOfContents(work, [file]);
+      if (refused !== null) return refused;
+      const decided = await work.decide(environments, experiment, { digest, run });
+      return isRejection(decided) ? decided : undefined;
+    });
+    if (isRejection(result)) throw problemOf(result);
+    return result.position;
   });
-  if (isRejection(result)) throw problemOf(result);
-  return result.position;
 }
 
 export async function environmentsOf(

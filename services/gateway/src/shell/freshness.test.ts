@@ -4,6 +4,8 @@ import {
   AcceptedSchema,
   DeclareCheckpointSchema,
   FailCheckpointSchema,
+  ReadAheadBegunSchema,
+  ReadAheadSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -28,6 +30,9 @@ beforeAll(async () => {
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, async () => ({
       position: 1,
       stream: "",
+    })),
+    ReadAhead: command(ReadAheadSchema, ReadAheadBegunSchema, async ({ paths }) => ({
+      files: paths.length,
     })),
     FailCheckpoint: command(FailCheckpointSchema, AcceptedSchema, async () => ({
       position: 1,
@@ -66,6 +71,7 @@ async function expectRunServed(url: string, run: number): Promise<void> {
   for (const [path, body] of [
     ["checkpoints", { checkpoint, stepsCompleted: 1 }],
     [`checkpoints/${checkpoint}/complete`, { manifest: [] }],
+    [`checkpoints/${checkpoint}/ahead`, { paths: ["weights"] }],
     [`checkpoints/${checkpoint}/fail`, { reason: "a file is missing" }],
   ] as const) {
     const answer = await fetch(`${url}/api/v1/runs/${id}/${path}`, {

@@ -2,16 +2,16 @@
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type SubmissionRecord, SubmissionRecordSchema } from "@trainyard/contracts/api";
 import type { Backend } from "./backend.ts";
+import type { ContentFile } from "@trainyard/runtime";
 import { loadText, storeText } from "./texts.ts";
 
 const folder = "submissions";
 const codec = codecOf<Plain<SubmissionRecord>>(SubmissionRecordSchema);
 
-/** The digest under which it is stored. */
 export function storeSubmission(
   backend: Backend,
   record: Plain<SubmissionRecord>,
-): Promise<string> {
+): Promise<ContentFile> {
   return storeText(backend, folder, codec.encode(record));
 }
 

@@ -1,26 +1,32 @@
 /** Texts that an event names by their digest, stored beside the model code. */
 import { createHash } from "node:crypto";
+import { assert } from "@trainyard/kernel";
+import type { Content, ContentFile } from "@trainyard/runtime";
 import type { Backend } from "./backend.ts";
+import { readContent, storeContent } from "./contents.ts";
 
-const keyOf = (folder: string, digest: string): string => `${folder}/${digest}.json`;
+type Folder = Content["folder"];
 
-/** The digest under which it is stored. The same text has the same one. */
-export async function storeText({ parts }: Backend, folder: string, text: string): Promise<string> {
+/** The file that it is stored in. The same text has the same one. */
+export async function storeText(
+  { parts }: Backend,
+  folder: Folder,
+  text: string,
+): Promise<ContentFile> {
   const content = Buffer.from(text);
   const digest = createHash("sha256").update(content).digest("hex");
-  const key = keyOf(folder, digest);
-  // What is there is whole, and has these bytes.
-  if ((await parts.blobs.stat(key)) === null) await parts.blobs.put(key, piece(content), digest);
-  return digest;
+  const file = await storeContent(parts, { folder, digest }, () => piece(content));
+  assert(file !== null, "bytes were given");
+  return file;
 }
 
 /** Null where none is stored. */
 export async function loadText(
-  { parts }: Backend,
-  folder: string,
+  backend: Backend,
+  folder: Folder,
   digest: string,
 ): Promise<string | null> {
-  const found = await parts.blobs.get(keyOf(folder, digest));
+  const found = await readContent(backend.parts, { folder, digest });
   if (found === null) return null;
   const pieces: Uint8Array[] = [];
   for await (const one of found.stream) pieces.push(one);

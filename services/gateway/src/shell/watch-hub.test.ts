@@ -8,8 +8,11 @@ import type { ListSpec } from "../core/lists/list-spec.ts";
 import type { Topic } from "../core/watch/topics.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
+import { SeriesHub } from "./series-hub.ts";
+import { type LogPlace, readCursor } from "./watch-cursor.ts";
 import { type WatchEncoder, WatchHub } from "./watch-hub.ts";
 import type { Frame } from "./watch-queue.ts";
+import { type Sent, type WatchHubs, WatchStream } from "./watch-stream.ts";
 
 const topic = (key: string): Topic => ({
   key,
@@ -18,9 +21,10 @@ const topic = (key: string): Topic => ({
   filter: null,
   id: "",
   nowMs: 0,
+  isRelative: false,
 });
 
-const frame = (text: string): Frame => ({ id: "", text });
+const frame = (text: string): Frame => ({ text });
 
 /** A hub over a log in memory whose topic `slow` always takes too long. */
 function stage() {
@@ -41,11 +45,22 @@ function stage() {
       if (key === "slow") throw new Problem(400, "query_too_slow", "it takes too long");
       return [frame(`${key} changed`)];
     },
-    bookmark: ({ position }) => frame(`at ${position}`),
     reset: (_topic, reason) => frame(`reset: ${reason}`),
   };
   const logger = createLogger("gateway", "silent");
-  const hub = new WatchHub({ log, view, clock: new ManualClock(), logger }, encoder);
+  const parts = { clock: new ManualClock(), logger };
+  const hub = new WatchHub({ log, view, ...parts }, encoder);
+  const series = new SeriesHub(parts, {
+    look: () => Promise.reject(new Error("no series")),
+    tail: () => Promise.reject(new Error("no series")),
+    reset: () => "",
+  });
+  const bookmark = (cursor: string) => `at ${readCursor(cursor)?.log.position}`;
+  const hubs: WatchHubs = { documents: hub, series, bookmark };
+  const watch = (topics: readonly Topic[], log: LogPlace, signal: AbortSignal) => {
+    const from = { log, nowMs: null, begun: [], places: new Map() };
+    return new WatchStream(hubs, { topics, series: [] }, from).frames(signal);
+  };
   const happen = async (count = 1): Promise<void> => {
     for (let left = count; left > 0; left -= 500) {
       const events = Array.from({ length: Math.min(left, 500) }, () => ({
@@ -60,7 +75,7 @@ function stage() {
     for (const resolve of moved) resolve();
     moved.clear();
   };
-  return { hub, happen };
+  return { hub, watch, happen };
 }
 
 const meta = {
@@ -74,7 +89,7 @@ const meta = {
 
 /** Frames until one is as wanted. */
 async function until(
-  frames: AsyncGenerator<Frame>,
+  frames: AsyncGenerator<Sent>,
   wanted: (text: string) => boolean,
 ): Promise<readonly string[]> {
   const texts: string[] = [];
@@ -87,11 +102,11 @@ async function until(
 }
 
 test("a topic that takes too long ends the streams that have it, and no other", async () => {
-  const { hub, happen } = stage();
+  const { hub, watch, happen } = stage();
   const stop = new AbortController();
   const from = await hub.now();
-  const quick = hub.watch([topic("quick")], from, stop.signal);
-  const slow = hub.watch([topic("quick"), topic("slow")], from, stop.signal);
+  const quick = watch([topic("quick")], from, stop.signal);
+  const slow = watch([topic("quick"), topic("slow")], from, stop.signal);
   const seen = until(quick, (text) => text === "quick changed");
   const ended = expect(until(slow, () => false)).rejects.toMatchObject({ code: "query_too_slow" });
   await new Promise(setImmediate);
@@ -102,12 +117,12 @@ test("a topic that takes too long ends the streams that have it, and no other", 
 });
 
 test("a stream far behind is reset once, with the cursor that it continues at", async () => {
-  const { hub, happen } = stage();
+  const { hub, watch, happen } = stage();
   const stop = new AbortController();
   const from = await hub.now();
   const far = gatewayLimits.watchResumedMax + 1;
   await happen(far);
-  const frames = hub.watch([topic("quick")], from, stop.signal);
+  const frames = watch([topic("quick")], from, stop.signal);
   expect((await frames.next()).value?.text).toMatch(/^reset: more than/);
   await happen();
   const texts = await until(frames, (text) => text === "quick changed");

@@ -7,21 +7,17 @@ import { pause } from "@trainyard/kernel";
 import type { View } from "@trainyard/runtime";
 import type { Topic, Touched } from "../core/watch/topics.ts";
 import { touchedOf } from "../core/watch/topics.ts";
-import { Problem, unavailable } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { BackendParts } from "./backend.ts";
-import { type Frame, WatchQueue } from "./watch-queue.ts";
+import { beginning, type LogPlace } from "./watch-cursor.ts";
+import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
-/** A place in the log: its position, and the commit that is there, which tells one history from another. */
-export type WatchCursor = { readonly position: number; readonly commitId: string };
-
-const beginning: WatchCursor = { position: 0, commitId: "" };
 const farBehind = `more than ${gatewayLimits.watchResumedMax} events since`;
 
 export type WatchEncoder = {
   /** What a page of events changes of a topic. A Problem below 500 is the topic's own: it ends the streams that have it. */
   readonly changes: (topic: Topic, touched: Touched) => Promise<readonly Frame[]>;
-  readonly bookmark: (cursor: WatchCursor) => Frame;
   readonly reset: (topic: string, reason: string) => Frame;
 };
 
@@ -29,7 +25,7 @@ type Watcher = {
   readonly topics: readonly Topic[];
   readonly queue: WatchQueue;
   /** What it was told of up to here already. */
-  from: WatchCursor;
+  from: LogPlace;
 };
 
 type Parts = Pick<BackendParts, "clock" | "logger"> & {
@@ -50,60 +46,44 @@ export class WatchHub {
   }
 
   /** The end of what the read model shows now, after a short wait for a position that another replica may have reached. */
-  async now(atLeast = 0): Promise<WatchCursor> {
+  async now(atLeast = 0): Promise<LogPlace> {
     await this.#parts.view.reach(atLeast, gatewayLimits.watchLookMs).catch(() => {});
     return this.cursorAt(this.#parts.view.position);
   }
 
-  async cursorAt(position: number): Promise<WatchCursor> {
+  async cursorAt(position: number): Promise<LogPlace> {
     if (position === 0) return beginning;
     const [event] = await this.#parts.log.readAll(position - 1, 1);
     return { position, commitId: event?.position === position ? event.commitId : "" };
   }
 
-  /** Frames of what happens to the topics after a cursor, until the signal aborts. */
-  async *watch(
-    topics: readonly Topic[],
-    after: WatchCursor,
-    signal: AbortSignal,
-  ): AsyncGenerator<Frame> {
-    let reached = after;
-    const distinct = [...new Map(topics.map((topic) => [topic.key, topic])).values()];
-    while (!signal.aborted) {
-      if (this.#isFarBehind(reached)) {
-        reached = await this.now();
-        yield this.#encoder.reset("", farBehind);
-        yield this.#encoder.bookmark(reached);
-      }
-      const events = await this.#pageAfter(reached.position);
-      const last = events.at(-1);
-      if (last === undefined) break;
-      const touched = touchedOf(events);
-      // One topic at a time: its frames are read before those of the next one are made.
-      for (const topic of distinct) yield* await this.#encoder.changes(topic, touched);
-      reached = { position: last.position, commitId: last.commitId };
-      yield this.#encoder.bookmark(reached);
+  /** Frames of the next page of events after a place, for one who is behind. Returns false at the end. */
+  async *page(topics: readonly Topic[], after: LogPlace): AsyncGenerator<Frame, boolean> {
+    if (this.#isFarBehind(after)) {
+      const now = await this.now();
+      yield this.#encoder.reset("", farBehind);
+      yield bookmark(now);
+      return true;
     }
-    yield* this.#follow(distinct, reached, signal);
+    const events = await this.#pageAfter(after.position);
+    const last = events.at(-1);
+    if (last === undefined) return false;
+    const touched = touchedOf(events);
+    // One topic at a time: its frames are read before those of the next one are made.
+    for (const topic of distinct(topics)) yield* await this.#encoder.changes(topic, touched);
+    yield bookmark({ position: last.position, commitId: last.commitId });
+    return true;
   }
 
-  async *#follow(
-    topics: readonly Topic[],
-    from: WatchCursor,
-    signal: AbortSignal,
-  ): AsyncGenerator<Frame> {
-    const queue = new WatchQueue(gatewayLimits.watchQueuedCharactersMax);
-    const watcher: Watcher = { topics, queue, from };
+  /** Puts what happens after a place into a queue, until it is disposed of. */
+  join(topics: readonly Topic[], from: LogPlace, queue: WatchQueue): Disposable {
+    const watcher: Watcher = { topics: distinct(topics), queue, from };
     this.#watchers.add(watcher);
     if (!this.#isRunning) void this.#run();
-    try {
-      yield* queue.frames(signal);
-    } finally {
-      this.#watchers.delete(watcher);
-    }
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
   }
 
-  #isFarBehind({ position }: WatchCursor): boolean {
+  #isFarBehind({ position }: LogPlace): boolean {
     return this.#parts.view.position - position > gatewayLimits.watchResumedMax;
   }
 
@@ -186,7 +166,7 @@ export class WatchHub {
       for (const watcher of watchers) {
         watcher.from = now;
         const reset = this.#encoder.reset("", isHere ? farBehind : "the log went back");
-        this.#send(watcher, [reset, this.#encoder.bookmark(now)]);
+        this.#send(watcher, [reset, bookmark(now)]);
       }
     }
   }
@@ -196,13 +176,13 @@ export class WatchHub {
     if (nowMs - this.#bookmarkedMs < gatewayLimits.watchBookmarkMs) return;
     this.#bookmarkedMs = nowMs;
     for (const watcher of [...this.#watchers]) {
-      this.#send(watcher, [this.#encoder.bookmark(watcher.from)]);
+      this.#send(watcher, [bookmark(watcher.from)]);
     }
   }
 
   #send(watcher: Watcher, frames: readonly Frame[]): void {
     if (frames.length === 0 || watcher.queue.push(frames)) return;
-    this.#end(watcher, unavailable("the client reads too slowly: it can resume at its cursor"));
+    this.#end(watcher, readsTooSlowly());
   }
 
   #end(watcher: Watcher, problem: Problem): void {
@@ -210,3 +190,9 @@ export class WatchHub {
     watcher.queue.fail(problem);
   }
 }
+
+const bookmark = (at: LogPlace): Frame => ({ text: "", mark: { of: "log", at } });
+
+const distinct = (topics: readonly Topic[]): readonly Topic[] => [
+  ...new Map(topics.map((topic) => [topic.key, topic])).values(),
+];

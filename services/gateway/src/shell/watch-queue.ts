@@ -1,9 +1,24 @@
-/** Frames on their way to one watcher, as texts that all watchers of a topic share. */
+import type { Place } from "../core/watch/series.ts";
+import { type Problem, unavailable } from "../http/problem.ts";
+import type { LogPlace } from "./watch-cursor.ts";
+
+/** How far a stream is after a frame. */
+export type Mark =
+  | { readonly of: "log"; readonly at: LogPlace }
+  | { readonly of: "series"; readonly name: string; readonly place: Place };
+
+/** A frame on its way to one watcher; its text is shared by all watchers of a topic. */
 export type Frame = {
-  /** The cursor after it; empty for none. */
-  readonly id: string;
+  /** Empty for a mark alone. */
   readonly text: string;
+  readonly mark?: Mark;
 };
+
+/** What a frame takes besides its text. */
+const frameCharacters = 64;
+
+export const readsTooSlowly = (): Problem =>
+  unavailable("the client reads too slowly: it can resume at its cursor");
 
 export class WatchQueue {
   readonly #charactersMax: number;
@@ -19,7 +34,7 @@ export class WatchQueue {
   /** False when the watcher reads so slowly that nothing more fits. */
   push(frames: readonly Frame[]): boolean {
     for (const frame of frames) {
-      this.#characters += frame.text.length;
+      this.#characters += frame.text.length + frameCharacters;
       this.#frames.push(frame);
     }
     this.#wake();
@@ -42,7 +57,7 @@ export class WatchQueue {
         const frame = this.#frames.shift();
         if (frame !== undefined) {
           yield frame;
-          this.#characters -= frame.text.length;
+          this.#characters -= frame.text.length + frameCharacters;
           continue;
         }
         if (this.#failure !== null) throw this.#failure;

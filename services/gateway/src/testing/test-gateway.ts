@@ -32,6 +32,8 @@ export type TestGateway = AsyncDisposable & {
   /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
   readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
   readonly bus: Bus;
+  /** The log, as a service that may append to every stream. */
+  readonly log: EventLog;
   /** Stands in for the services that verify what they keep folded; each answers in steps, with what it is told here. */
   readonly verifying: (
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
@@ -111,6 +113,7 @@ export async function startTestGateway(
     token,
     startAnother: start,
     bus: hub.connect("test"),
+    log,
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands),
     checkpointDir,

@@ -1,11 +1,18 @@
 /** What is kept of each experiment's lines, and what retention has removed of them. */
-import { inTransaction, tableFault } from "@trainyard/runtime";
+import { databaseEpoch, inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { logsLimits } from "../limits.ts";
 
 export type KeptLines = { readonly experiment: string; readonly bytes: number };
 
 export type RemovedLines = { readonly lines: number; readonly untilMs: number };
+
+export type AboutLines = { readonly epoch: string; readonly removed: RemovedLines | null };
+
+const about = `
+select history.epoch, kept.removed_lines, kept.removed_until_ms
+from (select ${databaseEpoch} as epoch) as history
+left join logs.experiments as kept on kept.experiment = $1 and kept.removed_lines > 0`;
 
 // First, as the next statement sees what was committed before it begins: neither lines that are being stored nor what
 // another replica removes meanwhile are missed.
@@ -32,6 +39,11 @@ set bytes = greatest(0, kept.bytes - summed.bytes),
   gone = summed.lines = 0
 from summed where kept.experiment = $1
 returning summed.lines, kept.bytes`;
+
+// A chunk goes with the last of its lines.
+const removeChunks = `
+delete from logs.word_chunks where experiment = $1 and last_position <
+  coalesce((select min(position) from logs.lines where experiment = $1), 9223372036854775807)`;
 
 export class KeptTable {
   readonly #pool: Pool;
@@ -68,19 +80,26 @@ export class KeptTable {
           text: removal,
           values,
         });
+        await client.query({ name: "remove-chunks", text: removeChunks, values: [experiment] });
         return Number(rows[0]?.lines ?? 0);
       }),
     );
   }
 
-  /** Null when nothing was removed. */
-  async removed(experiment: string): Promise<RemovedLines | null> {
-    type Row = { readonly removed_lines: string; readonly removed_until_ms: number };
-    const text = `select removed_lines, removed_until_ms from logs.experiments
-      where experiment = $1 and removed_lines > 0`;
-    const [row] = await this.#query<Row>({ name: "removed-lines", text, values: [experiment] });
-    if (row === undefined) return null;
-    return { lines: Number(row.removed_lines), untilMs: row.removed_until_ms };
+  /** What was removed of an experiment's lines, null for nothing, and the history of the table (`databaseEpoch`). */
+  async about(experiment: string): Promise<AboutLines> {
+    type Row = {
+      readonly epoch: string;
+      readonly removed_lines: string | null;
+      readonly removed_until_ms: number;
+    };
+    const [row] = await this.#query<Row>({
+      name: "about-lines",
+      text: about,
+      values: [experiment],
+    });
+    const { epoch = "", removed_lines: lines = null, removed_until_ms: untilMs = 0 } = row ?? {};
+    return { epoch, removed: lines === null ? null : { lines: Number(lines), untilMs } };
   }
 
   async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {

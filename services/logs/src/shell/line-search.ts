@@ -7,6 +7,7 @@ import { hasWords } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
 import type { LineFilter, LineTable, StoredRow } from "./line-table.ts";
 import type { Patterns } from "./patterns.ts";
+import type { WordIndex } from "./word-index.ts";
 
 export type LineSearch = {
   readonly filter: LineFilter;
@@ -39,10 +40,12 @@ type Compared = {
 
 export class LineFinder {
   readonly #table: LineTable;
+  readonly #index: WordIndex;
   readonly #patterns: Patterns;
 
-  constructor(table: LineTable, patterns: Patterns) {
+  constructor(table: LineTable, index: WordIndex, patterns: Patterns) {
     this.#table = table;
+    this.#index = index;
     this.#patterns = patterns;
   }
 
@@ -58,6 +61,8 @@ export class LineFinder {
     let msLeft: number = logsLimits.matchMsPerAnswer;
     let givenBytes = 0;
     for (;;) {
+      const passed = await this.#passedOver(search, after);
+      if (passed !== null) scannedTo = after = passed;
       const rest = limit - rows.length;
       const found = await this.#table.step({
         filter,
@@ -87,6 +92,15 @@ export class LineFinder {
       if (backwards) before = scannedTo;
       else after = scannedTo;
     }
+  }
+
+  /** Where a search for words may begin; the last lines first are read without the index. */
+  async #passedOver(
+    { filter, words, backwards }: LineSearch,
+    after: string | null,
+  ): Promise<string | null> {
+    if (words.size === 0 || backwards) return null;
+    return this.#index.skip(filter.experiment, words, after);
   }
 
   async #compare(

@@ -71,9 +71,10 @@ order by given.number
 on conflict (experiment, trial, run, node_rank, sequence) do nothing
 returning experiment, trial, run, node_rank, sequence, position, received_ms, octet_length(line) as bytes
 ), counted as (
-  insert into logs.experiments as kept (experiment, bytes)
-  select experiment, sum(bytes) from inserted group by experiment order by experiment
-  on conflict (experiment) do update set bytes = kept.bytes + excluded.bytes, gone = false
+  insert into logs.experiments as kept (experiment, bytes, unindexed_bytes)
+  select experiment, sum(bytes), sum(bytes) from inserted group by experiment order by experiment
+  on conflict (experiment) do update set bytes = kept.bytes + excluded.bytes,
+    unindexed_bytes = kept.unindexed_bytes + excluded.unindexed_bytes, gone = false
 )
 select trial, run, node_rank, sequence, position, received_ms from inserted`;
 

@@ -29,8 +29,9 @@ export function queryCommands(
       const search = await searchOf(asked, patterns);
       if (isRejection(search)) return search;
       const page = await answer(finder, search);
-      const removed = await kept.removed(search.filter.experiment);
-      return removed === null ? page : { ...page, removed };
+      // After the lines: a reader that knows this history has lines of it, or is told of another one.
+      const { epoch, removed } = await kept.about(search.filter.experiment);
+      return { ...page, epoch, ...(removed === null ? {} : { removed }) };
     }),
   };
 }

@@ -9,7 +9,7 @@ import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { decodeTable } from "../core/columns/block.ts";
 import { mergeParts, type Part, type SizedBlock } from "../core/columns/merge.ts";
-import { reportsIn } from "../core/columns/table.ts";
+import { reportsIn, textBytesOf } from "../core/columns/table.ts";
 import { metricsLimits } from "../limits.ts";
 import { blocksById } from "./parts.ts";
 import type { RunName } from "./run-heads.ts";
@@ -81,21 +81,24 @@ export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
 }
 
 async function compactRun(pool: Pool, name: RunName): Promise<void> {
-  const { compactionTailsMax, compactionBytesMax } = metricsLimits;
-  const bounds = [compactionTailsMax, compactionBytesMax];
-  const { rows: tails } = await pool.query<TailRow>(someTails, [name.trial, name.run, ...bounds]);
-  const bytes = tails.reduce((sum, { body }) => sum + body.length, 0);
-  const isFull = tails.length === compactionTailsMax || bytes >= compactionBytesMax;
+  const { compactionTailsMax, compactionStoredBytesMax, tailBytesPerReport } = metricsLimits;
+  const bounds = [compactionTailsMax, compactionStoredBytesMax];
+  const { rows } = await pool.query<TailRow>(someTails, [name.trial, name.run, ...bounds]);
+  const tails = openedTails(rows);
+  const bytes = tails.reduce((sum, { stored }) => sum + stored, 0);
+  const isFull =
+    tails.length < rows.length ||
+    tails.length === compactionTailsMax ||
+    bytes >= compactionStoredBytesMax;
   const gone: string[] = [];
   const blocks: NewBlock[] = [];
-  let weight = Math.floor(bytes / metricsLimits.tailBytesPerReport);
+  let weight = Math.floor(bytes / tailBytesPerReport);
   for (const [group, own] of Map.groupBy(tails, (tail) => tail.group)) {
-    const fresh = own.map(({ body }) => ({ table: decodeTable(tailOf(body)), bytes: body.length }));
-    const reports = fresh.reduce((sum, { table }) => sum + reportsIn(table), 0);
+    const reports = own.reduce((sum, { table }) => sum + reportsIn(table), 0);
     weight += reports;
     const merged = await mergeable(pool, name, group, reports);
     gone.push(...merged.ids);
-    const made = mergeParts([...merged.parts, ...fresh], metricsLimits);
+    const made = mergeParts([...merged.parts, ...own], metricsLimits);
     blocks.push(...made.map((block) => ({ ...block, group })));
   }
   const ids = tails.map(({ id }) => id);
@@ -108,6 +111,22 @@ async function compactRun(pool: Pool, name: RunName): Promise<void> {
     for (const block of blocks) await insert(client, name, block);
     await client.query(settle, [name.trial, name.run, weight, isFull, metricsLimits.tailAgeMs]);
   });
+}
+
+type OpenedTail = Part & { readonly id: string; readonly group: string; readonly stored: number };
+
+/** The first ones, until their reports are as many as one step takes: equal values take much room only once they are decoded. */
+function openedTails(rows: readonly TailRow[]): readonly OpenedTail[] {
+  const opened: OpenedTail[] = [];
+  let left: number = metricsLimits.compactionBytesMax;
+  for (const { id, group, body } of rows) {
+    const table = decodeTable(tailOf(body));
+    const bytes = textBytesOf(table);
+    if (opened.length > 0 && bytes > left) break;
+    left -= bytes;
+    opened.push({ id, group, table, bytes, stored: body.length });
+  }
+  return opened;
 }
 
 /** The latest blocks, as long as each is no larger than what it is merged with. */

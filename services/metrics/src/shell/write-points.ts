@@ -18,6 +18,7 @@ import {
 import { metricsLimits } from "../limits.ts";
 import type { MetricName } from "./known-names.ts";
 import { type RunHead, type RunName, runName } from "./run-heads.ts";
+import { gapOfNewStream, movedBy } from "./stream-table.ts";
 import { isSystemRow, type SystemRow } from "./system-table.ts";
 
 export type PointRow = NewReport & RunName;
@@ -64,9 +65,10 @@ placed as (
 ),
 -- Locks the stream of each experiment until the commit, after all runs and in the order of the names.
 streamed as (
-  insert into metrics.streams as stream (experiment, position)
-  select experiment, sum(reports) from placed where $32::boolean group by experiment order by experiment
-  on conflict (experiment) do update set position = stream.position + excluded.position
+  insert into metrics.streams as stream (experiment, position, mark)
+  select experiment, sum(reports) + ${gapOfNewStream}, metrics.store_mark()
+  from placed where $32::boolean group by experiment order by experiment
+  on conflict (experiment) do update set ${movedBy("(select sum(reports) from placed where placed.experiment = stream.experiment)")}
   returning experiment, position
 ),
 added as (

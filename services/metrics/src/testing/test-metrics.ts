@@ -41,8 +41,10 @@ export class TestMetrics implements AsyncDisposable {
     this.stage = stage;
   }
 
-  static async start(): Promise<TestMetrics> {
-    return new TestMetrics(await DatabaseStage.start("metrics"));
+  /** `copyOf`: over a copy of another one's data folder, as from a backup. */
+  static async start(copyOf?: string): Promise<TestMetrics> {
+    const options = copyOf === undefined ? {} : { copyOf };
+    return new TestMetrics(await DatabaseStage.start("metrics", options));
   }
 
   /** A replica that serves until it is disposed of, at the latest with everything else. */

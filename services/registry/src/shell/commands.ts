@@ -18,6 +18,8 @@ import {
   PlanTensorBoardSchema,
   PlanUploadSchema,
   ProbeStorageSchema,
+  ReadAheadBegunSchema,
+  ReadAheadSchema,
   StorageAdoptionSchema,
   StorageListSchema,
   StorageAuditSchema,
@@ -27,9 +29,16 @@ import {
   VerificationSchema,
   VerifyCheckpointSchema,
 } from "@trainyard/contracts/commands";
-import type { Clock } from "@trainyard/kernel";
-import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, type CommandSpec, command } from "@trainyard/runtime";
+import { type Clock, reject, streamName } from "@trainyard/kernel";
+import {
+  AcceptedSchema,
+  type CommandSpec,
+  command,
+  type Content,
+  contentId,
+  contentKey,
+  contents,
+} from "@trainyard/runtime";
 import { auditStorage } from "./audit.ts";
 import { completeCheckpoint } from "./complete.ts";
 import { declareCheckpoint } from "./declare.ts";
@@ -44,8 +53,9 @@ import { planFiles } from "./download-files.ts";
 import type { Unchanged } from "./unchanged.ts";
 import type { UploadProgress } from "./upload-progress.ts";
 import { planUpload } from "./upload.ts";
+import { type ReadAheads, readAhead } from "./read-ahead.ts";
 import { probeStorage } from "./probe.ts";
-import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
+import { isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import { planTensorBoard } from "./tensorboard.ts";
 import type { Verifier } from "./verifier.ts";
@@ -54,6 +64,7 @@ import { tellingOfStores } from "./store-faults.ts";
 export type CommandDeps = ModelDeps & {
   readonly manifests: Pick<ManifestTable, "put" | "get">;
   readonly verifier: Verifier;
+  readonly readAheads: Pick<ReadAheads, "begin">;
   readonly inspector: Inspector;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
@@ -77,6 +88,9 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, (request, context) =>
       tellingOfStores(() => completeCheckpoint(deps, request, context)),
+    ),
+    ReadAhead: command(ReadAheadSchema, ReadAheadBegunSchema, (request) =>
+      readAhead(deps, request),
     ),
     FailCheckpoint: command(FailCheckpointSchema, AcceptedSchema, (request, context) =>
       failCheckpoint(deps, request, context),
@@ -119,8 +133,15 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
 }
 
 async function planContext(deps: CommandDeps, digest: string) {
-  const known = isContextDigest(digest) && (await deps.blobs.stat(contextKey(digest))) !== null;
-  if (!known) return reject("context_not_found", `there is no model code ${digest}`);
-  const path = signedContextPath(deps.urlKey, digest, deps.clock.nowMs());
+  const unknown = reject("context_not_found", `there is no model code ${digest}`);
+  if (!isContextDigest(digest)) return unknown;
+  const content: Content = { folder: "contexts", digest };
+  const { cache } = deps.executor;
+  // What is known of another's stream may be old.
+  cache.forget(streamName(contents.category, contentId(content)));
+  const { deletions } = (await cache.load(contents, contentId(content))).state;
+  const key = contentKey({ ...content, deletions });
+  if ((await deps.blobs.stat(key)) === null) return unknown;
+  const path = signedContextPath(deps.urlKey, key, deps.clock.nowMs());
   return { digest, url: `${deps.publicUrl()}${path}` };
 }

@@ -9,12 +9,13 @@ import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createTelemetry } from "../telemetry.ts";
 import { startHttpServer } from "./http.ts";
-import { contextKey, signedContextPath } from "./signed-urls.ts";
+import { signedContextPath } from "./signed-urls.ts";
 
 const urlKey = Buffer.alloc(32, 7);
 /** More than all buffers between a file and a client that does not read. */
 const code = randomBytes(24 * 1024 * 1024);
 const digest = createHash("sha256").update(code).digest("hex");
+const key = `contexts/${digest}.tar.gz`;
 
 let scratch: string;
 let stack: AsyncDisposableStack;
@@ -38,7 +39,7 @@ async function serve(blobs: BlobStore): Promise<string> {
 }
 
 function open(address: string): Promise<IncomingMessage> {
-  const url = `${address}${signedContextPath(urlKey, digest, systemClock.nowMs())}`;
+  const url = `${address}${signedContextPath(urlKey, key, systemClock.nowMs())}`;
   return new Promise((resolve, reject) => {
     get(url, { agent: false }, resolve).on("error", reject);
   });
@@ -65,7 +66,7 @@ async function withCode(): Promise<BlobStore> {
   async function* content(): AsyncGenerator<Buffer> {
     yield code;
   }
-  await blobs.put(contextKey(digest), content(), digest);
+  await blobs.put(key, content(), digest);
   return blobs;
 }
 

@@ -12,7 +12,7 @@ import {
   type Registry,
 } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
-import { contextKey, readContextPath } from "./signed-urls.ts";
+import { readContextPath } from "./signed-urls.ts";
 
 export type HttpDeps = {
   readonly blobs: BlobStore;
@@ -54,12 +54,12 @@ async function answer(
   if (request.method !== "GET") {
     return refuse(response, 405, "model code is only read here", { allow: "GET" });
   }
-  const content = await deps.blobs.get(contextKey(asked.digest));
-  if (content === null) return refuse(response, 404, `there is no model code ${asked.digest}`);
+  const content = await deps.blobs.get(asked.key);
+  if (content === null) return refuse(response, 404, "this model code is not stored any more");
   response.writeHead(200, {
     "content-type": "application/gzip",
     "content-length": content.bytes,
-    etag: `"${asked.digest}"`,
+    etag: `"${asked.key}"`,
   });
   await pipeline(content.stream, response);
   deps.events.contextServed(content.bytes);

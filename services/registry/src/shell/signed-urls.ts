@@ -6,32 +6,34 @@ const digestPattern = /^[0-9a-f]{64}$/;
 
 export const isContextDigest = (text: string): boolean => digestPattern.test(text);
 
-export const contextKey = (digest: string): string => `contexts/${digest}.tar.gz`;
+/** A digest, and how often code of that digest was deleted before. */
+const keyPattern = /^contexts\/[0-9a-f]{64}(\.[1-9][0-9]{0,8})?\.tar\.gz$/;
 
-function signature(key: Buffer, digest: string, expiresMs: string): string {
-  const text = `trainyard-context\n1\n${digest}\n${expiresMs}`;
-  return createHmac("sha256", key).update(text).digest("base64url");
+function signature(secret: Buffer, key: string, expiresMs: string): string {
+  const text = `trainyard-context\n2\n${key}\n${expiresMs}`;
+  return createHmac("sha256", secret).update(text).digest("base64url");
 }
 
-export function signedContextPath(key: Buffer, digest: string, nowMs: number): string {
+/** The address of a blob with model code, by its key. */
+export function signedContextPath(secret: Buffer, key: string, nowMs: number): string {
   const expires = String(nowMs + registryLimits.contextUrlMs);
-  return `/contexts/${digest}.tar.gz?expires=${expires}&signature=${signature(key, digest, expires)}`;
+  return `/${key}?expires=${expires}&signature=${signature(secret, key, expires)}`;
 }
 
 export type Fetch =
-  | { readonly kind: "granted"; readonly digest: string }
+  | { readonly kind: "granted"; readonly key: string }
   | { readonly kind: "expired" | "forbidden" | "elsewhere" };
 
 /** The code that a request's address names, if its signature is right and has not expired. */
-export function readContextPath(key: Buffer, url: string, nowMs: number): Fetch {
+export function readContextPath(secret: Buffer, url: string, nowMs: number): Fetch {
   const parsed = URL.parse(url, "http://registry");
-  const digest = /^\/contexts\/([0-9a-f]{64})\.tar\.gz$/.exec(parsed?.pathname ?? "")?.[1];
-  if (parsed === null || digest === undefined) return { kind: "elsewhere" };
+  const key = parsed?.pathname.slice(1) ?? "";
+  if (parsed === null || !keyPattern.test(key)) return { kind: "elsewhere" };
   const expires = parsed.searchParams.get("expires") ?? "";
   const given = Buffer.from(parsed.searchParams.get("signature") ?? "");
-  const expected = Buffer.from(signature(key, digest, expires));
+  const expected = Buffer.from(signature(secret, key, expires));
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     return { kind: "forbidden" };
   }
-  return Number(expires) < nowMs ? { kind: "expired" } : { kind: "granted", digest };
+  return Number(expires) < nowMs ? { kind: "expired" } : { kind: "granted", key };
 }

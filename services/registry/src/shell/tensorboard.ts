@@ -1,25 +1,27 @@
 /**
  * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
- * prefix, as on a directory; no checkpoint has such a name. A file that has grown takes the place of the shorter one; that of
- * an earlier run takes the place of none, since it may be a newer run's.
+ * prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an earlier run takes
+ * only the place of what is its own beginning: any other may be a newer run's.
  */
-import type { Claim, ObjectStore } from "@trainyard/blob";
+import { type Claim, compareWithFile, type ObjectHead, type ObjectStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { FileUploads, ManifestEntry, PlanTensorBoard } from "@trainyard/contracts/commands";
 import { parseTrialId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
-import { trialRuns } from "../streams.ts";
+import { experimentStorage, trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 import { storeOf } from "./declare.ts";
 import { inLanes } from "./in-lanes.ts";
 import { claimOf, digestsOf, messageOf, problemOf } from "./upload.ts";
 
+type Entry = Plain<ManifestEntry>;
+
 export async function planTensorBoard(
   deps: CommandDeps,
-  { trial, run, files: asked }: Plain<PlanTensorBoard>,
+  { trial, run, files: asked, beginnings }: Plain<PlanTensorBoard>,
 ): Promise<Plain<FileUploads> | Rejection> {
   const parts = parseTrialId(trial);
-  const problem = problemOf(asked);
+  const problem = problemOf(asked) ?? (beginnings.length > 0 ? problemOf(beginnings) : null);
   if (problem !== null) return problem;
   // What is known of another's stream may be a moment old.
   deps.executor.cache.forget(streamName("trial", trial));
@@ -27,27 +29,42 @@ export async function planTensorBoard(
   // An earlier run's last files may come after the next run has begun.
   if (parts === null || run > newest)
     return reject("run_not_found", `there is no run ${trial}#${run}`);
+  const { state: experiment } = await deps.executor.cache.load(experimentStorage, parts.experiment);
+  if (experiment.deleted) {
+    return reject("run_not_found", `the experiment of run ${trial}#${run} was deleted`);
+  }
   const store = await storeOf(deps, parts.experiment);
   if (store === null) {
     return reject("storage_unsupported", `experiment ${parts.experiment} stores in a directory`);
   }
   const below = `tensorboard/experiment/${parts.experiment}/trial/${trial}`;
+  const beginningOf = new Map(beginnings.map((entry) => [entry.path, entry]));
   const claim = claimOf(registryLimits.partsPlannedMax);
-  const plan = async (entry: Plain<ManifestEntry>) => {
+  const plan = async (entry: Entry) => {
     const key = `${below}/${entry.path}`;
-    const stays = run < newest && (await store.head(key)) !== null;
-    const planned = stays ? [] : await missing(store, key, entry, claim);
+    const there = run < newest ? await store.head(key) : null;
+    if (there !== null && !isBeginning(there, entry, beginningOf.get(entry.path))) {
+      const storedBytes = there.bytes < entry.bytes ? there.bytes : 0;
+      return { path: entry.path, parts: [], storedBytes };
+    }
+    const planned = await missing(store, key, entry, claim);
     const left = planned.map(({ offset, bytes, request }) => {
       return { offset, bytes, request: messageOf(request, deps.clock) };
     });
-    return { path: entry.path, parts: left };
+    return { path: entry.path, parts: left, storedBytes: 0 };
   };
   const lanes = () => inLanes(asked, registryLimits.objectsAtOnce, plan);
   return { files: await deps.brake.ask(store, lanes) };
 }
 
+/** Whether the object is what the file begins with, by the checksum that the store computed of it. */
+function isBeginning(there: ObjectHead, whole: Entry, beginning: Entry | undefined): boolean {
+  if (beginning === undefined || whole.bytes <= there.bytes) return false;
+  return compareWithFile(there, digestsOf(beginning)) === "same";
+}
+
 /** Nobody completes these files: one that was sent in parts becomes an object here. */
-async function missing(store: ObjectStore, key: string, entry: Plain<ManifestEntry>, claim: Claim) {
+async function missing(store: ObjectStore, key: string, entry: Entry, claim: Claim) {
   const { missing, parts } = await store.planUpload(key, digestsOf(entry), { claim });
   if (missing.parts === 0 && entry.bytes > store.partBytes) {
     await store.finishUpload(key, digestsOf(entry));

@@ -3,7 +3,7 @@
  * object store, so that each checkpoint stays complete by itself. A copy that is slow continues while its uploader is told to
  * come again, and is joined then. It counts only after the store's checksum of it was compared, as an upload's is.
  */
-import { checkpointKey, type ObjectStore } from "@trainyard/blob";
+import { checkpointKey, type CopyResult, type ObjectStore } from "@trainyard/blob";
 import { isFault, isRejection } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
@@ -20,12 +20,12 @@ const none: Source = () => null;
 
 type Deps = Pick<CommandDeps, "executor" | "manifests" | "stores">;
 
-type Copied = Awaited<ReturnType<ObjectStore["copy"]>>;
+export type Copied = CopyResult & { readonly kind: "copied" };
 
 export class Unchanged {
   /** By the digest of their manifests: an uploader asks for its files page by page. */
   readonly #indexes = new Map<string, ReadonlyMap<string, string>>();
-  readonly #running = new Map<string, Promise<Copied>>();
+  readonly #running = new Map<string, Promise<CopyResult>>();
 
   /** Where files of a trial's last complete checkpoint are, if that is in the same storage. */
   async sourceOf(
@@ -63,20 +63,27 @@ export class Unchanged {
     return index;
   }
 
-  /** Copies inside the store; a copy that is under way is joined. False where the file has to be sent. */
-  async copy(store: ObjectStore, from: string, to: string): Promise<boolean> {
+  /** Copies inside the store; a copy that is under way is joined. Null where the file has to be sent. */
+  async copy(store: ObjectStore, from: string, to: string, bytes: number): Promise<Copied | null> {
     const name = `${store.address} ${to}`;
-    const running = this.#running.get(name) ?? this.#begin(name, store, from, to);
+    const running = this.#running.get(name) ?? this.#begin(name, store, from, to, bytes);
     try {
-      return (await running) === "copied";
+      const result = await running;
+      return result.kind === "copied" ? result : null;
     } catch (error) {
-      if (isFault(error)) return false;
+      if (isFault(error)) return null;
       throw error;
     }
   }
 
-  #begin(name: string, store: ObjectStore, from: string, to: string): Promise<Copied> {
-    const copying = store.copy(from, to);
+  #begin(
+    name: string,
+    store: ObjectStore,
+    from: string,
+    to: string,
+    bytes: number,
+  ): Promise<CopyResult> {
+    const copying = store.copy(from, to, bytes);
     this.#running.set(name, copying);
     const over = (): void => void this.#running.delete(name);
     copying.then(over, over);

@@ -28,7 +28,7 @@ describe("a plan", () => {
   test("of many very large files signs no more than an answer holds, and counts all that is missing", async () => {
     const clock = new ManualClock();
     await using store = openMemoryStore(new MemoryBucket(clock), { partBytes });
-    const unchanged = { copy: async () => false };
+    const unchanged = { copy: async () => null };
     const planning = new Planning({ clock, unchanged }, store, () => null);
     const files = Array.from({ length: 20 }, (_, index) => fileOf(`f${index}`, 9_000));
     const planned = await planning.plan("c", files);
@@ -55,7 +55,7 @@ describe("a plan", () => {
     const clock = new ManualClock();
     const { slow, go } = slowStore(clock);
     const planning = new Planning(
-      { clock, unchanged: { copy: async () => false } },
+      { clock, unchanged: { copy: async () => null } },
       slow,
       () => null,
     );
@@ -67,7 +67,7 @@ describe("a plan", () => {
 
   test("is given up for later where a copy takes long, one that begins late too", async () => {
     const clock = new ManualClock();
-    const never = { copy: () => new Promise<boolean>(() => undefined) };
+    const never = { copy: () => new Promise<never>(() => undefined) };
     await using store = openMemoryStore(new MemoryBucket(clock), { partBytes });
     const planned = new Planning({ clock, unchanged: never }, store, () => "from").plan("c", [
       fileOf("a", 2),

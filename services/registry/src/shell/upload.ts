@@ -25,7 +25,7 @@ import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { inLanes } from "./in-lanes.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
-import type { Source } from "./unchanged.ts";
+import type { Copied, Source } from "./unchanged.ts";
 
 export async function planUpload(
   deps: CommandDeps,
@@ -39,7 +39,7 @@ export async function planUpload(
   if (isRejection(own)) return own;
   if (own.state.status === "completed") {
     // Nothing may take the place of its files.
-    return { files: request.files.map(({ path }) => ({ path, parts: [] })) };
+    return { files: request.files.map(({ path }) => ({ path, parts: [], storedBytes: 0 })) };
   }
   const refusal = notUsable(own.state) ?? (await refusalOfRun(deps, request));
   if (refusal !== null) return refusal;
@@ -108,7 +108,8 @@ export class Planning {
     const there = await this.#listed(checkpoint);
     const planning = inLanes(entries, registryLimits.objectsAtOnce, async (entry) => {
       const key = checkpointKey(checkpoint, entry.path);
-      return { path: entry.path, parts: await this.#missing(key, entry, there.has(key)) };
+      const parts = await this.#missing(key, entry, there.has(key));
+      return { path: entry.path, parts, storedBytes: 0 };
     });
     // Where it is given up, nobody waits for it any more.
     planning.catch(() => undefined);
@@ -132,20 +133,21 @@ export class Planning {
   async #missing(key: string, entry: ManifestEntryOf, isThere: boolean) {
     if (this.#isGivenUp) return [];
     const from = isThere || !this.#keepsChecksums ? null : this.#source(entry);
-    const isCopied = from !== null && (await this.#copy(from, key));
-    const absent = !isThere && !isCopied;
-    const options = { absent, claim: this.#claim };
+    const copied = from === null ? null : await this.#copy(from, key, entry.bytes);
+    const absent = !isThere && copied === null;
+    const there = copied?.head ?? null;
+    const options = { absent, claim: this.#claim, ...(there !== null && { there }) };
     const { missing, parts } = await this.#store.planUpload(key, digestsOf(entry), options);
     this.#missingBytes += missing.bytes;
-    if (isCopied && missing.parts > 0) this.#keepsChecksums = false;
+    if (copied !== null && missing.parts > 0) this.#keepsChecksums = false;
     return parts.map(({ offset, bytes, request }) => {
       return { offset, bytes, request: messageOf(request, this.#deps.clock) };
     });
   }
 
   /** A copy that runs when the time is over continues, and the uploader is asked to retry. */
-  async #copy(from: string, key: string): Promise<boolean> {
-    const copying = this.#deps.unchanged.copy(this.#store, from, key);
+  async #copy(from: string, key: string, bytes: number): Promise<Copied | null> {
+    const copying = this.#deps.unchanged.copy(this.#store, from, key, bytes);
     this.#copying += 1;
     if (this.#isLate) this.#giveUp();
     try {

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { markStorage, storageMarkerName } from "@trainyard/blob";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifyFiles } from "./verify-files.ts";
+import { digestAhead, verifyFiles } from "./verify-files.ts";
 
 let root = "";
 let storageId = "";
@@ -150,5 +150,54 @@ describe("the files of a checkpoint", () => {
     await symlink(join(folder, "loop"), join(folder, "loop"));
     const verdict = await verifyFiles({ folder, storageId }, [entry("loop", "f")]);
     expect(verdict).toMatchObject({ kind: "differs", path: "loop" });
+  });
+});
+
+describe("a file that was read ahead", () => {
+  const ahead = async (folder: string, path = "f") => {
+    const known = await digestAhead(folder, path);
+    if (known === null) throw new Error(`${path} was not read`);
+    return known;
+  };
+
+  test("is not read again while it is as it was", async () => {
+    const folder = await folderWith({ f: "content" });
+    const known = await ahead(folder);
+    expect(known.sha256).toBe(entry("f", "content").sha256);
+    // Only who does not read the file believes this.
+    const other = { ...known, sha256: entry("f", "another").sha256 };
+    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "another")], [other]);
+    expect(verdict).toEqual({ kind: "verified" });
+  });
+
+  test("is read again once it has changed, also where its size and its time are the old ones", async () => {
+    const folder = await folderWith({ f: "content" });
+    const file = join(folder, "f");
+    const known = await ahead(folder);
+    await writeFile(file, "CONTENT");
+    await utimes(file, 1, 1);
+    const manifest = [entry("f", "content")];
+    const verdict = await verifyFiles({ folder, storageId }, manifest, [known]);
+    expect(verdict).toMatchObject({ kind: "differs", path: "f" });
+    await rm(file);
+    await writeFile(file, "content");
+    expect(await verifyFiles({ folder, storageId }, manifest, [known])).toEqual({
+      kind: "verified",
+    });
+  });
+
+  test("is known only if it did not change while it was read", async () => {
+    const folder = await folderWith({ f: "x".repeat(32 * 1024 * 1024) });
+    const changing = setInterval(() => void utimes(join(folder, "f"), 1, 1), 1);
+    expect(await digestAhead(folder, "f")).toBeNull();
+    clearInterval(changing);
+  });
+
+  test("is the folder's own: a link, a folder and a missing name are not known", async () => {
+    const folder = await folderWith({ f: "f", "deep/g": "g" });
+    await symlink(join(folder, "f"), join(folder, "link"));
+    for (const path of ["link", "deep", "missing"]) {
+      expect(await digestAhead(folder, path), path).toBeNull();
+    }
   });
 });

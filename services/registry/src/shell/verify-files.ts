@@ -5,9 +5,10 @@
  * is an empty folder like any other.
  */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { directoryDisk, problemOfStorage } from "@trainyard/blob";
 import type { Manifest, ManifestFile } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
@@ -23,13 +24,25 @@ export type Verdict =
   /** The storage cannot be read now: nothing is known of the files. */
   | { readonly kind: "unreadable"; readonly detail: string };
 
+/** A file's digest, and the file as it was before and after it was read. */
+export type KnownDigest = {
+  readonly path: string;
+  readonly identity: string;
+  readonly sha256: string;
+};
+
 /** What a name gets that no file has, or can have. */
 const absentCodes = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP"]);
 
-export async function verifyFiles(place: FolderPlace, manifest: Manifest): Promise<Verdict> {
+/** Of a file that is as it was when its digest became known, the bytes are not read again. */
+export async function verifyFiles(
+  place: FolderPlace,
+  manifest: Manifest,
+  known: readonly KnownDigest[] = [],
+): Promise<Verdict> {
   const before = place.storageId === "" ? null : await problemOf(place);
   if (before !== null) return { kind: "unreadable", detail: before };
-  const verdict = await compareAll(place.folder, manifest);
+  const verdict = await compareAll(place.folder, manifest, known);
   if (verdict.kind === "verified" || verdict.kind === "unreadable") return verdict;
   const after = await problemOf(place);
   if (after === null) return verdict;
@@ -43,19 +56,24 @@ async function problemOf({ folder, storageId }: FolderPlace): Promise<string | n
   return problemOfStorage(root, storageId, await directoryDisk.seen(root));
 }
 
-async function compareAll(folder: string, manifest: Manifest): Promise<Verdict> {
+async function compareAll(
+  folder: string,
+  manifest: Manifest,
+  known: readonly KnownDigest[],
+): Promise<Verdict> {
   const whole = await realpath(folder).catch((error: unknown) => error);
   if ((whole as NodeJS.ErrnoException).code === "ENOENT") {
     const path = manifest[0]?.path ?? "";
     return { kind: "absent", path, detail: "is missing, with its whole folder" };
   }
+  const byPath = new Map(known.map((one) => [one.path, one]));
   const pending = [...manifest].reverse();
   let found: Verdict = { kind: "verified" };
   const lane = async (): Promise<void> => {
     for (;;) {
       const file = found.kind === "verified" ? pending.pop() : undefined;
       if (file === undefined) return;
-      const verdict = await verifyFile(folder, file);
+      const verdict = await verifyFile(folder, file, byPath.get(file.path));
       if (verdict.kind !== "verified") found = verdict;
     }
   };
@@ -63,21 +81,23 @@ async function compareAll(folder: string, manifest: Manifest): Promise<Verdict> 
   return found;
 }
 
-export async function verifyFile(folder: string, file: ManifestFile): Promise<Verdict> {
+export async function verifyFile(
+  folder: string,
+  file: ManifestFile,
+  known?: KnownDigest,
+): Promise<Verdict> {
   const path = join(folder, file.path);
   const differs = (detail: string): Verdict => ({ kind: "differs", path: file.path, detail });
   try {
-    const real = await realpath(path);
-    if (real !== join(await realpath(folder), file.path)) return differs("is a link");
-    // A pipe in a file's place would hold up a thread until someone writes to it.
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    await using handle = await open(path, flags);
-    const stats = await handle.stat();
+    await using handle = await openOwn(folder, file.path);
+    if (handle === null) return differs("is a link");
+    const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) return differs("is not a file");
-    if (stats.size !== file.bytes) {
+    if (stats.size !== BigInt(file.bytes)) {
       return differs(`has ${stats.size} bytes, and the manifest says ${file.bytes}`);
     }
-    const digest = await digestOf(handle);
+    const isKnown = known !== undefined && known.identity === identityOf(stats);
+    const digest = isKnown ? known.sha256 : await digestOf(handle);
     if (digest === file.sha256) return { kind: "verified" };
     return differs(`has SHA-256 ${digest}, and the manifest says ${file.sha256}`);
   } catch (error) {
@@ -87,12 +107,54 @@ export async function verifyFile(folder: string, file: ManifestFile): Promise<Ve
   }
 }
 
+/**
+ * The digest of a file that did not change while it was read; null for any other, and for what cannot be read. A write within one
+ * tick of the file system's clock leaves the times of the write before it: so a file is read only after it has been the same for longer.
+ */
+export async function digestAhead(folder: string, path: string): Promise<KnownDigest | null> {
+  try {
+    await using handle = await openOwn(folder, path);
+    if (handle === null) return null;
+    const first = await handle.stat({ bigint: true });
+    if (!first.isFile()) return null;
+    await delay(registryLimits.clockTickMs);
+    const identity = identityOf(await handle.stat({ bigint: true }));
+    if (identity !== identityOf(first)) return null;
+    const sha256 = await digestOf(handle);
+    const after = identityOf(await handle.stat({ bigint: true }));
+    return after === identity ? { path, identity, sha256 } : null;
+  } catch {
+    // The completion finds what is wrong with it.
+    return null;
+  }
+}
+
+/** A file of the folder, open to be read; null where a link is on the way. */
+async function openOwn(folder: string, below: string): Promise<FileHandle | null> {
+  const path = join(folder, below);
+  if ((await realpath(path)) !== join(await realpath(folder), below)) return null;
+  // A pipe in a file's place would hold up a thread until someone writes to it.
+  return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+}
+
+/** Every change of a file changes it: the kernel sets `ctime`, which no program can. */
+function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+}
+
+/** Reads the next piece while this one is hashed. */
 async function digestOf(handle: FileHandle): Promise<string> {
   const hash = createHash("sha256");
-  const buffer = Buffer.allocUnsafe(registryLimits.hashChunkBytes);
+  const bytes = registryLimits.hashChunkBytes;
+  let [piece, next] = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)];
+  let reading = handle.read(piece, 0, bytes);
   for (;;) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+    const { bytesRead } = await reading;
     if (bytesRead === 0) return hash.digest("hex");
-    hash.update(buffer.subarray(0, bytesRead));
+    reading = handle.read(next, 0, bytes);
+    // An error of a read that is not awaited yet is found by the next turn.
+    reading.catch(() => undefined);
+    hash.update(piece.subarray(0, bytesRead));
+    [piece, next] = [next, piece];
   }
 }

@@ -1,8 +1,36 @@
 /** The thread that hashes, so that commands are answered meanwhile. */
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import type { Manifest } from "../core/manifest.ts";
-import { type FolderPlace, verifyFiles } from "./verify-files.ts";
+import { registryLimits } from "../limits.ts";
+import { inLanes } from "./in-lanes.ts";
+import {
+  digestAhead,
+  type FolderPlace,
+  type KnownDigest,
+  type Verdict,
+  verifyFiles,
+} from "./verify-files.ts";
 
-export type VerifyQuestion = { readonly place: FolderPlace; readonly manifest: Manifest };
+export type VerifyQuestion = {
+  readonly place: FolderPlace;
+  readonly manifest: Manifest;
+  /** What was read ahead. */
+  readonly known: readonly KnownDigest[];
+};
 
-answerCalls(({ place, manifest }: VerifyQuestion) => verifyFiles(place, manifest));
+export type AheadQuestion = { readonly folder: string; readonly paths: readonly string[] };
+
+export type HashAnswer =
+  | { readonly verdict: Verdict }
+  | { readonly digests: readonly KnownDigest[] };
+
+answerCalls(async (question: VerifyQuestion | AheadQuestion): Promise<HashAnswer> => {
+  if ("place" in question) {
+    const { place, manifest, known } = question;
+    return { verdict: await verifyFiles(place, manifest, known) };
+  }
+  const { folder, paths } = question;
+  const read = (path: string) => digestAhead(folder, path);
+  const found = await inLanes(paths, registryLimits.filesHashedAtOnce, read);
+  return { digests: found.filter((one) => one !== null) };
+});

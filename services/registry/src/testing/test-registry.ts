@@ -14,6 +14,8 @@ import {
   DownloadPlanSchema,
   ListStoragesSchema,
   PlanCheckpointDownloadSchema,
+  ReadAheadBegunSchema,
+  ReadAheadSchema,
   StorageAdoptionSchema,
   StorageListSchema,
   UploadPlanSchema,
@@ -116,6 +118,11 @@ export class TestRegistry implements AsyncDisposable {
   ) {
     const message = { checkpoint, trial, run, manifest };
     return this.stage.ask([CompleteCheckpointSchema, message], AcceptedSchema);
+  }
+
+  readAhead(checkpoint: string, trial: string, paths: readonly string[], run = 1) {
+    const message = { checkpoint, trial, run, paths };
+    return this.stage.ask([ReadAheadSchema, message], ReadAheadBegunSchema);
   }
 
   async storages() {

@@ -1,7 +1,7 @@
 /** Events of experiments, runs, validations, checkpoints and trials → commands of the experiment's search. */
 import type { EventLog } from "@trainyard/event-log";
 import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
-import { Fault, isRejection, parseTrialId } from "@trainyard/kernel";
+import { Fault, isRejection, parseTrialId, streamName } from "@trainyard/kernel";
 import type { Reaction, ReactionHandlers, Work } from "@trainyard/runtime";
 import type { SearchCommand } from "@trainyard/search";
 import { recordCheckpoint, recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
@@ -17,6 +17,8 @@ export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandler
       await decide(work, id, earlier === undefined ? command : { ...command, earlier });
     },
     ExperimentContinued: (event, work) => continueSearch(event, work),
+    // Its events stay; nothing folds them any more but a verification.
+    ExperimentDeleted: ({ id }) => log.dropSnapshots(streamName(searches.category, id)),
     ExperimentStopRequested: ({ id }, work) => decide(work, id, { type: "CancelSearch" }),
     RunRequested: async ({ id, data, stored }) => runs.note(id, data.run, stored.position),
     ValidationReported: async ({ data, stored }, work) => {

@@ -7,6 +7,7 @@ import {
   type UseQueryResult,
   useInfiniteQuery,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
@@ -44,6 +45,20 @@ export function useCall<Name extends UnaryName>(
   });
   useTopic(enabled ? watch : undefined, read.isPlaceholderData ? undefined : positionOf(read.data));
   return read;
+}
+
+/** The same read of several things. */
+export function useCalls<Name extends UnaryName>(
+  name: Name,
+  requests: readonly RequestInitOf<Name>[],
+): readonly (ReplyOf<Name> | undefined)[] {
+  const reads = useQueries({
+    queries: requests.map((request) => ({
+      queryKey: [name, request],
+      queryFn: ({ signal }: { signal: AbortSignal }) => client.call(name, request, { signal }),
+    })),
+  });
+  return reads.map(({ data }) => data);
 }
 
 /** Calls that answer a page of a list. */

@@ -4,6 +4,8 @@ import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { signInRoute } from "../pages/sign-in/route.ts";
 import { tokensRoute } from "../pages/tokens/route.ts";
+import { modelRoute } from "../pages/model/route.ts";
+import { modelsRoute } from "../pages/models/route.ts";
 import { trialRoute } from "../pages/trial/route.ts";
 import { PageError, PagePending, shellRoute } from "./shell-route.tsx";
 
@@ -13,6 +15,8 @@ const pages = [
   experimentsRoute,
   experimentRoute,
   trialRoute,
+  modelsRoute,
+  modelRoute,
   tokensRoute,
   signInRoute,
 ] as const;

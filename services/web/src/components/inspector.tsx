@@ -30,7 +30,8 @@ type Facts = readonly (readonly [name: string, value: ReactNode])[];
 
 /** Names and values, one a line; empty values are left out. */
 export function FactList({ facts }: { readonly facts: Facts }): JSX.Element {
-  const shown = facts.filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  const nothing: readonly ReactNode[] = ["", undefined, null, false];
+  const shown = facts.filter(([, value]) => !nothing.includes(value));
   return (
     <dl className={styles["facts"]}>
       {shown.map(([name, value]) => (

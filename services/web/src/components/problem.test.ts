@@ -1,6 +1,6 @@
 import { ApiError, Unreachable } from "@trainyard/client";
 import { expect, test } from "vitest";
-import { filterFault, shownError } from "./problem.ts";
+import { aroundFault, filterFault, shownError } from "./problem.ts";
 
 const problem = (status: number, code: string, detail: string) =>
   new ApiError({ type: "", title: "", status, detail, instance: "", code, errors: [] });
@@ -21,4 +21,10 @@ test("a refused filter has the column and the sentence of its fault", () => {
   expect(filterFault(refused)).toEqual({ column: 9, detail: '"x" is no field.' });
   expect(filterFault(problem(400, "invalid_filter", "order_by names no field"))?.column).toBe(1);
   expect(filterFault(problem(503, "busy", "busy"))).toBeNull();
+});
+
+test("a fault is shown at the word where it begins, and behind the text where that ends", () => {
+  expect(aroundFault("a = 1 and (stat = 2)", 12)).toEqual(["a = 1 and (", "stat", " = 2)"]);
+  expect(aroundFault("a = ", 5)).toEqual(["a = ", " ", ""]);
+  expect(aroundFault("(a", 1)).toEqual(["", "(", "a"]);
 });

@@ -40,6 +40,14 @@ function sentence(text: string): string {
   return /[.!?:]$/.test(begun) ? begun : `${begun}.`;
 }
 
+/** Of a text, what is before a fault, the word at its column, and the rest. */
+export function aroundFault(text: string, column: number): readonly [string, string, string] {
+  const from = column - 1;
+  const length = /^[^\s()]*/.exec(text.slice(from))?.[0].length ?? 0;
+  const until = from + Math.max(1, length);
+  return [text.slice(0, from), text.slice(from, until) || " ", text.slice(until)];
+}
+
 /** The column, from 1, and the sentence of a filter that the server refuses; null for any other error. */
 export function filterFault(
   error: unknown,

@@ -17,7 +17,8 @@ export function contentContract(open: Open): void {
     const { store } = opened;
     expect(await store.head("absent")).toBeNull();
     expect(await store.open("absent")).toBeNull();
-    expect(await store.copy("absent", "b")).toBe("absent");
+    expect(await store.copy("absent", "b")).toMatchObject({ kind: "absent" });
+    expect(await store.copy("absent", "b", 7)).toMatchObject({ kind: "absent" });
     await store.delete(["absent"]);
     expect(await listAll(store, "")).toEqual([]);
   });
@@ -41,13 +42,28 @@ export function contentContract(open: Open): void {
     expect(String(await readAll(store, "m"))).toBe(String(results.indexOf(true)));
   });
 
+  test("what the answer to a copy says of it is what the store has", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const file = await upload(opened, "a", contentOf(5));
+    await store.finishUpload("a", file);
+    const copied = await store.copy("a", "b", 5);
+    const head = await store.head("b");
+    expect(copied).toMatchObject({ kind: "copied" });
+    if (copied.kind !== "copied" || copied.head === null) return;
+    expect(copied.head).toEqual(head);
+    expect((await store.planUpload("b", file, { there: copied.head })).parts).toEqual([]);
+    const other = await upload(opened, "c", contentOf(6));
+    expect((await store.planUpload("b", other, { there: copied.head })).parts).toHaveLength(1);
+  });
+
   test("a copy has the bytes and a checksum of the whole or of the same parts", async () => {
     await using opened = await open();
     const { store } = opened;
     const content = contentOf(2 * store.partBytes + 5);
     const file = await upload(opened, "a/big", content);
     await store.finishUpload("a/big", file);
-    expect(await store.copy("a/big", "b/big copy+é")).toBe("copied");
+    expect(await store.copy("a/big", "b/big copy+é")).toMatchObject({ kind: "copied" });
     expect(await readAll(store, "b/big copy+é")).toEqual(content);
     // A copy counts as uploaded: its checksum is that of the file.
     expect((await store.planUpload("b/big copy+é", file)).parts).toEqual([]);

@@ -11,6 +11,7 @@ import {
 } from "../files.ts";
 import type {
   Claim,
+  CopyResult,
   FileDigests,
   ListedObject,
   ObjectChecksum,
@@ -185,11 +186,12 @@ class GcsStore implements ObjectStore {
     if (absent > 0) await this.#checkBucket();
   }
 
-  async copy(from: string, to: string): Promise<"copied" | "absent"> {
+  async copy(from: string, to: string): Promise<CopyResult> {
     const { bucket, workMs, silenceMs } = this.#connection.settings;
     const [source, target] = [this.#connection.nameOf(from), this.#connection.nameOf(to)];
     const into = `/rewriteTo/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(target)}`;
     let rewriteToken: string | undefined;
+    let resource: Resource | undefined;
     do {
       const right = "storage.objects.get, storage.objects.create";
       const query = new URLSearchParams({
@@ -206,11 +208,14 @@ class GcsStore implements ObjectStore {
       });
       if (reply.status === 404) {
         await this.#checkBucket();
-        return "absent";
+        return { kind: "absent" };
       }
-      rewriteToken = (JSON.parse(reply.text) as { rewriteToken?: string }).rewriteToken;
+      ({ rewriteToken, resource } = JSON.parse(reply.text) as {
+        rewriteToken?: string;
+        resource?: Resource;
+      });
     } while (rewriteToken !== undefined);
-    return "copied";
+    return { kind: "copied", head: resource === undefined ? null : headOf(resource) };
   }
 
   async planUpload(
@@ -218,13 +223,14 @@ class GcsStore implements ObjectStore {
     file: FileDigests,
     {
       absent = false,
+      there,
       claim = claimAll,
-    }: { readonly absent?: boolean; readonly claim?: Claim } = {},
+    }: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim } = {},
   ): Promise<UploadPlan> {
     this.#check(key, file);
     if (file.md5 === "") throw wrongDigests(key, "no MD5, which binds what may be stored");
     const kind = file.parts.length === 1 ? "single" : "resumable";
-    const head = absent ? null : await this.head(key);
+    const head = there ?? (absent ? null : await this.head(key));
     if (head !== null && compareWithFile(head, file) === "same") {
       return { kind, missing: nothingMissing, parts: [] };
     }

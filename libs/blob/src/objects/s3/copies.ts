@@ -2,10 +2,11 @@
 import { CopyObjectCommand, type Part, UploadPartCopyCommand } from "@aws-sdk/client-s3";
 import { type PartRange, partsOf } from "../files.ts";
 import type { S3Connection } from "./connection.ts";
+import type { CopyResult } from "../port.ts";
+import { checksumOf } from "./checksum-of.ts";
 import { isUnsupported, saysAbsent } from "./errors.ts";
 import type { S3Uploads } from "./uploads.ts";
 
-export type Copied = "copied" | "absent" | "unsupported";
 /** Ranges that are copied at the same time: the work is the store's. */
 const atOnce = 8;
 
@@ -18,15 +19,15 @@ export class S3Copies {
     this.#uploads = uploads;
   }
 
-  async copy(from: string, to: string, bytes: number): Promise<Copied> {
+  async copy(from: string, to: string, bytes: number): Promise<CopyResult> {
     const whole = bytes <= this.#connection.settings.copyBytesMax;
-    return this.#connection.attempt<Copied>(
+    return this.#connection.attempt<CopyResult>(
       `copy ${from} to ${to}`,
       "s3:GetObject, s3:PutObject",
-      () => (whole ? this.#copyWhole(from, to) : this.#copyParts(from, to, bytes)),
+      () => (whole ? this.#copyWhole(from, to, bytes) : this.#copyParts(from, to, bytes)),
       (error) => {
-        if (saysAbsent(error)) return "absent";
-        return isUnsupported(error) ? "unsupported" : undefined;
+        if (saysAbsent(error)) return { kind: "absent" };
+        return isUnsupported(error) ? { kind: "unsupported" } : undefined;
       },
     );
   }
@@ -36,8 +37,8 @@ export class S3Copies {
     return `${Bucket}/${Key.split("/").map(encodeURIComponent).join("/")}`;
   }
 
-  async #copyWhole(from: string, to: string): Promise<Copied> {
-    await this.#connection.patient.send(
+  async #copyWhole(from: string, to: string, bytes: number): Promise<CopyResult> {
+    const { CopyObjectResult: result = {} } = await this.#connection.patient.send(
       new CopyObjectCommand({
         ...this.#connection.at(to),
         ...this.#connection.encryption,
@@ -45,11 +46,12 @@ export class S3Copies {
         ChecksumAlgorithm: "SHA256",
       }),
     );
-    return "copied";
+    const checksum = checksumOf(result);
+    return { kind: "copied", head: checksum === null ? null : { bytes, checksum } };
   }
 
   /** Parts of the size of an upload's, so that the checksum is that of an upload. */
-  async #copyParts(from: string, to: string, bytes: number): Promise<Copied> {
+  async #copyParts(from: string, to: string, bytes: number): Promise<CopyResult> {
     const id = await this.#uploads.begin(to);
     const ranges = partsOf(bytes, this.#connection.settings.partBytes).entries();
     const copied: Part[] = [];
@@ -59,7 +61,7 @@ export class S3Copies {
     };
     await Promise.all(Array.from({ length: atOnce }, lane));
     await this.#uploads.complete(to, id, copied);
-    return "copied";
+    return { kind: "copied", head: null };
   }
 
   async #copyPart(

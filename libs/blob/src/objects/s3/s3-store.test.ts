@@ -159,10 +159,22 @@ describe("s3 alone", () => {
     const content = contentOf(3 * partBytes + 1);
     const file = await upload({ ...at, ...sent }, "from", content);
     await at.store.finishUpload("from", file);
-    expect(await at.store.copy("from", "to")).toBe("copied");
+    expect(await at.store.copy("from", "to")).toMatchObject({ kind: "copied" });
     expect(operationsOf(at.server).filter((one) => one === "UploadPartCopy")).toHaveLength(4);
     expect((await at.store.planUpload("to", file)).parts).toEqual([]);
     expect(await readAll(at.store, "to")).toEqual(content);
+  });
+
+  test("a copy of a known size is one request, and so is its comparison none", async () => {
+    await using at = await opened();
+    const file = await upload({ ...at, ...sent }, "from", contentOf(10));
+    const before = operationsOf(at.server).length;
+    const copied = await at.store.copy("from", "to", 10);
+    const head = copied.kind === "copied" ? copied.head : null;
+    expect(head).toMatchObject({ bytes: 10, checksum: { kind: "sha256" } });
+    const options = head === null ? {} : { there: head };
+    expect((await at.store.planUpload("to", file, options)).parts).toEqual([]);
+    expect(operationsOf(at.server).slice(before)).toEqual(["CopyObject"]);
   });
 
   test("where the store passes over checksums none is claimed, and a part counts by its size", async () => {

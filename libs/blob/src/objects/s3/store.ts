@@ -15,9 +15,9 @@ import { away, bucketNotFound, refused, uploadIncomplete } from "../faults.ts";
 import { checkFile, claimAll, compareWithFile, nothingMissing } from "../files.ts";
 import type {
   Claim,
+  CopyResult,
   FileDigests,
   ListedObject,
-  ObjectChecksum,
   ObjectContent,
   ObjectHead,
   ObjectStore,
@@ -25,7 +25,8 @@ import type {
   UploadPlan,
 } from "../port.ts";
 import { S3Connection } from "./connection.ts";
-import { type Copied, S3Copies } from "./copies.ts";
+import { checksumOf } from "./checksum-of.ts";
+import { S3Copies } from "./copies.ts";
 import { codeOf, saysAbsent } from "./errors.ts";
 import { partsMax, type S3StoreOptions, settingsOf } from "./options.ts";
 import { S3Uploads } from "./uploads.ts";
@@ -207,10 +208,10 @@ class S3Store implements ObjectStore {
     throw away(this.address, doing, `${first.Code ?? ""} ${first.Message ?? ""}`);
   }
 
-  async copy(from: string, to: string): Promise<Copied> {
+  async copy(from: string, to: string, bytes?: number): Promise<CopyResult> {
     this.#connection.at(to);
-    const source = await this.head(from);
-    return source === null ? "absent" : this.#copies.copy(from, to, source.bytes);
+    const known = bytes ?? (await this.head(from))?.bytes;
+    return known === undefined ? { kind: "absent" } : this.#copies.copy(from, to, known);
   }
 
   async planUpload(
@@ -218,12 +219,13 @@ class S3Store implements ObjectStore {
     file: FileDigests,
     {
       absent = false,
+      there,
       claim = claimAll,
-    }: { readonly absent?: boolean; readonly claim?: Claim } = {},
+    }: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim } = {},
   ): Promise<UploadPlan> {
     this.#check(key, file);
     const kind = file.parts.length === 1 ? "single" : "multipart";
-    const head = absent ? null : await this.head(key);
+    const head = there ?? (absent ? null : await this.head(key));
     if (head !== null && compareWithFile(head, file) === "same") {
       return { kind, missing: nothingMissing, parts: [] };
     }
@@ -275,19 +277,4 @@ class S3Store implements ObjectStore {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#connection.destroy();
   }
-}
-
-/** The checksum over parts is written with their number behind it, or with the number in the ETag alone. */
-function checksumOf(answer: HeadObjectCommandOutput): ObjectChecksum | null {
-  const { ChecksumSHA256: sha256, ChecksumCRC32C: crc32c, ETag, ChecksumType } = answer;
-  if (sha256 !== undefined) {
-    const [value = "", suffix] = sha256.split("-");
-    const parts =
-      suffix ?? (ChecksumType === "COMPOSITE" ? /-(\d+)"?$/.exec(ETag ?? "")?.[1] : undefined);
-    if (parts === undefined) return { kind: "sha256", value };
-    return { kind: "sha256-parts", value, parts: Number(parts) };
-  }
-  if (crc32c !== undefined && ChecksumType === "FULL_OBJECT")
-    return { kind: "crc32c", value: crc32c };
-  return null;
 }

@@ -50,6 +50,13 @@ def snapshot(
     return _read(folder, path, (folder / path).stat().st_size, 0, moved, wants_md5)
 
 
+def beginning(
+    folder: Path, path: str, count: int, moved: Callable[[int], None], wants_md5: bool = True
+) -> Digested:
+    """Reads the first ``count`` bytes of a file."""
+    return _read(folder, path, count, 0, moved, wants_md5)
+
+
 def _read(
     folder: Path,
     path: str,

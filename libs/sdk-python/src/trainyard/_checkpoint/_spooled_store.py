@@ -44,6 +44,7 @@ class SpooledStore:
     def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
         """Makes the files of a folder durable; of those that are uploaded the parts are hashed by the same read."""
         if not self._sender.uploads:
+            self._remote.read_ahead(uuid, folder)
             return seal(folder)
         digested: list[Digested] = []
 

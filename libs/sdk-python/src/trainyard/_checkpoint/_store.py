@@ -26,6 +26,7 @@ from .._limits import (
 )
 from .._storage import FileEntry, Plan, seal
 from ..errors import CheckpointError, RunSupersededError
+from . import _read_ahead
 
 if TYPE_CHECKING:
     from ._transfer import Planned
@@ -110,8 +111,16 @@ class RemoteStore:
         failing = f"checkpoint {uuid} could not be declared"
         return folder_of(uuid, self._call(failing, "POST", self._run_path, message))
 
+    def read_ahead(self, uuid: str, folder: Path) -> None:
+        """Has the platform read the large files of a folder that are written; waits for nothing."""
+        files = _read_ahead.worth_reading(folder)
+        if files:
+            path = f"{self._run_path}/{quote(uuid, safe='')}/ahead"
+            _read_ahead.ask(self._url, self._token, path, files)
+
     def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
         """Makes the files of a folder durable."""
+        self.read_ahead(uuid, folder)
         return seal(folder)
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:

@@ -38,7 +38,7 @@ from .._limits import (
     UPLOAD_ROUNDS_MAX,
 )
 from .._storage import files_of
-from ._parts import ChangedFileError, Digested, digest, snapshot
+from ._parts import ChangedFileError, Digested, beginning, digest, snapshot
 from ._store import entry_of, is_final
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
 from ._uploader_status import LATER, REFUSED
@@ -138,7 +138,7 @@ class Uploader:
         sent: set[tuple[str, int]] = set()
         while True:
             try:
-                parts = list(self._plan(page))
+                parts = list(self._planned(page))
             except CopyingError:
                 self._progress.note("unchanged files are being copied inside the store")
                 time.sleep(backoff.next_s())
@@ -160,8 +160,25 @@ class Uploader:
                 raise failures[0]
             time.sleep(backoff.next_s())
 
-    def _plan(self, page: list[Digested]) -> Iterator[_Part]:
+    def _planned(self, page: list[Digested]) -> Iterator[_Part]:
+        """The parts to send. Of a file whose beginning the store has from an earlier time the whole takes its place."""
+        files = self._plan(page, [])
+        stored = {str(file["path"]): int(file.get("storedBytes") or 0) for file in files}
+        if any(stored.values()):
+            folder, moved = self._order.folder, self._progress.moved
+            begun = [
+                beginning(folder, path, count, moved) for path, count in stored.items() if count
+            ]
+            files = self._plan(page, begun)
+        for file in files:
+            for part in file.get("parts") or []:
+                offset, count = int(part.get("offset", 0)), int(part.get("bytes", 0))
+                yield _Part(str(file["path"]), offset, count, Planned.of(part.get("request")))
+
+    def _plan(self, page: list[Digested], begun: list[Digested]) -> list[dict[str, Any]]:
         message = {"files": [file.message() for file in page]}
+        if begun:
+            message["beginnings"] = [file.message() for file in begun]
         try:
             reply = self._platform.request("POST", self._plan_path, _values.encode(message))
         except UnreachableError as error:
@@ -172,10 +189,7 @@ class Uploader:
             raise CopyingError(reply.problem())
         if reply.status >= 300:
             raise TransferError(reply.problem())
-        for file in reply.json().get("files") or []:
-            for part in file.get("parts") or []:
-                offset, count = int(part.get("offset", 0)), int(part.get("bytes", 0))
-                yield _Part(str(file["path"]), offset, count, Planned.of(part.get("request")))
+        return list(reply.json().get("files") or [])
 
     def _send(self, until: float, sent: set[tuple[str, int]], part: _Part) -> TransferError | None:
         """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile.

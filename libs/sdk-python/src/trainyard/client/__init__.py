@@ -27,26 +27,31 @@ from ._errors import (
     PlatformAwayError,
     UploadError,
 )
-from ._experiments import Experiment, ExperimentAction
+from ._experiments import DeletionPreview, Experiment, ExperimentAction, KeptCheckpoint
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 from ._spaces import Project, Workspace
-from ._watch import Bookmark, Change, Reset, WatchEvent
+from ._watch import Bookmark, Change, Lines, LogLine, Points, Reset, WatchEvent
 
 __all__ = [
     "ApiError",
     "Bookmark",
     "Change",
     "Client",
+    "DeletionPreview",
     "DownloadError",
     "Experiment",
     "ExperimentAction",
+    "KeptCheckpoint",
+    "Lines",
+    "LogLine",
     "MetricPoint",
     "MetricUpdate",
     "Model",
     "ModelVersion",
     "NotFoundError",
     "PlatformAwayError",
+    "Points",
     "Project",
     "Reset",
     "SupersededPoints",

@@ -89,7 +89,7 @@ class Client:
     ) -> list[ExperimentAction]:
         """Does one thing to each of the experiments that are named (at most 10,000, each once), and says what
         happened to each; with ``dry_run`` what would happen. ``verb`` is activate, pause, cancel, kill,
-        archive or unarchive. A refusal of one does not keep the others from it.
+        archive, unarchive, continue, delete or undelete. A refusal of one does not keep the others from it.
         """
         body = {
             "experiments": [str(one) for one in experiments],
@@ -118,11 +118,34 @@ class Client:
         ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, where ``position`` is that of the
         list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``id`` for one document.
 
-        Yields ``Change``, ``Reset`` (read the list again) and ``Bookmark``, whose ``cursor`` another call continues
-        after. A connection that breaks is opened again; a change may come twice then. Raises ApiError for a topic
-        that the platform refuses, and PlatformAwayError when nothing comes back for ``patience_s`` seconds.
+        And what trials report and write: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with
+        ``group``, and ``{"kind": "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that
+        you have (``0`` for all).
+
+        Yields ``Change``, ``Points``, ``Lines``, ``Reset`` (read the list again) and ``Bookmark``, whose ``cursor``
+        another call continues after. A connection that breaks is opened again: a change may come twice then, points
+        and lines come once. Raises ApiError for a topic that the platform refuses, and PlatformAwayError when nothing
+        comes back for ``patience_s`` seconds.
         """
         return watch(self._api, topics, after, self._patience_s)
+
+    def list_events(
+        self,
+        object: str = "",
+        id: int | str = "",
+        types: Sequence[str] = (),
+        from_ms: float | None = None,
+        until_ms: float | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Events as the API shows them, newest first, page by page: all, or those of one object's own streams
+        (``"experiment", 12``; ``"trial", "12.3"``; ``"run", "12.3#1"``; ``"checkpoint"``, ``"model"``, ``"agent"``, …).
+
+        ``types``: ``"ExperimentPaused"`` for example. Times in milliseconds since 1970, ``until_ms`` excluded.
+        """
+        query = [("object", object), ("id", str(id)), *(("types", name) for name in types)]
+        bounds = (("fromMs", from_ms), ("untilMs", until_ms))
+        query += [(name, repr(float(ms))) for name, ms in bounds if ms is not None]
+        return self._api.pages("/api/v1/events:list", query)
 
     def move_experiments(
         self,

@@ -27,6 +27,21 @@ class ExperimentAction(NamedTuple):
         return cls(*(str(message.get(name) or "") for name in cls._fields))
 
 
+class KeptCheckpoint(NamedTuple):
+    """A checkpoint that stays when its experiment is deleted, and the reason."""
+
+    checkpoint: str
+    trial: str
+    why: str
+
+
+class DeletionPreview(NamedTuple):
+    """What a deletion would take: the number of ``checkpoints``, and those of them that stay (at most 1,000)."""
+
+    checkpoints: int
+    kept: list[KeptCheckpoint]
+
+
 class Experiment:
     """An experiment. Its fields are as the platform had them when it was asked:
 
@@ -172,6 +187,15 @@ class Experiment:
         """
         answer = self._api.call("POST", f"{self._path}/delete", {"reason": reason})
         return number_of(answer.get("graceEndMs") or 0)
+
+    def preview_deletion(self) -> DeletionPreview:
+        """What ``delete`` would take and what stays. Changes nothing."""
+        answer = self._api.call("POST", f"{self._path}/delete", {"dryRun": True})
+        kept = [
+            KeptCheckpoint(*(str(item.get(name) or "") for name in KeptCheckpoint._fields))
+            for item in answer.get("kept") or []
+        ]
+        return DeletionPreview(int(answer.get("checkpoints") or 0), kept)
 
     def restart_trial(self, number: int) -> None:
         """Takes up one of its trials that failed or was canceled, whether the experiment has ended or not."""

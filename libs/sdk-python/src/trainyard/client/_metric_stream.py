@@ -58,16 +58,14 @@ def follow_metrics(
         given = urlencode({name: value for name, value in query.items() if value})
         return api.stream(f"{path}?{given}" if given else path)
 
-    def position_of(message: Mapping[str, Any]) -> str:
-        return str(message["position"])
-
-    for message in resumed(f"GET {path}", open_after, after, position_of, patience_s):
-        update = _update_of(message)
+    for message in resumed(f"GET {path}", open_after, after, patience_s):
+        update = update_of(message)
         if update.point is not None or update.superseded is not None:
             yield update
 
 
-def _update_of(message: Mapping[str, Any]) -> MetricUpdate:
+def update_of(message: Mapping[str, Any]) -> MetricUpdate:
+    """A message of the stream."""
     point, superseded = message.get("point"), message.get("superseded")
     return MetricUpdate(
         str(message["position"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, BinaryIO
 
@@ -17,12 +17,11 @@ def resumed(
     what: str,
     open_after: Callable[[str], AbstractContextManager[BinaryIO]],
     position: str,
-    position_of: Callable[[Mapping[str, Any]], str],
     patience_s: float,
 ) -> Iterator[dict[str, Any]]:
-    """The messages of a stream until it ends, each once. A connection that breaks is opened again after the latest
-    position; ``position_of`` a message is empty where it has none. Raises ApiError when the platform refuses, and
-    PlatformAwayError with ``what`` when nothing comes back for ``patience_s`` seconds.
+    """The messages of a stream until it ends. A connection that breaks is opened again after the latest id. Raises
+    ApiError when the platform refuses, and PlatformAwayError with ``what`` when nothing comes back for ``patience_s``
+    seconds.
     """
     backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
     end_s = time.monotonic() + patience_s
@@ -31,12 +30,12 @@ def resumed(
         try:
             with open_after(position) as response:
                 opened = True
-                for kind, message in _events(response):
+                for kind, event_id, message in _events(response):
                     if kind == "end":
                         return
                     if kind == "problem":
                         raise error_of(int(message.get("status") or 500), message)
-                    position = position_of(message) or position
+                    position = event_id or position
                     backoff.reset()
                     yield message
             why = "the stream broke off"
@@ -54,18 +53,20 @@ def resumed(
         time.sleep(wait_s)
 
 
-def _events(response: BinaryIO) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The type and the object of each event. Ends with the connection; an event that was cut off in the middle is
-    left out.
+def _events(response: BinaryIO) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The type, the id and the object of each event. Ends with the connection; an event that was cut off in the
+    middle is left out.
     """
-    kind, data = "message", ""
+    kind, event_id, data = "message", "", ""
     for raw in response:
         line = raw.decode("utf-8").rstrip("\r\n")
         if line.startswith("event:"):
             kind = line[6:].strip()
+        elif line.startswith("id:"):
+            event_id = line[3:].strip()
         elif line.startswith("data:"):
             data += line[5:].strip()
         elif not line:
             if data:
-                yield kind, json.loads(data)
-            kind, data = "message", ""
+                yield kind, event_id, json.loads(data)
+            kind, event_id, data = "message", "", ""

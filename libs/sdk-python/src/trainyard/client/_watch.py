@@ -1,11 +1,12 @@
-"""What changes of lists and documents, in one stream."""
+"""What changes of lists and documents, and what trials report and write, in one stream."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
-from ._api import Api
+from ._api import Api, number_of
+from ._metric_stream import MetricUpdate, update_of
 from ._stream import resumed
 
 _PATH = "/api/v1/watch"
@@ -22,8 +23,40 @@ class Change(NamedTuple):
     document: dict[str, Any] | None
 
 
+class Points(NamedTuple):
+    """Points of the topic with this index, in the order in which they were stored."""
+
+    topic: int
+    items: list[MetricUpdate]
+
+
+class LogLine(NamedTuple):
+    """A line of a trial. ``at_ms``: by the trial's machine, in milliseconds since 1970. ``source``: stdout, stderr or
+    agent. ``level``: empty where the line does not say it. ``cursor``: a topic of lines continues after it.
+    """
+
+    trial: str
+    run: int
+    node_rank: int
+    rank: int | None
+    at_ms: float
+    source: str
+    level: str
+    text: str
+    cursor: str
+
+
+class Lines(NamedTuple):
+    """Lines of the topic with this index, in the order in which they were stored."""
+
+    topic: int
+    items: list[LogLine]
+
+
 class Reset(NamedTuple):
-    """The list of this topic is to be read again; ``topic`` is None for all topics."""
+    """The list (the points, the lines) of this topic is to be read again; ``topic`` is None for all lists and
+    documents.
+    """
 
     topic: int | None
     reason: str
@@ -35,7 +68,7 @@ class Bookmark(NamedTuple):
     cursor: str
 
 
-WatchEvent = Union[Change, Reset, Bookmark]
+WatchEvent = Union[Change, Points, Lines, Reset, Bookmark]
 
 
 def watch(
@@ -48,7 +81,6 @@ def watch(
         f"POST {_PATH}",
         lambda cursor: api.stream(_PATH, {"topics": asked, "after": cursor}),
         after,
-        lambda frame: str((frame.get("bookmark") or {}).get("cursor") or ""),
         patience_s,
     )
     for frame in frames:
@@ -61,6 +93,7 @@ def watch(
 def _events_of(frame: Mapping[str, Any], names: Sequence[str]) -> Iterator[WatchEvent]:
     """Equal topics have one name, and each gets the event."""
     change, gone = frame.get("change"), frame.get("gone")
+    points, lines = frame.get("points"), frame.get("lines")
     reset, bookmark = frame.get("reset"), frame.get("bookmark")
     if change is not None:
         document = next((change[kind] for kind in _DOCUMENTS if kind in change), None)
@@ -69,6 +102,12 @@ def _events_of(frame: Mapping[str, Any], names: Sequence[str]) -> Iterator[Watch
     elif gone is not None:
         for topic in _indexes(names, gone):
             yield Change(topic, str(gone["id"]), None)
+    elif points is not None:
+        updates = [update_of(item) for item in points.get("items") or []]
+        yield from (Points(topic, updates) for topic in _indexes(names, points))
+    elif lines is not None:
+        read = [_line_of(item) for item in lines.get("items") or []]
+        yield from (Lines(topic, read) for topic in _indexes(names, lines))
     elif reset is not None:
         reason = str(reset.get("reason") or "")
         if reset.get("topic"):
@@ -77,6 +116,21 @@ def _events_of(frame: Mapping[str, Any], names: Sequence[str]) -> Iterator[Watch
             yield Reset(None, reason)
     elif bookmark is not None:
         yield Bookmark(str(bookmark["cursor"]))
+
+
+def _line_of(item: Mapping[str, Any]) -> LogLine:
+    rank = item.get("rank")
+    return LogLine(
+        trial=str(item.get("trial") or ""),
+        run=int(item.get("run") or 0),
+        node_rank=int(item.get("nodeRank") or 0),
+        rank=None if rank is None else int(rank),
+        at_ms=number_of(item.get("atMs") or 0),
+        source=str(item.get("source") or ""),
+        level=str(item.get("level") or ""),
+        text=str(item.get("text") or ""),
+        cursor=str(item.get("cursor") or ""),
+    )
 
 
 def _indexes(names: Sequence[str], frame: Mapping[str, Any]) -> list[int]:

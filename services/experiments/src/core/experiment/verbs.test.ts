@@ -60,11 +60,12 @@ const verbs = {
   "undelete too late": { kind: "undelete", atMs: 100 },
   "end the grace": { kind: "delete_for_good", atMs: 100 },
   "end the grace too early": { kind: "delete_for_good", atMs: 99 },
+  move: { kind: "move", workspace: "vision", project: "irises" },
 } as const satisfies Record<string, ExperimentCommand>;
 
 /** In the order of the verbs. "-": it is so already, and nothing is recorded. */
 const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
-  none: Array.from({ length: 14 }, () => "experiment_not_found"),
+  none: Array.from({ length: 15 }, () => "experiment_not_found"),
   PAUSED: [
     "Activated",
     "-",
@@ -80,6 +81,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   ACTIVE: [
     "-",
@@ -96,6 +98,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   STOPPING_CANCELED: [
     "experiment_stopping",
@@ -112,6 +115,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   STOPPING_KILLED: [
     "experiment_stopping",
@@ -128,6 +132,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   COMPLETED: [
     "experiment_ended",
@@ -144,6 +149,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   CANCELED: [
     "experiment_ended",
@@ -160,6 +166,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   ERROR: [
     "experiment_ended",
@@ -176,6 +183,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   archived: [
     "experiment_ended",
@@ -192,6 +200,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   unarchived: [
     "experiment_ended",
@@ -208,6 +217,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   deleted: [
     "experiment_deleted",
@@ -224,6 +234,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "experiment_not_found",
     "Deleted",
     "-",
+    "experiment_deleted",
   ],
   undeleted: [
     "experiment_ended",
@@ -240,6 +251,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
   gone: [
     "experiment_not_found",
@@ -256,6 +268,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "experiment_not_found",
     "-",
     "-",
+    "experiment_not_found",
   ],
   continued: [
     "-",
@@ -272,6 +285,7 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
+    "Moved",
   ],
 };
 

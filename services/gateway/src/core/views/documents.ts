@@ -136,6 +136,9 @@ export const versionKey = (model: string, number: number): string => `${model}/$
 
 export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 
+/** The documents of an experiment that have its id. */
+const ofExperiment: ReadonlySet<DocumentKind> = new Set(["experiment", "config", "leaders"]);
+
 /** What a projection reads and writes: the rows that were fetched beforehand, and the new ones. */
 export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
@@ -193,7 +196,7 @@ export class DocumentSet {
     this.#removed.add(id);
     for (const [key, row] of this.#rows) {
       const isOfIt =
-        ((row.kind === "experiment" || row.kind === "config") && row.id === id) ||
+        (ofExperiment.has(row.kind) && row.id === id) ||
         (row.kind === "trial" && row.parent === id);
       if (!isOfIt) continue;
       this.#rows.delete(key);

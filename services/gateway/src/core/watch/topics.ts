@@ -17,6 +17,7 @@ export type Topic = {
   readonly id: string;
   /** What relative times of the filter count from. */
   readonly nowMs: number;
+  readonly isRelative: boolean;
 };
 
 /** Documents that events may have changed. */

@@ -101,7 +101,8 @@ export class ByteReader {
   }
 
   byte(): number {
-    const value = this.#view.getUint8(this.#offset);
+    const value = this.#bytes[this.#offset];
+    if (value === undefined) throw new RangeError("bytes end too early");
     this.#offset += 1;
     return value;
   }
@@ -109,8 +110,10 @@ export class ByteReader {
   varint(): number {
     let value = this.byte();
     if (value < 0x80) return value;
-    value -= 0x80;
-    for (let scale = 0x80; ; scale *= 0x80) {
+    const second = this.byte();
+    value = (value & 0x7f) | ((second & 0x7f) << 7);
+    if (second < 0x80) return value;
+    for (let scale = 0x4000; ; scale *= 0x80) {
       const next = this.byte();
       value += (next & 0x7f) * scale;
       if (next < 0x80) return value;
@@ -119,6 +122,8 @@ export class ByteReader {
 
   signed(): number {
     const value = this.varint();
+    // Dividing doubles takes ten times as long.
+    if (value <= 0x3fff_ffff) return (value & 1) === 0 ? value >> 1 : -((value + 1) >> 1);
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
@@ -128,10 +133,17 @@ export class ByteReader {
     return value;
   }
 
-  float32(): number {
-    const value = this.#view.getFloat32(this.#offset, true);
-    this.#offset += 4;
-    return value;
+  /** As many as the list is long. */
+  float64s(into: Float64Array): void {
+    const start = this.#offset;
+    for (let i = 0; i < into.length; i += 1) into[i] = this.#view.getFloat64(start + 8 * i, true);
+    this.#offset = start + 8 * into.length;
+  }
+
+  float32s(into: Float64Array): void {
+    const start = this.#offset;
+    for (let i = 0; i < into.length; i += 1) into[i] = this.#view.getFloat32(start + 4 * i, true);
+    this.#offset = start + 4 * into.length;
   }
 
   text(): string {

@@ -13,7 +13,7 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 import { addKeys, decodeLedger, encodeLedger, hasKey, rangesOf } from "./key-ledger.ts";
 import { readNumbers, writeNumbers } from "./numbers.ts";
 import { mergeParts } from "./merge.ts";
-import { aggregations, inOrder, type StoredReport, splitKey } from "./table.ts";
+import { aggregations, inOrder, type StoredReport, splitKey, textBytesOf } from "./table.ts";
 import { isJsonTail, readJsonTail, readTail, tailBytes } from "./tail.ts";
 
 function written(numbers: readonly number[]): Uint8Array {
@@ -238,6 +238,19 @@ describe("a tail", () => {
       expect(() => decodeReports(readTail(bytes.subarray(0, end)))).toThrow(RangeError);
     }
     expect(() => readTail(new Uint8Array([9]))).toThrow(/newer version/);
+  });
+
+  test("counts as large as its reports are, however little room equal values take", () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => ({
+      ...{ key: `0-${n}`, step: n, atMs: n, rank: 0, aggregation: "mean" as const },
+      metrics: Object.fromEntries(Array.from({ length: 50 }, (_name, i) => [`metric_${i}`, 0])),
+    }));
+    const bytes = tailBytes(many);
+    const table = decodeTable(readTail(bytes));
+    expect(bytes.length).toBeLessThan(2_000);
+    expect(textBytesOf(table)).toBeGreaterThan(JSON.stringify(many).length / 2);
+    const limits = { blockReportsMax: 4_096, blockBytesMax: 256 * 1024 };
+    expect(mergeParts([{ table, bytes: textBytesOf(table) }], limits).length).toBeGreaterThan(3);
   });
 
   test("of 100 reports of ten float32 takes less than five bytes a point", () => {

@@ -2,7 +2,7 @@
 import { type Block, blockOf } from "./block.ts";
 import { joinLists, joinTables, orderOf, reportsIn, type Table, takeReports } from "./table.ts";
 
-/** A table and the bytes that it took when it was stored. */
+/** A table and what its reports take as JSON. */
 export type Part = { readonly table: Table; readonly bytes: number };
 
 export type BlockLimits = { readonly blockReportsMax: number; readonly blockBytesMax: number };

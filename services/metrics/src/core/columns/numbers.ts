@@ -55,10 +55,10 @@ export function readNumbers(from: ByteReader): Float64Array {
       numbers.fill(from.float64());
       break;
     case form.float32:
-      for (let i = 0; i < numbers.length; i += 1) numbers[i] = from.float32();
+      from.float32s(numbers);
       break;
     case form.float64:
-      for (let i = 0; i < numbers.length; i += 1) numbers[i] = from.float64();
+      from.float64s(numbers);
       break;
     default:
       throw new RangeError("numbers of an unknown form: a newer version of Trainyard wrote them");

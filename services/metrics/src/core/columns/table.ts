@@ -166,6 +166,19 @@ export function reportsOfTable({ frame, columns }: Table): readonly StoredReport
 const spell = (value: JsonObject[string]): JsonObject[string] =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 
+const reportBytes = 64;
+const valueBytes = 16;
+
+/** Roughly what the reports take as JSON: what they take in memory, however short their columns are. */
+export function textBytesOf({ frame, columns }: Table): number {
+  let bytes = reportBytes * frame.steps.length;
+  for (const { name, kind, values } of columns) {
+    bytes += (name.length + valueBytes) * values.length;
+    if (kind === "json") bytes += JSON.stringify(values).length;
+  }
+  return bytes;
+}
+
 /** One after the other. At least one table. */
 export function joinTables(tables: readonly Table[]): Table {
   const [only] = tables;

@@ -32,21 +32,24 @@ export type Buckets = {
 
 export function bucketsOf({ xs, values }: Points, query: BucketQuery): Buckets {
   const [from, to] = rangeOf(xs, query);
-  const inside: number[] = [];
+  let inside = 0;
   for (let i = 0; i < xs.length; i += 1) {
     const x = xs[i] ?? Number.NaN;
-    if (x >= from && x <= to) inside.push(i);
+    if (x >= from && x <= to) inside += 1;
   }
-  const tally = new Tally(Math.min(query.buckets, inside.length));
-  const x = (index: number): number => xs[index] ?? Number.NaN;
-  if (inside.length <= query.buckets) {
-    const ordered = inside.sort((a, b) => x(a) - x(b) || a - b);
+  const tally = new Tally(Math.min(query.buckets, inside));
+  if (inside <= query.buckets) {
+    const x = (index: number): number => xs[index] ?? Number.NaN;
+    const ordered = Array.from(xs.keys()).filter((i) => x(i) >= from && x(i) <= to);
+    ordered.sort((a, b) => x(a) - x(b) || a - b);
     for (const [bucket, i] of ordered.entries()) tally.add(bucket, x(i), values[i] ?? Number.NaN);
   } else {
     const scale = to > from ? query.buckets / (to - from) : 0;
-    for (const i of inside) {
-      const bucket = Math.min(Math.floor((x(i) - from) * scale), query.buckets - 1);
-      tally.add(bucket, x(i), values[i] ?? Number.NaN);
+    const last = query.buckets - 1;
+    for (let i = 0; i < xs.length; i += 1) {
+      const x = xs[i] ?? Number.NaN;
+      if (!(x >= from && x <= to)) continue;
+      tally.add(Math.min(Math.floor((x - from) * scale), last), x, values[i] ?? Number.NaN);
     }
   }
   return tally.buckets();
@@ -55,7 +58,8 @@ export function bucketsOf({ xs, values }: Points, query: BucketQuery): Buckets {
 function rangeOf(xs: Float64Array, { from, to }: BucketQuery): readonly [number, number] {
   let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   if (from === null || to === null) {
-    for (const x of xs) {
+    for (let i = 0; i < xs.length; i += 1) {
+      const x = xs[i] ?? Number.NaN;
       if (!Number.isFinite(x)) continue;
       if (x < least) least = x;
       if (x > greatest) greatest = x;
@@ -91,24 +95,24 @@ class Tally {
   }
 
   add(bucket: number, x: number, value: number): void {
-    const at = (list: Float64Array): number => list[bucket] ?? 0;
-    if (x < at(this.#xMin)) this.#xMin[bucket] = x;
-    if (x > at(this.#xMax)) this.#xMax[bucket] = x;
-    const count = at(this.#count) + 1;
+    if (x < (this.#xMin[bucket] ?? 0)) this.#xMin[bucket] = x;
+    if (x > (this.#xMax[bucket] ?? 0)) this.#xMax[bucket] = x;
+    const count = (this.#count[bucket] ?? 0) + 1;
     this.#count[bucket] = count;
     if (count === 1) this.#first[bucket] = value;
     this.#last[bucket] = value;
     if (!Number.isFinite(value)) {
       const marks = Number.isNaN(value) ? this.#nans : this.#infinities;
-      marks[bucket] = at(marks) + 1;
+      marks[bucket] = (marks[bucket] ?? 0) + 1;
       return;
     }
-    if (value < at(this.#min)) this.#min[bucket] = value;
-    if (value > at(this.#max)) this.#max[bucket] = value;
-    const finite = count - at(this.#nans) - at(this.#infinities);
-    const distance = value - at(this.#mean);
-    this.#mean[bucket] = at(this.#mean) + distance / finite;
-    this.#squares[bucket] = at(this.#squares) + distance * (value - at(this.#mean));
+    if (value < (this.#min[bucket] ?? 0)) this.#min[bucket] = value;
+    if (value > (this.#max[bucket] ?? 0)) this.#max[bucket] = value;
+    const finite = count - (this.#nans[bucket] ?? 0) - (this.#infinities[bucket] ?? 0);
+    const before = this.#mean[bucket] ?? 0;
+    const mean = before + (value - before) / finite;
+    this.#mean[bucket] = mean;
+    this.#squares[bucket] = (this.#squares[bucket] ?? 0) + (value - before) * (value - mean);
   }
 
   buckets(): Buckets {

@@ -25,8 +25,11 @@ export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => nu
   const runs = [...Map.groupBy(chunks, ({ run }) => run)].sort(([a], [b]) => a - b);
   return joinPoints(
     runs.map(([run, own]) => {
-      const whole = inOrder(joinChunks(own.toSorted((a, b) => at(a.steps, 0) - at(b.steps, 0))));
-      return combineRanks(cut(whole, lastStep(run)));
+      const chunks = own.toSorted((a, b) => at(a.steps, 0) - at(b.steps, 0));
+      if (isOnePointAStep(chunks)) {
+        return joinPoints(chunks.map((chunk) => cut(chunk, lastStep(run))));
+      }
+      return combineRanks(cut(inOrder(joinChunks(chunks)), lastStep(run)));
     }),
   );
 }
@@ -35,6 +38,19 @@ export function joinPoints(parts: readonly Points[]): Points {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
   return { xs: join(parts.map(({ xs }) => xs)), values: join(parts.map(({ values }) => values)) };
+}
+
+/** Nothing has to be put in order or combined: nearly every series. */
+function isOnePointAStep(chunks: readonly Chunk[]): boolean {
+  let before = Number.NEGATIVE_INFINITY;
+  for (const { steps } of chunks) {
+    for (let i = 0; i < steps.length; i += 1) {
+      const step = at(steps, i);
+      if (!(step > before)) return false;
+      before = step;
+    }
+  }
+  return true;
 }
 
 const columns = ["steps", "times", "ranks", "aggregations", "numbers", "xs", "values"] as const;

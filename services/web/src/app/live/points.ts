@@ -48,7 +48,7 @@ class Gathered {
   #points: Point[] = [];
   /** What was answered before the stream opened may lack points that came between: the first update reads all again. */
   #stale = true;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #waits = false;
 
   constructor(queries: QueryClient, experiment: string, signal: AbortSignal) {
     this.#queries = queries;
@@ -60,11 +60,13 @@ class Gathered {
     if (point !== undefined) this.#points.push(point);
     if (superseded !== undefined) this.#stale = true;
     if (this.#points.length === 0 && !this.#stale) return;
-    this.#timer ??= setTimeout(() => this.#apply(), gatherMs);
+    if (this.#waits) return;
+    this.#waits = true;
+    setTimeout(() => this.#apply(), gatherMs);
   }
 
   #apply(): void {
-    this.#timer = undefined;
+    this.#waits = false;
     if (this.#signal.aborted) return;
     const points = this.#points;
     const stale = this.#stale;

@@ -47,7 +47,6 @@ export function SearchCanvas({ picture, best, chosen, onChoose, onStep }: Props)
         className={hovered === null ? undefined : styles["pointing"]}
         role="img"
         aria-label={summaryOf(picture)}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- arrows replay the search
         tabIndex={0}
         onKeyDown={onKey}
         onPointerMove={(event) => setHovered(at(event))}

@@ -1,6 +1,6 @@
-import { ChartLine, RotateCcw, Sheet } from "lucide-react";
-import { type JSX, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type JSX, type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { type Colours, useColours } from "../../theme/colours.ts";
+import { ChartHead } from "./chart-head.tsx";
 import styles from "./chart.module.css";
 import { ChartTableView } from "./chart-table.tsx";
 import { drawnLines } from "./drawn-lines.ts";
@@ -8,10 +8,11 @@ import type { Tick } from "./draw.ts";
 import { captionOf, type Line } from "./line.ts";
 import { lookOf } from "./look.ts";
 import { nearestLine } from "./nearest.ts";
-import { Plot, type PlotEvents, type PlotPoint, type View } from "./plot.ts";
+import type { PlotPoint, View } from "./plot.ts";
 import { Readout } from "./readout.tsx";
 import { type Range, xRangeOf } from "./scale.ts";
 import { smoothings } from "./smooth.ts";
+import { usePlot } from "./use-plot.ts";
 import { zoomByKey } from "./zoom.ts";
 
 /** A moment in the life of a trial, such as the start of a run. */
@@ -40,143 +41,90 @@ type Props = {
 
 const nobody: ReadonlySet<number> = new Set();
 const noTicks: readonly TrialTick[] = [];
-const plotHeight = 240;
 /** A share of the height: lines further from the pointer are not meant. */
 const reach = 0.12;
 
 export function Chart(props: Props): JSX.Element {
   const { title, lines, xLabel, time = false, zoom, onZoom, syncKey, onPick } = props;
-  const { emphasised = nobody, ticks = noTicks } = props;
   const [log, setLog] = useState(false);
-  const [smoothing, setSmoothing] = useState(0);
+  const [step, setStep] = useState(0);
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<PlotPoint | null>(null);
+  const pressedAt = useRef(0);
   const colours = useColours();
-  const weight = smoothings[smoothing] ?? 0;
+  const smoothing = smoothings[step] ?? 0;
   const all = useMemo(() => xRangeOf(lines) ?? ([0, 1] as const), [lines]);
-  const shown = zoom ?? all;
+  const x = zoom ?? all;
   const hovered = useMemo(
     () => (point === null ? null : nearestLine(lines, { ...point, yRange: point.y, log, reach })),
     [lines, point, log],
   );
-  const hoveredTrial = hovered?.trial ?? null;
-  const view = useMemo(
-    (): View => ({
-      lines: drawnLines(lines, { trials: emphasised, hovered: hoveredTrial }, weight, colours),
-      ticks: ticksOf(ticks, colours),
-      x: shown,
-    }),
-    [lines, emphasised, hoveredTrial, weight, colours, ticks, shown],
-  );
-  const host = usePlot(
-    view,
-    { log, time, syncKey, colours },
-    {
-      onPoint: setPoint,
-      onZoom,
-      onReset: () => onZoom(null),
-    },
-  );
-  const nextSmoothing = () => setSmoothing((smoothing + 1) % smoothings.length);
+  const view = useView(props, { x, smoothing, hovered: hovered?.trial ?? null, colours });
+  const events = { onPoint: setPoint, onZoom, onReset: () => onZoom(null) };
+  const host = usePlot(view, { log, time, syncKey, colours }, events);
+  const onLog = () => setLog(!log);
+  const onSmooth = () => setStep((step + 1) % smoothings.length);
   const onKey = (event: KeyboardEvent): void => {
     if (event.metaKey || event.ctrlKey || event.altKey) return;
-    if (event.key === "l") setLog(!log);
-    else if (event.key === "s") nextSmoothing();
-    else {
-      const next = zoomByKey(event.key, shown, all);
-      if (next === undefined) return;
-      onZoom(next);
-    }
+    const next = zoomByKey(event.key, x, all);
+    if (event.key === "l") onLog();
+    else if (event.key === "s") onSmooth();
+    else if (next !== undefined) onZoom(next);
+    else return;
     event.preventDefault();
     event.stopPropagation();
   };
   return (
     <figure className={styles["chart"]}>
-      <div className={styles["head"]}>
-        <h3 className={styles["title"]}>{title}</h3>
-        {zoom !== null && (
-          <button type="button" onClick={() => onZoom(null)}>
-            <RotateCcw size={12} aria-hidden /> Show all
-          </button>
-        )}
-        <button type="button" aria-pressed={log} onClick={() => setLog(!log)} title="Key l">
-          Log
-        </button>
-        <button type="button" aria-pressed={weight > 0} onClick={nextSmoothing} title="Key s">
-          Smooth{weight > 0 && ` ${weight}`}
-        </button>
-        <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-          {asTable ? <ChartLine size={12} aria-hidden /> : <Sheet size={12} aria-hidden />}
-          {asTable ? "Chart" : "Table"}
-        </button>
-      </div>
+      <ChartHead
+        {...{ title, onLog, onSmooth }}
+        shown={{ log, smoothing, asTable }}
+        onTable={() => setAsTable(!asTable)}
+        onReset={zoom === null ? undefined : events.onReset}
+      />
       <div
         className={styles["plot"]}
         hidden={asTable}
         role="img"
         aria-label={summaryOf(title, lines, xLabel)}
         aria-keyshortcuts="l s"
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- keys zoom and switch the scale
         tabIndex={0}
         onKeyDown={onKey}
-        onClick={() => hovered !== null && onPick?.(hovered.trial)}
+        onPointerDown={({ clientX }) => {
+          pressedAt.current = clientX;
+        }}
+        onClick={({ clientX }) => {
+          const dragged = Math.abs(clientX - pressedAt.current) > 3;
+          if (!dragged && hovered !== null) onPick?.(hovered.trial);
+        }}
       >
         <div ref={host} className={styles["host"]} />
-        {point !== null && (
-          <Readout
-            lines={lines}
-            point={point}
-            time={time}
-            xLabel={xLabel}
-            hovered={hovered}
-            colours={colours}
-          />
-        )}
+        {point !== null && <Readout {...{ lines, point, time, xLabel, hovered, colours }} />}
       </div>
-      {asTable && <ChartTableView lines={lines} range={shown} xLabel={xLabel} time={time} />}
+      {asTable && <ChartTableView lines={lines} range={x} xLabel={xLabel} time={time} />}
       <figcaption>{props.caption ?? captionOf(lines)}</figcaption>
     </figure>
   );
 }
 
-/** Keeps one plot for the element that the answer is the ref of; options that change make another one. */
-function usePlot(
-  view: View,
-  options: { log: boolean; time: boolean; syncKey: string; colours: Colours },
-  events: PlotEvents,
-) {
-  const { log, time, syncKey, colours } = options;
-  const host = useRef<HTMLDivElement>(null);
-  const plot = useRef<Plot | null>(null);
-  const latest = useRef({ view, events });
-  latest.current = { view, events };
-  useEffect(() => {
-    const element = host.current;
-    if (element === null) return undefined;
-    const width = Math.max(element.clientWidth, 40);
-    const made = new Plot(
-      element,
-      { width, height: plotHeight, log, time, syncKey, colours },
-      {
-        onPoint: (point) => latest.current.events.onPoint(point),
-        onZoom: (range) => latest.current.events.onZoom(range),
-        onReset: () => latest.current.events.onReset(),
-      },
-    );
-    made.show(latest.current.view);
-    plot.current = made;
-    const observer = new ResizeObserver(() => {
-      if (element.clientWidth > 0) made.resize(element.clientWidth, plotHeight);
-    });
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      made.destroy();
-      plot.current = null;
-    };
-  }, [log, time, syncKey, colours]);
-  useEffect(() => plot.current?.show(view), [view]);
-  return host;
+type Seen = {
+  readonly x: Range;
+  readonly smoothing: number;
+  readonly hovered: number | null;
+  readonly colours: Colours;
+};
+
+/** What the plot draws; the same object while nothing of it changes. */
+function useView(props: Props, { x, smoothing, hovered, colours }: Seen): View {
+  const { lines, emphasised = nobody, ticks = noTicks } = props;
+  return useMemo(
+    () => ({
+      lines: drawnLines(lines, { trials: emphasised, hovered }, smoothing, colours),
+      ticks: ticksOf(ticks, colours),
+      x,
+    }),
+    [lines, emphasised, hovered, smoothing, colours, ticks, x],
+  );
 }
 
 function ticksOf(ticks: readonly TrialTick[], { hues, muted }: Colours): readonly Tick[] {

@@ -158,22 +158,47 @@ const idAt = <Row,>({ rows, idOf }: TableProps<Row>, index: number): string | nu
   return row === undefined ? index : idOf(row);
 };
 
+/** How long the keyboard rests on a row before the page is told: a run of keys is one change of the URL. */
+const restMs = 120;
+
+/**
+ * The active row, by its id: rows come and go. It is the table's own; the page hears of it, and what the page says is taken
+ * over where it is news: at the start, and when somebody goes back.
+ */
+function useActive<Row>({ rows, idOf, activeId, onActive }: TableProps<Row>) {
+  const [id, setId] = useState(activeId);
+  const told = useRef(activeId);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => {
+    if (activeId === told.current) return;
+    told.current = activeId;
+    setId(activeId);
+  }, [activeId]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const activate = (index: number, afterMs: number): void => {
+    const row = rows[index];
+    if (row === undefined) return;
+    setId(idOf(row));
+    clearTimeout(timer.current);
+    if (onActive === undefined) return;
+    timer.current = setTimeout(() => {
+      told.current = idOf(row);
+      onActive(row);
+    }, afterMs);
+  };
+  const active = id === undefined ? -1 : rows.findIndex((row) => idOf(row) === id);
+  return { active, activate };
+}
+
 /** Moving, selecting and opening: by keys, and by the pointer. */
 function useKeys<Row>(
   props: TableProps<Row>,
   virtual: Virtualizer<HTMLDivElement, Element>,
   height: number,
 ) {
-  const { rows, idOf, selection = noSelection, onSelect, onOpen, onActive } = props;
-  const [moved, setActive] = useState(-1);
-  const inspected = props.activeId;
-  const active = inspected === undefined ? moved : rows.findIndex((row) => idOf(row) === inspected);
+  const { rows, idOf, selection = noSelection, onSelect, onOpen } = props;
+  const { active, activate } = useActive(props);
   const anchor = useRef(-1);
-  const activate = (index: number): void => {
-    setActive(index);
-    const row = rows[index];
-    if (row !== undefined) onActive?.(row);
-  };
   const check = (index: number, shift: boolean): void => {
     const row = rows[index];
     if (row === undefined || onSelect === undefined) return;
@@ -183,11 +208,11 @@ function useKeys<Row>(
       ranged ? withRange(selection, ids, anchor.current, index) : toggled(selection, idOf(row)),
     );
     anchor.current = index;
-    setActive(index);
+    activate(index, restMs);
   };
   const press = (index: number, shift: boolean): void => {
     if (shift && onSelect !== undefined) check(index, true);
-    else activate(index);
+    else activate(index, 0);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
     // Keys in a field of a cell, and browsers' own, are not the grid's.
@@ -197,7 +222,7 @@ function useKeys<Row>(
     const next = movedTo(event.key, active, rows.length, page);
     const row = rows[active];
     if (next !== null) {
-      activate(next);
+      activate(next, restMs);
       virtual.scrollToIndex(next);
     } else if ((event.key === "x" || event.key === " ") && row !== undefined) {
       check(active, event.shiftKey);

@@ -7,12 +7,14 @@ import type { Range } from "../../components/chart/scale.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
+import { useReadAgain } from "./use-read-again.ts";
 
 type Best = ReplyOf<"getBestSoFar">["items"];
 
 export function BestSoFar({ experiment }: TabProps): JSX.Element {
   const { id, metric } = experiment;
   const answer = useCall("getBestSoFar", { experiment: id });
+  useReadAgain(experiment, answer.refetch);
   const [zoom, setZoom] = useState<Range | null>(null);
   const items = answer.data?.items;
   const lines = useMemo(() => (items === undefined ? [] : linesOf(items)), [items]);

@@ -1,4 +1,5 @@
 import type { JSX } from "react";
+import { PathLink } from "../../app/path-link.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { number } from "../../components/format.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
@@ -21,7 +22,7 @@ export function BestTrial({ experiment, trials }: Props): JSX.Element {
       ) : (
         <>
           <p>
-            <a href={`/trials/${bestTrial}`}>Trial {trialNumberOf(bestTrial)}</a>{" "}
+            <PathLink to={`/trials/${bestTrial}`}>Trial {trialNumberOf(bestTrial)}</PathLink>{" "}
             <StateBadge state={trialState(best)} restarts={best.restarts} />
           </p>
           <p className={styles["note"]}>

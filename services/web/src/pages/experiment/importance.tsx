@@ -3,17 +3,19 @@ import { useCall } from "../../app/calls.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
+import { useReadAgain } from "./use-read-again.ts";
 
 /** How much each hyperparameter matters for being among the best trials, once there are enough trials to say so. */
-export function Importance({ experiment: { id, trialsCompleted } }: TabProps): JSX.Element {
-  const answer = useCall("getImportance", { experiment: id });
+export function Importance({ experiment }: TabProps): JSX.Element {
+  const answer = useCall("getImportance", { experiment: experiment.id });
+  useReadAgain(experiment, answer.refetch);
   return (
     <section className={styles["panel"]} aria-labelledby="importance">
       <h2 id="importance">Importance of hyperparameters</h2>
       {answer.error !== null && (
         <ErrorNote error={answer.error} onRetry={() => void answer.refetch()} />
       )}
-      {answer.data !== undefined && <Bars key={trialsCompleted} {...answer.data} />}
+      {answer.data !== undefined && <Bars {...answer.data} />}
     </section>
   );
 }
@@ -29,7 +31,7 @@ function Bars({ trials, trialsNeeded, trialsBest, items }: Props): JSX.Element {
   if (trials < trialsNeeded) {
     return (
       <p className={styles["note"]}>
-        Too few trials to say: {trials} have a value, and at least {trialsNeeded} are needed.
+        Too few trials to say: {trials} of at least {trialsNeeded} that are needed have a value.
       </p>
     );
   }

@@ -21,7 +21,7 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
   const { id, bestTrial, smallerIsBetter } = experiment;
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { trials, error, refetch, isPending } = useTrials(experiment);
+  const { trials, error, refetch, isPending } = useTrials(id);
   const selected = useMemo(() => readTrials(search.trials), [search.trials]);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
   const drawn = useDrawn(trials, selected, smallerIsBetter);

@@ -2,12 +2,16 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, Suspense } from "react";
 import { useCall } from "../../app/calls.ts";
 import { usePoints } from "../../app/live/points.ts";
+import { Page } from "../../app/page.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { experimentState } from "../../components/state.ts";
 import { Tabs } from "../../components/tabs.tsx";
-import { Header } from "./header.tsx";
+import { Facts } from "./facts.tsx";
 import styles from "./page.module.css";
 import { tabs } from "./tabs.ts";
 
+const above = [{ title: "Experiments", to: "/experiments" }];
 const route = getRouteApi("/experiments/$experiment");
 const unended = new Set(["ACTIVE", "PAUSED", "STOPPING_CANCELED", "STOPPING_KILLED"]);
 
@@ -22,21 +26,32 @@ export function ExperimentPage(): JSX.Element {
   );
   const { data: experiment, error } = answer;
   usePoints(id, experiment !== undefined && unended.has(experiment.state));
-  if (error !== null) return <ErrorNote error={error} onRetry={() => void answer.refetch()} />;
   const open = tabs.find((tab) => tab.id === search.tab) ?? tabs[0];
   if (experiment === undefined || open === undefined) {
-    return <p className={styles["loading"]}>Loading experiment {id} …</p>;
+    return (
+      <Page title={`Experiment ${id}`} above={above}>
+        {error === null ? (
+          <p className={styles["loading"]}>Loading experiment {id} …</p>
+        ) : (
+          <ErrorNote error={error} onRetry={() => void answer.refetch()} />
+        )}
+      </Page>
+    );
   }
   const show = (tab: string) =>
     void navigate({ search: (now) => ({ ...now, tab: tab === tabs[0]?.id ? undefined : tab }) });
   return (
-    <div className={styles["page"]}>
-      <Header experiment={experiment} />
+    <Page
+      title={`${id} ${experiment.name}`}
+      above={above}
+      state={<StateBadge state={experimentState(experiment)} title={experiment.reason} />}
+    >
+      <Facts experiment={experiment} />
       <Tabs label={`Experiment ${id}`} tabs={tabs} value={open.id} onChange={show}>
         <Suspense fallback={<p className={styles["loading"]}>Loading …</p>}>
           <open.Content experiment={experiment} />
         </Suspense>
       </Tabs>
-    </div>
+    </Page>
   );
 }

@@ -3,6 +3,7 @@ import { type JSX, useMemo, useState } from "react";
 import {
   axisOf,
   type Axis,
+  type Brush,
   brushed,
   type Brushes,
   moved,
@@ -22,7 +23,7 @@ type Props = TabProps & {
 };
 
 const nothing: ReadonlySet<string> = new Set();
-const noBrush: Brushes = new Map();
+const noBrush: ReadonlyMap<string, Brush> = new Map();
 
 /** Hyperparameters that differ and the metric as axes; a brush chooses trials. */
 export function ParallelCoordinates({ experiment, trials, onSelect }: Props): JSX.Element | null {

@@ -1,17 +1,23 @@
+import type { ReplyOf } from "@trainyard/contracts";
 import type { JSX } from "react";
 import { useCall } from "../../app/calls.ts";
+import { PathLink } from "../../app/path-link.tsx";
 import { scatterOf } from "../../canvas/scatter.ts";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number } from "../../components/format.ts";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
+import { useReadAgain } from "./use-read-again.ts";
+
+type Answer = ReplyOf<"getParetoFront">;
 
 const size = { width: 360, height: 220, margin: 28 };
 
 /** The trials that no other one dominates; only of searches with several objectives. */
-export function ParetoFront({ experiment: { id } }: TabProps): JSX.Element | null {
-  const answer = useCall("getParetoFront", { experiment: id, all: true });
+export function ParetoFront({ experiment }: TabProps): JSX.Element | null {
+  const answer = useCall("getParetoFront", { experiment: experiment.id, all: true });
+  useReadAgain(experiment, answer.refetch);
   const { data, error } = answer;
   if (error !== null) return <ErrorNote error={error} onRetry={() => void answer.refetch()} />;
   if (data === undefined || data.objectives.length < 2) return null;
@@ -48,36 +54,47 @@ export function ParetoFront({ experiment: { id } }: TabProps): JSX.Element | nul
           {second?.metric} ({second?.smallerIsBetter === true ? "small" : "large"})
         </text>
       </svg>
-      <div className={styles["scroll"]} role="region" aria-label="Trials on the front" tabIndex={0}>
-        <table className={styles["front"]}>
-          <thead>
-            <tr>
-              <th scope="col">trial</th>
-              {data.objectives.map(({ metric }) => (
-                <th key={metric} scope="col">
-                  {metric}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {front.map(({ trial, values }) => (
-              <tr key={trial}>
-                <th scope="row">
-                  <a href={`/trials/${trial}`}>{trialNumberOf(trial)}</a>
-                </th>
-                {values.map((value, index) => (
-                  <td key={data.objectives[index]?.metric}>{number(value)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <FrontTable objectives={data.objectives} front={front} />
       <p className={styles["note"]}>
         {front.length} of {data.trials} trials: no other one is better in one objective and worse in
         none.
       </p>
     </section>
+  );
+}
+
+type FrontProps = {
+  readonly objectives: Answer["objectives"];
+  readonly front: Answer["items"];
+};
+
+function FrontTable({ objectives, front }: FrontProps): JSX.Element {
+  return (
+    <div className={styles["scroll"]} role="region" aria-label="Trials on the front" tabIndex={0}>
+      <table className={styles["front"]}>
+        <thead>
+          <tr>
+            <th scope="col">trial</th>
+            {objectives.map(({ metric }) => (
+              <th key={metric} scope="col">
+                {metric}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {front.map(({ trial, values }) => (
+            <tr key={trial}>
+              <th scope="row">
+                <PathLink to={`/trials/${trial}`}>{trialNumberOf(trial)}</PathLink>
+              </th>
+              {values.map((value, index) => (
+                <td key={objectives[index]?.metric}>{number(value)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { type JSX, useEffect, useMemo, useState } from "react";
+import { type JSX, useMemo, useState } from "react";
 import { useCall } from "../../app/calls.ts";
 import { numberOf, type Picture } from "../../canvas/search-view/layout.ts";
 import { SearchCanvas } from "../../canvas/search-view/search-canvas.tsx";
@@ -13,6 +13,7 @@ import styles from "./search.module.css";
 import { SearchTable } from "./search-table.tsx";
 import type { TabProps } from "./tabs.ts";
 import { TrialOfSearch } from "./trial-of-search.tsx";
+import { useReadAgain } from "./use-read-again.ts";
 
 const route = getRouteApi("/experiments/$experiment");
 
@@ -21,7 +22,8 @@ export function SearchTab({ experiment }: TabProps): JSX.Element {
   const { version, trial = null } = route.useSearch();
   const navigate = route.useNavigate();
   const [asTable, setAsTable] = useState(false);
-  const latest = useLatestPicture(id, experiment.trialsCompleted + experiment.trials);
+  const latest = useCall("getSearchPicture", { experiment: id });
+  useReadAgain(experiment, latest.refetch);
   const past = useCall(
     "getSearchPicture",
     { experiment: id, version: version ?? 0 },
@@ -37,14 +39,7 @@ export function SearchTab({ experiment }: TabProps): JSX.Element {
   if (picture === undefined || latest.data === undefined) {
     return <p className={styles["note"]}>Loading the search …</p>;
   }
-  if (picture.trials.length === 0 && version === undefined) {
-    return (
-      <EmptyState
-        title="This search has not proposed a trial yet."
-        command={`yard search events ${id} -f`}
-      />
-    );
-  }
+  if (picture.trials.length === 0 && version === undefined) return <Empty id={id} />;
   const set = (change: { version?: number | undefined; trial?: number | undefined }): void =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const at = version === undefined ? steps.length - 1 : stepAt(steps, version);
@@ -88,22 +83,13 @@ export function SearchTab({ experiment }: TabProps): JSX.Element {
   );
 }
 
-const againMs = 1_000;
-
-/** The picture as it is, read again when the experiment has changed, at most once a second. */
-function useLatestPicture(experiment: string, change: number) {
-  const answer = useCall("getSearchPicture", { experiment });
-  const { refetch } = answer;
-  const [seen, setSeen] = useState(change);
-  useEffect(() => {
-    if (seen === change) return undefined;
-    const timer = setTimeout(() => {
-      setSeen(change);
-      void refetch();
-    }, againMs);
-    return () => clearTimeout(timer);
-  }, [seen, change, refetch]);
-  return answer;
+function Empty({ id }: { readonly id: string }): JSX.Element {
+  return (
+    <EmptyState
+      title="This search has not proposed a trial yet."
+      command={`yard search events ${id} --follow`}
+    />
+  );
 }
 
 function bestOf({ trials, smallerIsBetter }: Picture): number | null {

@@ -1,3 +1,4 @@
+import { PathLink } from "../../app/path-link.tsx";
 import { duration, number, time } from "../../components/format.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { trialState } from "../../components/state.ts";
@@ -32,30 +33,28 @@ function tookMs({ runs, endedAtMs }: Trial): number | undefined {
   return started === undefined || endedAtMs === undefined ? undefined : endedAtMs - started;
 }
 
+function numberColumn(
+  id: string,
+  title: string,
+  of: (trial: Trial) => number | undefined,
+  sort: string,
+): Column<Trial> {
+  return {
+    ...{ id, title, width: 120, right: true, mono: true, sort },
+    cell: (trial) => number(of(trial)),
+    text: (trial) => String(of(trial) ?? ""),
+  };
+}
+
 export function columnsOf(
   trials: readonly Trial[],
   { metric }: Experiment,
 ): readonly Column<Trial>[] {
   const { hparams, metrics } = namesOf(trials);
-  const numberColumn = (
-    id: string,
-    title: string,
-    of: (trial: Trial) => number | undefined,
-    sort?: string,
-  ): Column<Trial> => ({
-    id,
-    title,
-    width: 120,
-    right: true,
-    mono: true,
-    ...(sort === undefined ? {} : { sort }),
-    cell: (trial) => number(of(trial)),
-    text: (trial) => String(of(trial) ?? ""),
-  });
   return [
     {
       ...{ id: "number", title: "Trial", width: 72, right: true, mono: true, sort: "number" },
-      cell: ({ id, number: of }) => <a href={`/trials/${id}`}>{of}</a>,
+      cell: ({ id, number: of }) => <PathLink to={`/trials/${id}`}>{of}</PathLink>,
       text: ({ number: of }) => String(of),
     },
     {

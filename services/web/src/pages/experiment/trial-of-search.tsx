@@ -1,4 +1,5 @@
 import type { JSX } from "react";
+import { PathLink } from "../../app/path-link.tsx";
 import { neighboursOf, standingOf } from "../../canvas/search-view/explain.ts";
 import { numberOf, type Picture, type PictureDecision } from "../../canvas/search-view/layout.ts";
 import { number } from "../../components/format.ts";
@@ -36,7 +37,8 @@ export function TrialOfSearch({
               `, continues trial ${numberOf(found.startFromTrial)} from ${number(found.startFromTime)}`}
           </p>
           <p>
-            <a href={link}>Open the trial</a>, <a href={`${link}?tab=metrics`}>its reports</a>
+            <PathLink to={link}>Open the trial</PathLink>,{" "}
+            <PathLink to={`${link}?tab=metrics`}>its reports</PathLink>
           </p>
           {found.decisions.length === 0 && (
             <p className={styles["note"]}>The search has not decided about it yet.</p>

@@ -1,4 +1,4 @@
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type JSX, useMemo, useState } from "react";
 import { useCall } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
@@ -33,6 +33,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
   const { id } = experiment;
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const { history } = useRouter();
   const set = (change: Partial<typeof search>): void =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const filter = search.filter ?? "";
@@ -40,7 +41,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
   const answer = useCall(
     "listTrials",
     { experiment: id, pageSize: trialsMax, filter, orderBy: sortText(sort), count: true },
-    { watch: { kind: "trials", experiment: id, filter }, keepPrevious: true },
+    { watch: { kind: "trials", experiment: id, filter }, keepPrevious: true, follow: true },
   );
   const trials = answer.data?.items ?? none;
   const selected = useMemo(() => readTrials(search.trials), [search.trials]);
@@ -82,7 +83,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         onSort={(field) => set({ sort: sortText(nextSort(sort, field)) || undefined })}
         selection={selection}
         onSelect={select}
-        onOpen={(trial) => location.assign(`/trials/${trial.id}`)}
+        onOpen={(trial) => history.push(`/trials/${trial.id}`)}
         empty={answer.isPending ? null : <Empty id={id} filter={filter} />}
       />
       <ColumnsDialog

@@ -1,7 +1,6 @@
 import type { ReplyOf } from "@trainyard/contracts";
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { useCall } from "../../app/calls.ts";
-import type { Experiment } from "./tabs.ts";
 
 export type Trial = ReplyOf<"listTrials">["items"][number];
 
@@ -11,19 +10,14 @@ export const trialsMax = 1_000;
 /** As many as one query of metrics takes. */
 export const drawnMax = 200;
 
-/** The trials of an experiment, in the order of their numbers; a new one comes when the experiment says that it has more. */
-export function useTrials({ id, trials }: Pick<Experiment, "id" | "trials">) {
+/** The trials of an experiment, in the order of their numbers; new ones come by themselves. */
+export function useTrials(experiment: string) {
   const answer = useCall(
     "listTrials",
-    { experiment: id, pageSize: trialsMax },
-    { watch: { kind: "trials", experiment: id } },
+    { experiment, pageSize: trialsMax },
+    { watch: { kind: "trials", experiment }, follow: true },
   );
-  const { data, refetch, isFetching } = answer;
-  const known = data?.items.length ?? trialsMax;
-  useEffect(() => {
-    if (known < Math.min(trials, trialsMax) && !isFetching) void refetch();
-  }, [known, trials, isFetching, refetch]);
-  return { ...answer, trials: data?.items ?? none };
+  return { ...answer, trials: answer.data?.items ?? none };
 }
 
 /** The trials whose curves are drawn: of more than fit the best ones, and those that are selected. */

@@ -16,7 +16,7 @@ export type Row = Plain<Experiment>;
 export const initialLayout: ColumnLayout = [
   { id: "id", pinned: true },
   { id: "name", pinned: true },
-  ...["state", "progress", "trials", "best_value", "metric", "labels", "owner", "created_at"].map(
+  ...["state", "progress", "trials", "best_value", "labels", "created_at", "owner", "metric"].map(
     (id) => ({ id }),
   ),
 ];

@@ -2,7 +2,7 @@ import { CircleQuestionMark } from "lucide-react";
 import { type FormEvent, type JSX, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Menu } from "../../components/menu.tsx";
-import { filterFault } from "../../components/problem.ts";
+import { aroundFault, filterFault } from "../../components/problem.ts";
 import { FilterHelp } from "./filter-help.tsx";
 import styles from "./page.module.css";
 
@@ -70,17 +70,26 @@ export function FilterBar({ filter, onFilter, error }: Props): JSX.Element {
           <CircleQuestionMark size={16} aria-hidden />
         </Button>
       </div>
-      {fault !== null && (
-        <p id="filter-fault" role="alert" className={styles["fault"]}>
-          <code aria-hidden>
-            {text.slice(0, fault.column - 1)}
-            <mark>{text.slice(fault.column - 1, fault.column) || " "}</mark>
-            {text.slice(fault.column)}
-          </code>
-          Column {fault.column}: {fault.detail}
-        </p>
-      )}
+      {fault !== null && <Fault text={text} {...fault} />}
       {isHelp && <FilterHelp onClose={() => setHelp(false)} />}
     </form>
+  );
+}
+
+function Fault(props: {
+  readonly text: string;
+  readonly column: number;
+  readonly detail: string;
+}): JSX.Element {
+  const [before, at, after] = aroundFault(props.text, props.column);
+  return (
+    <p id="filter-fault" role="alert" className={styles["fault"]}>
+      <code aria-hidden>
+        {before}
+        <mark>{at}</mark>
+        {after}
+      </code>
+      Column {props.column}: {props.detail}
+    </p>
   );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from "react";
-import { useCall } from "../../app/calls.ts";
+import { useCalls } from "../../app/calls.ts";
 import { type Column, type ColumnLayout, ColumnsDialog } from "../../components/table/index.ts";
 import { hyperparameterField, hyperparameterNames, metricField, typedField } from "./attributes.ts";
 import { attributeColumn, initialLayout, type Row } from "./columns.tsx";
@@ -13,14 +13,19 @@ type Props = {
   readonly rows: readonly Row[];
 };
 
-/** The columns of the list: its fields, the metrics of the loaded rows, and the hyperparameters of the first of them. */
+const configurationsRead = 8;
+
+/** The columns of the list: its fields, the metrics of the loaded rows, and the hyperparameters of the first few. */
 export function ListColumns(props: Props): JSX.Element {
   const { open, columns, rows } = props;
-  const [first] = rows;
-  const experiment = first?.id ?? "";
-  const config = useCall("getExperiment", { experiment }, { enabled: open && first !== undefined });
+  const read = open ? rows.slice(0, configurationsRead) : [];
+  const documents = useCalls(
+    "getExperiment",
+    read.map(({ id }) => ({ experiment: id })),
+  );
+  const names = new Set(documents.flatMap((document) => hyperparameterNames(document?.config)));
   const known = [
-    ...hyperparameterNames(config.data?.config).map(hyperparameterField),
+    ...[...names].map(hyperparameterField),
     ...new Set(rows.map(({ metric }) => metricField(metric))),
   ];
   const ids = new Set(columns.map(({ id }) => id));

@@ -138,9 +138,9 @@ function Rows(props: RowsProps): JSX.Element {
         onActive={({ id }) => change({ at: id }, true)}
         onOpen={({ id }) => history.push(experimentPath(id))}
         onKey={(key, { id }) => {
-          if (key !== "l") return false;
-          setEditing(id);
-          return true;
+          if (key === "l") setEditing(id);
+          if (key === "Escape") change({ at: undefined }, true);
+          return key === "l" || key === "Escape";
         }}
         activeId={search.at}
         compact={search.compact ?? false}
@@ -148,7 +148,8 @@ function Rows(props: RowsProps): JSX.Element {
       />
       <footer className={styles["foot"]}>
         <span role="status">
-          {list.isPending ? "Loading…" : `${isEstimate ? "about " : ""}${count(total)} experiments`}
+          {list.isPending && "Loading…"}
+          {list.isSuccess && `${isEstimate ? "about " : ""}${count(total)} experiments`}
           {rows.length < total && `, ${count(rows.length)} loaded`}
         </span>
         {news > 0 && (

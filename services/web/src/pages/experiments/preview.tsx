@@ -18,21 +18,23 @@ export function Preview({ summary, error, future }: Props): JSX.Element {
   if (summary === null) return <p role="status">Asking the server what would happen…</p>;
   const { changed, unchanged, refused } = summary;
   return (
-    <ul className={styles["preview"]} role="status">
-      <li>
-        <b>{future(changed.length)}</b> <Ids ids={changed} />
-      </li>
-      {unchanged.length > 0 && (
+    <div role="status">
+      <ul className={styles["preview"]}>
         <li>
-          {experiments(unchanged.length)} so already <Ids ids={unchanged} />
+          <b>{future(changed.length)}</b> <Ids ids={changed} />
         </li>
-      )}
-      {refused.map(({ detail, experiments: ids }) => (
-        <li key={detail} className={styles["refused"]}>
-          {experiments(ids.length)} refused: {detail} <Ids ids={ids} />
-        </li>
-      ))}
-    </ul>
+        {unchanged.length > 0 && (
+          <li>
+            {experiments(unchanged.length)} so already <Ids ids={unchanged} />
+          </li>
+        )}
+        {refused.map(({ detail, experiments: ids }) => (
+          <li key={detail} className={styles["refused"]}>
+            {experiments(ids.length)} refused: {detail} <Ids ids={ids} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

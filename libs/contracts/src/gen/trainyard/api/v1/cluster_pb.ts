@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIpEBChFMaXN0QWdlbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGZmlsdGVyGCggASgJEhAKCG9yZGVyX2J5GCkgASgJEg4KBmZpZWxkcxgqIAMoCRINCgVjb3VudBgrIAEoCCK7AQoSTGlzdEFnZW50c1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcudHJhaW55YXJkLmFwaS52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkSEgoFdG90YWwYKCABKAFIAIgBARIeChF0b3RhbF9pc19lc3RpbWF0ZRgpIAEoCEgBiAEBQggKBl90b3RhbEIUChJfdG90YWxfaXNfZXN0aW1hdGUirQQKBUFnZW50EgwKBG5hbWUYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIqCgVzbG90cxgEIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuQWdlbnRTbG90Eg8KB3ZlcnNpb24YBSABKAkSGQoMbmFtZV9yZWZ1c2VkGA8gASgJSACIAQESGwoOcHJvY2Vzc19ncm91cHMYFCABKAlIAYgBARIxCghkaXN0cnVzdBgVIAEoCzIaLnRyYWlueWFyZC5hcGkudjEuRGlzdHJ1c3RIAogBARIXCgpub3RfcGxhY2VkGBYgASgJSAOIAQESMwoGbGFiZWxzGBcgAygLMiMudHJhaW55YXJkLmFwaS52MS5BZ2VudC5MYWJlbHNFbnRyeRIxCghkaXNhYmxlZBgYIAEoCzIaLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZWRIBIgBARIVCghwcm90b2NvbBgeIAEoDUgFiAEBEhwKD3Byb3RvY29sX29sZGVzdBgfIAEoDUgGiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDwoNX25hbWVfcmVmdXNlZEIRCg9fcHJvY2Vzc19ncm91cHNCCwoJX2Rpc3RydXN0Qg0KC19ub3RfcGxhY2VkQgsKCV9kaXNhYmxlZEILCglfcHJvdG9jb2xCEgoQX3Byb3RvY29sX29sZGVzdCJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgUIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiUAoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiMgoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MoUOCg5DbHVzdGVyU2VydmljZRJwCgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhJvCgpMaXN0QWdlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvYWdlbnRzEmYKC1dhdGNoRXZlbnRzEiQudHJhaW55YXJkLmFwaS52MS5XYXRjaEV2ZW50c1JlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLkV2ZW50IhaC0+STAhASDi9hcGkvdjEvZXZlbnRzMAESbwoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBJ7CgtSZXRyeVBhcmtlZBIkLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnIKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiHYLT5JMCFzoBKiISL2FwaS92MS9sb2c6dmVyaWZ5MAESbgoMR2V0TG9nQW5jaG9yEiUudHJhaW55YXJkLmFwaS52MS5HZXRMb2dBbmNob3JSZXF1ZXN0GhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiGoLT5JMCFBISL2FwaS92MS9sb2c6YW5jaG9yEnUKC0NyZWF0ZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVzcG9uc2UiGYLT5JMCEzoBKiIOL2FwaS92MS90b2tlbnMSbwoKTGlzdFRva2VucxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3Rva2VucxJ6CgtSZXZva2VUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlc3BvbnNlIh6C0+STAhgqFi9hcGkvdjEvdG9rZW5zL3t0b2tlbn0SfwoKVHJ1c3RBZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXNwb25zZSImgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3QSgAEKDERpc2FibGVBZ2VudBIlLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIogtPkkwIiOgEqIh0vYXBpL3YxL2FnZW50cy97bmFtZX0vZGlzYWJsZRJ6CgpEcmFpbkFnZW50EiMudHJhaW55YXJkLmFwaS52MS5EcmFpbkFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSImgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vZHJhaW4SfQoLRW5hYmxlQWdlbnQSJC50cmFpbnlhcmQuYXBpLnYxLkVuYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIngtPkkwIhOgEqIhwvYXBpL3YxL2FnZW50cy97bmFtZX0vZW5hYmxlEnMKC1JlbW92ZUFnZW50EiQudHJhaW55YXJkLmFwaS52MS5SZW1vdmVBZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiHYLT5JMCFyoVL2FwaS92MS9hZ2VudHMve25hbWV9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIpEBChFMaXN0QWdlbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSDgoGZmlsdGVyGCggASgJEhAKCG9yZGVyX2J5GCkgASgJEg4KBmZpZWxkcxgqIAMoCRINCgVjb3VudBgrIAEoCCK7AQoSTGlzdEFnZW50c1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcudHJhaW55YXJkLmFwaS52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkSEgoFdG90YWwYKCABKAFIAIgBARIeChF0b3RhbF9pc19lc3RpbWF0ZRgpIAEoCEgBiAEBQggKBl90b3RhbEIUChJfdG90YWxfaXNfZXN0aW1hdGUirQQKBUFnZW50EgwKBG5hbWUYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIqCgVzbG90cxgEIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuQWdlbnRTbG90Eg8KB3ZlcnNpb24YBSABKAkSGQoMbmFtZV9yZWZ1c2VkGA8gASgJSACIAQESGwoOcHJvY2Vzc19ncm91cHMYFCABKAlIAYgBARIxCghkaXN0cnVzdBgVIAEoCzIaLnRyYWlueWFyZC5hcGkudjEuRGlzdHJ1c3RIAogBARIXCgpub3RfcGxhY2VkGBYgASgJSAOIAQESMwoGbGFiZWxzGBcgAygLMiMudHJhaW55YXJkLmFwaS52MS5BZ2VudC5MYWJlbHNFbnRyeRIxCghkaXNhYmxlZBgYIAEoCzIaLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZWRIBIgBARIVCghwcm90b2NvbBgeIAEoDUgFiAEBEhwKD3Byb3RvY29sX29sZGVzdBgfIAEoDUgGiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDwoNX25hbWVfcmVmdXNlZEIRCg9fcHJvY2Vzc19ncm91cHNCCwoJX2Rpc3RydXN0Qg0KC19ub3RfcGxhY2VkQgsKCV9kaXNhYmxlZEILCglfcHJvdG9jb2xCEgoQX3Byb3RvY29sX29sZGVzdCJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgUIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIqsBChFMaXN0RXZlbnRzUmVxdWVzdBIOCgZvYmplY3QYASABKAkSCgoCaWQYAiABKAkSDQoFdHlwZXMYAyADKAkSFAoHZnJvbV9tcxgEIAEoAUgAiAEBEhUKCHVudGlsX21zGAUgASgBSAGIAQESEQoJcGFnZV9zaXplGAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAlCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zImcKEkxpc3RFdmVudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiUAoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiMgoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MvsOCg5DbHVzdGVyU2VydmljZRJwCgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhJvCgpMaXN0QWdlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvYWdlbnRzEmYKC1dhdGNoRXZlbnRzEiQudHJhaW55YXJkLmFwaS52MS5XYXRjaEV2ZW50c1JlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLkV2ZW50IhaC0+STAhASDi9hcGkvdjEvZXZlbnRzMAESdAoKTGlzdEV2ZW50cxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdEV2ZW50c1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RFdmVudHNSZXNwb25zZSIbgtPkkwIVEhMvYXBpL3YxL2V2ZW50czpsaXN0Em8KCkxpc3RQYXJrZWQSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0UGFya2VkUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9wYXJrZWQSewoLUmV0cnlQYXJrZWQSJC50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXNwb25zZSIfgtPkkwIZOgEqIhQvYXBpL3YxL3BhcmtlZC9yZXRyeRJyCglWZXJpZnlMb2cSIi50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeUxvZ1JlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeVByb2dyZXNzIh2C0+STAhc6ASoiEi9hcGkvdjEvbG9nOnZlcmlmeTABEm4KDEdldExvZ0FuY2hvchIlLnRyYWlueWFyZC5hcGkudjEuR2V0TG9nQW5jaG9yUmVxdWVzdBobLnRyYWlueWFyZC5hcGkudjEuTG9nQW5jaG9yIhqC0+STAhQSEi9hcGkvdjEvbG9nOmFuY2hvchJ1CgtDcmVhdGVUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlc3BvbnNlIhmC0+STAhM6ASoiDi9hcGkvdjEvdG9rZW5zEm8KCkxpc3RUb2tlbnMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS90b2tlbnMSegoLUmV2b2tlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXNwb25zZSIegtPkkwIYKhYvYXBpL3YxL3Rva2Vucy97dG9rZW59En8KClRydXN0QWdlbnQSIy50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5UcnVzdEFnZW50UmVzcG9uc2UiJoLT5JMCIDoBKiIbL2FwaS92MS9hZ2VudHMve25hbWV9L3RydXN0EoABCgxEaXNhYmxlQWdlbnQSJS50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVBZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiKILT5JMCIjoBKiIdL2FwaS92MS9hZ2VudHMve25hbWV9L2Rpc2FibGUSegoKRHJhaW5BZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuRHJhaW5BZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiJoLT5JMCIDoBKiIbL2FwaS92MS9hZ2VudHMve25hbWV9L2RyYWluEn0KC0VuYWJsZUFnZW50EiQudHJhaW55YXJkLmFwaS52MS5FbmFibGVBZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiJ4LT5JMCIToBKiIcL2FwaS92MS9hZ2VudHMve25hbWV9L2VuYWJsZRJzCgtSZW1vdmVBZ2VudBIkLnRyYWlueWFyZC5hcGkudjEuUmVtb3ZlQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIh2C0+STAhcqFS9hcGkvdjEvYWdlbnRzL3tuYW1lfWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -409,6 +409,91 @@ export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PUR
   messageDesc(file_trainyard_api_v1_cluster, 8);
 
 /**
+ * @generated from message trainyard.api.v1.ListEventsRequest
+ */
+export type ListEventsRequest = Message<"trainyard.api.v1.ListEventsRequest"> & {
+  /**
+   * experiment, search, trial (with its validations and matched log policies), run, checkpoint, model, agent, pool, workspace,
+   * project, token, or another kind of stream; empty for all events.
+   *
+   * @generated from field: string object = 1;
+   */
+  object: string;
+
+  /**
+   * Of the object; a run's is 12.3#1.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * Only these types, ExperimentPaused for example; empty for all.
+   *
+   * @generated from field: repeated string types = 3;
+   */
+  types: string[];
+
+  /**
+   * Events whose time is in [from_ms, until_ms), milliseconds since 1970.
+   *
+   * @generated from field: optional double from_ms = 4;
+   */
+  fromMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double until_ms = 5;
+   */
+  untilMs?: number | undefined;
+
+  /**
+   * @generated from field: uint32 page_size = 6;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListEventsRequest.
+ * Use `create(ListEventsRequestSchema)` to create a new message.
+ */
+export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 9);
+
+/**
+ * @generated from message trainyard.api.v1.ListEventsResponse
+ */
+export type ListEventsResponse = Message<"trainyard.api.v1.ListEventsResponse"> & {
+  /**
+   * A page may have fewer than were asked for, or none, and still a next page: one answer looks at a bounded number of events.
+   *
+   * @generated from field: repeated trainyard.api.v1.Event items = 1;
+   */
+  items: Event[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * @generated from field: string position = 3;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListEventsResponse.
+ * Use `create(ListEventsResponseSchema)` to create a new message.
+ */
+export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 10);
+
+/**
  * A CloudEvent with the event's message as data.
  *
  * @generated from message trainyard.api.v1.Event
@@ -487,7 +572,7 @@ export type Event = Message<"trainyard.api.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 9);
+  messageDesc(file_trainyard_api_v1_cluster, 11);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedRequest
@@ -500,7 +585,7 @@ export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & 
  * Use `create(ListParkedRequestSchema)` to create a new message.
  */
 export const ListParkedRequestSchema: GenMessage<ListParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 10);
+  messageDesc(file_trainyard_api_v1_cluster, 12);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedResponse
@@ -527,7 +612,7 @@ export type ListParkedResponse = Message<"trainyard.api.v1.ListParkedResponse"> 
  * Use `create(ListParkedResponseSchema)` to create a new message.
  */
 export const ListParkedResponseSchema: GenMessage<ListParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 11);
+  messageDesc(file_trainyard_api_v1_cluster, 13);
 
 /**
  * @generated from message trainyard.api.v1.ParkedEvent
@@ -574,7 +659,7 @@ export type ParkedEvent = Message<"trainyard.api.v1.ParkedEvent"> & {
  * Use `create(ParkedEventSchema)` to create a new message.
  */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 12);
+  messageDesc(file_trainyard_api_v1_cluster, 14);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedRequest
@@ -596,7 +681,7 @@ export type RetryParkedRequest = Message<"trainyard.api.v1.RetryParkedRequest"> 
  * Use `create(RetryParkedRequestSchema)` to create a new message.
  */
 export const RetryParkedRequestSchema: GenMessage<RetryParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 13);
+  messageDesc(file_trainyard_api_v1_cluster, 15);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedResponse
@@ -613,7 +698,7 @@ export type RetryParkedResponse = Message<"trainyard.api.v1.RetryParkedResponse"
  * Use `create(RetryParkedResponseSchema)` to create a new message.
  */
 export const RetryParkedResponseSchema: GenMessage<RetryParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.VerifyLogRequest
@@ -637,7 +722,7 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  * Use `create(VerifyLogRequestSchema)` to create a new message.
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.GetLogAnchorRequest
@@ -650,7 +735,7 @@ export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"
  * Use `create(GetLogAnchorRequestSchema)` to create a new message.
  */
 export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.LogAnchor
@@ -681,7 +766,7 @@ export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
  * Use `create(LogAnchorSchema)` to create a new message.
  */
 export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -725,7 +810,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -749,7 +834,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -773,7 +858,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -802,7 +887,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -829,7 +914,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 22);
+  messageDesc(file_trainyard_api_v1_cluster, 24);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -871,7 +956,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 23);
+  messageDesc(file_trainyard_api_v1_cluster, 25);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -888,7 +973,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 24);
+  messageDesc(file_trainyard_api_v1_cluster, 26);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -905,7 +990,7 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 25);
+  messageDesc(file_trainyard_api_v1_cluster, 27);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentRequest
@@ -922,7 +1007,7 @@ export type TrustAgentRequest = Message<"trainyard.api.v1.TrustAgentRequest"> & 
  * Use `create(TrustAgentRequestSchema)` to create a new message.
  */
 export const TrustAgentRequestSchema: GenMessage<TrustAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 26);
+  messageDesc(file_trainyard_api_v1_cluster, 28);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentResponse
@@ -939,7 +1024,7 @@ export type TrustAgentResponse = Message<"trainyard.api.v1.TrustAgentResponse"> 
  * Use `create(TrustAgentResponseSchema)` to create a new message.
  */
 export const TrustAgentResponseSchema: GenMessage<TrustAgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 27);
+  messageDesc(file_trainyard_api_v1_cluster, 29);
 
 /**
  * @generated from message trainyard.api.v1.DisableAgentRequest
@@ -968,7 +1053,7 @@ export type DisableAgentRequest = Message<"trainyard.api.v1.DisableAgentRequest"
  * Use `create(DisableAgentRequestSchema)` to create a new message.
  */
 export const DisableAgentRequestSchema: GenMessage<DisableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 28);
+  messageDesc(file_trainyard_api_v1_cluster, 30);
 
 /**
  * @generated from message trainyard.api.v1.DrainAgentRequest
@@ -1004,7 +1089,7 @@ export type DrainAgentRequest = Message<"trainyard.api.v1.DrainAgentRequest"> & 
  * Use `create(DrainAgentRequestSchema)` to create a new message.
  */
 export const DrainAgentRequestSchema: GenMessage<DrainAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 29);
+  messageDesc(file_trainyard_api_v1_cluster, 31);
 
 /**
  * @generated from message trainyard.api.v1.EnableAgentRequest
@@ -1028,7 +1113,7 @@ export type EnableAgentRequest = Message<"trainyard.api.v1.EnableAgentRequest"> 
  * Use `create(EnableAgentRequestSchema)` to create a new message.
  */
 export const EnableAgentRequestSchema: GenMessage<EnableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 30);
+  messageDesc(file_trainyard_api_v1_cluster, 32);
 
 /**
  * @generated from message trainyard.api.v1.RemoveAgentRequest
@@ -1050,7 +1135,7 @@ export type RemoveAgentRequest = Message<"trainyard.api.v1.RemoveAgentRequest"> 
  * Use `create(RemoveAgentRequestSchema)` to create a new message.
  */
 export const RemoveAgentRequestSchema: GenMessage<RemoveAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 31);
+  messageDesc(file_trainyard_api_v1_cluster, 33);
 
 /**
  * @generated from message trainyard.api.v1.AgentResponse
@@ -1072,7 +1157,7 @@ export type AgentResponse = Message<"trainyard.api.v1.AgentResponse"> & {
  * Use `create(AgentResponseSchema)` to create a new message.
  */
 export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 32);
+  messageDesc(file_trainyard_api_v1_cluster, 34);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService
@@ -1103,6 +1188,16 @@ export const ClusterService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchEventsRequestSchema;
     output: typeof EventSchema;
+  },
+  /**
+   * Newest first: all, or those of one object's own streams.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.ListEvents
+   */
+  listEvents: {
+    methodKind: "unary";
+    input: typeof ListEventsRequestSchema;
+    output: typeof ListEventsResponseSchema;
   },
   /**
    * @generated from rpc trainyard.api.v1.ClusterService.ListParked

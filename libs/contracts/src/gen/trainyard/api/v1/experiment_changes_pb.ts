@@ -147,7 +147,7 @@ export type ActOnExperimentsRequest = Message<"trainyard.api.v1.ActOnExperiments
   experiments: string[];
 
   /**
-   * activate, pause, cancel, kill, archive, unarchive, delete, undelete.
+   * activate, pause, cancel, kill, archive, unarchive, continue, delete, undelete.
    *
    * @generated from field: string verb = 2;
    */

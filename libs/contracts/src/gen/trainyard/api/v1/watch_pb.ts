@@ -9,8 +9,10 @@ import type { Checkpoint } from "./checkpoints_pb.ts";
 import { file_trainyard_api_v1_checkpoints } from "./checkpoints_pb.ts";
 import type { Agent } from "./cluster_pb.ts";
 import { file_trainyard_api_v1_cluster } from "./cluster_pb.ts";
-import type { Experiment, Trial } from "./experiments_pb.ts";
+import type { Experiment, Trial, TrialLogLine } from "./experiments_pb.ts";
 import { file_trainyard_api_v1_experiments } from "./experiments_pb.ts";
+import type { StreamedMetric } from "./metric_stream_pb.ts";
+import { file_trainyard_api_v1_metric_stream } from "./metric_stream_pb.ts";
 import type { Model } from "./models_pb.ts";
 import { file_trainyard_api_v1_models } from "./models_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -19,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/watch.proto.
  */
 export const file_trainyard_api_v1_watch: GenFile = /*@__PURE__*/
-  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3dhdGNoLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIksKDFdhdGNoUmVxdWVzdBIsCgZ0b3BpY3MYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoVG9waWMSDQoFYWZ0ZXIYAiABKAkibgoKV2F0Y2hUb3BpYxIMCgRraW5kGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDgoGZmlsdGVyGAMgASgJEgoKAmlkGAQgASgJEhAKCHBvc2l0aW9uGAUgASgJEhAKCGFyY2hpdmVkGAYgASgIIogCCgpXYXRjaEZyYW1lEi8KBm9wZW5lZBgBIAEoCzIdLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hPcGVuZWRIABIvCgZjaGFuZ2UYAiABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoQ2hhbmdlSAASKwoEZ29uZRgDIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hHb25lSAASMwoIYm9va21hcmsYBCABKAsyHy50cmFpbnlhcmQuYXBpLnYxLldhdGNoQm9va21hcmtIABItCgVyZXNldBgFIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hSZXNldEgAQgcKBWZyYW1lIh0KC1dhdGNoT3BlbmVkEg4KBnRvcGljcxgBIAMoCSKaAgoLV2F0Y2hDaGFuZ2USDQoFdG9waWMYASABKAkSCgoCaWQYAiABKAkSMgoKZXhwZXJpbWVudBgKIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudEgAEigKBXRyaWFsGAsgASgLMhcudHJhaW55YXJkLmFwaS52MS5UcmlhbEgAEjIKCmNoZWNrcG9pbnQYDCABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRIABIoCgVtb2RlbBgNIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuTW9kZWxIABIoCgVhZ2VudBgOIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnRIAEIKCghkb2N1bWVudCImCglXYXRjaEdvbmUSDQoFdG9waWMYASABKAkSCgoCaWQYAiABKAkiHwoNV2F0Y2hCb29rbWFyaxIOCgZjdXJzb3IYASABKAkiKwoKV2F0Y2hSZXNldBINCgV0b3BpYxgBIAEoCRIOCgZyZWFzb24YAiABKAkycQoMV2F0Y2hTZXJ2aWNlEmEKBVdhdGNoEh4udHJhaW55YXJkLmFwaS52MS5XYXRjaFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRnJhbWUiGILT5JMCEjoBKiINL2FwaS92MS93YXRjaDABYgZwcm90bzM", [file_google_api_annotations, file_trainyard_api_v1_checkpoints, file_trainyard_api_v1_cluster, file_trainyard_api_v1_experiments, file_trainyard_api_v1_models]);
+  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3dhdGNoLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIksKDFdhdGNoUmVxdWVzdBIsCgZ0b3BpY3MYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoVG9waWMSDQoFYWZ0ZXIYAiABKAkijAEKCldhdGNoVG9waWMSDAoEa2luZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBmZpbHRlchgDIAEoCRIKCgJpZBgEIAEoCRIQCghwb3NpdGlvbhgFIAEoCRIQCghhcmNoaXZlZBgGIAEoCBINCgVncm91cBgHIAEoCRINCgVuYW1lcxgIIAMoCSLoAgoKV2F0Y2hGcmFtZRIvCgZvcGVuZWQYASABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoT3BlbmVkSAASLwoGY2hhbmdlGAIgASgLMh0udHJhaW55YXJkLmFwaS52MS5XYXRjaENoYW5nZUgAEisKBGdvbmUYAyABKAsyGy50cmFpbnlhcmQuYXBpLnYxLldhdGNoR29uZUgAEjMKCGJvb2ttYXJrGAQgASgLMh8udHJhaW55YXJkLmFwaS52MS5XYXRjaEJvb2ttYXJrSAASLQoFcmVzZXQYBSABKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoUmVzZXRIABIvCgZwb2ludHMYBiABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoUG9pbnRzSAASLQoFbGluZXMYByABKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoTGluZXNIAEIHCgVmcmFtZSIdCgtXYXRjaE9wZW5lZBIOCgZ0b3BpY3MYASADKAkimgIKC1dhdGNoQ2hhbmdlEg0KBXRvcGljGAEgASgJEgoKAmlkGAIgASgJEjIKCmV4cGVyaW1lbnQYCiABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnRIABIoCgV0cmlhbBgLIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWxIABIyCgpjaGVja3BvaW50GAwgASgLMhwudHJhaW55YXJkLmFwaS52MS5DaGVja3BvaW50SAASKAoFbW9kZWwYDSABKAsyFy50cmFpbnlhcmQuYXBpLnYxLk1vZGVsSAASKAoFYWdlbnQYDiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50SABCCgoIZG9jdW1lbnQiJgoJV2F0Y2hHb25lEg0KBXRvcGljGAEgASgJEgoKAmlkGAIgASgJIh8KDVdhdGNoQm9va21hcmsSDgoGY3Vyc29yGAEgASgJIisKCldhdGNoUmVzZXQSDQoFdG9waWMYASABKAkSDgoGcmVhc29uGAIgASgJIk0KC1dhdGNoUG9pbnRzEg0KBXRvcGljGAEgASgJEi8KBWl0ZW1zGAIgAygLMiAudHJhaW55YXJkLmFwaS52MS5TdHJlYW1lZE1ldHJpYyJKCgpXYXRjaExpbmVzEg0KBXRvcGljGAEgASgJEi0KBWl0ZW1zGAIgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUycQoMV2F0Y2hTZXJ2aWNlEmEKBVdhdGNoEh4udHJhaW55YXJkLmFwaS52MS5XYXRjaFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRnJhbWUiGILT5JMCEjoBKiINL2FwaS92MS93YXRjaDABYgZwcm90bzM", [file_google_api_annotations, file_trainyard_api_v1_checkpoints, file_trainyard_api_v1_cluster, file_trainyard_api_v1_experiments, file_trainyard_api_v1_metric_stream, file_trainyard_api_v1_models]);
 
 /**
  * @generated from message trainyard.api.v1.WatchRequest
@@ -49,41 +51,43 @@ export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 0);
 
 /**
- * What a list answers, or one of its documents.
+ * What a list answers, one of its documents, or what trials report and write.
  *
  * @generated from message trainyard.api.v1.WatchTopic
  */
 export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   /**
-   * experiments, trials, checkpoints, models or agents.
+   * experiments, trials, checkpoints, models or agents; points or lines.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * Of trials and checkpoints: the experiment whose list it is.
+   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they are of.
    *
    * @generated from field: string experiment = 2;
    */
   experiment: string;
 
   /**
-   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opens.
+   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor keeps that time.
    *
    * @generated from field: string filter = 3;
    */
   filter: string;
 
   /**
-   * Only this document.
+   * Only this document; of points and lines: only those of this trial.
    *
    * @generated from field: string id = 4;
    */
   id: string;
 
   /**
-   * The position in the list's answer: what happened since then comes first.
+   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their list; of lines:
+   * the cursor of the last line that the client has. 0 begins with the first. Empty: what comes from now on. A resumed stream
+   * continues at its cursor instead.
    *
    * @generated from field: string position = 5;
    */
@@ -95,6 +99,20 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
    * @generated from field: bool archived = 6;
    */
   archived: boolean;
+
+  /**
+   * Of points: only this group; empty for all.
+   *
+   * @generated from field: string group = 7;
+   */
+  group: string;
+
+  /**
+   * Of points: only these metrics, and only points that have one of them; at most 50. Empty for all.
+   *
+   * @generated from field: repeated string names = 8;
+   */
+  names: string[];
 };
 
 /**
@@ -141,6 +159,18 @@ export type WatchFrame = Message<"trainyard.api.v1.WatchFrame"> & {
      */
     value: WatchReset;
     case: "reset";
+  } | {
+    /**
+     * @generated from field: trainyard.api.v1.WatchPoints points = 6;
+     */
+    value: WatchPoints;
+    case: "points";
+  } | {
+    /**
+     * @generated from field: trainyard.api.v1.WatchLines lines = 7;
+     */
+    value: WatchLines;
+    case: "lines";
   } | { case: undefined; value?: undefined };
 };
 
@@ -281,7 +311,7 @@ export const WatchBookmarkSchema: GenMessage<WatchBookmark> = /*@__PURE__*/
  */
 export type WatchReset = Message<"trainyard.api.v1.WatchReset"> & {
   /**
-   * Empty for all topics.
+   * Empty for all lists and documents; points and lines are reset topic by topic.
    *
    * @generated from field: string topic = 1;
    */
@@ -301,12 +331,61 @@ export const WatchResetSchema: GenMessage<WatchReset> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 7);
 
 /**
+ * Points of a topic in the order in which they were stored, and from which step a later run supersedes them.
+ *
+ * @generated from message trainyard.api.v1.WatchPoints
+ */
+export type WatchPoints = Message<"trainyard.api.v1.WatchPoints"> & {
+  /**
+   * @generated from field: string topic = 1;
+   */
+  topic: string;
+
+  /**
+   * @generated from field: repeated trainyard.api.v1.StreamedMetric items = 2;
+   */
+  items: StreamedMetric[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.WatchPoints.
+ * Use `create(WatchPointsSchema)` to create a new message.
+ */
+export const WatchPointsSchema: GenMessage<WatchPoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_watch, 8);
+
+/**
+ * Lines of a topic in the order in which they were stored.
+ *
+ * @generated from message trainyard.api.v1.WatchLines
+ */
+export type WatchLines = Message<"trainyard.api.v1.WatchLines"> & {
+  /**
+   * @generated from field: string topic = 1;
+   */
+  topic: string;
+
+  /**
+   * @generated from field: repeated trainyard.api.v1.TrialLogLine items = 2;
+   */
+  items: TrialLogLine[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.WatchLines.
+ * Use `create(WatchLinesSchema)` to create a new message.
+ */
+export const WatchLinesSchema: GenMessage<WatchLines> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_watch, 9);
+
+/**
  * @generated from service trainyard.api.v1.WatchService
  */
 export const WatchService: GenService<{
   /**
    * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its topic
-   * is the list as it is. The id of an event is the cursor after it; events without a cursor of their own have none.
+   * is the list as it is; points and lines come each once. The id of an event is the cursor after it; events without a cursor of
+   * their own have none.
    *
    * @generated from rpc trainyard.api.v1.WatchService.Watch
    */

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJhCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiSwoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZCJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IlAKDkZhaWxDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBnJlYXNvbhgEIAEoCSJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMiQwoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkikAEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkiRgoMQWRvcHRTdG9yYWdlEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiOAoPU3RvcmFnZUFkb3B0aW9uEhAKCHBvc2l0aW9uGAEgASgBEhMKC2NoZWNrcG9pbnRzGAIgASgNYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiPgoLRmlsZVVwbG9hZHMSLwoFZmlsZXMYASADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5GaWxlVXBsb2FkImEKCkZpbGVVcGxvYWQSDAoEcGF0aBgBIAEoCRIvCgVwYXJ0cxgCIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLlBhcnRVcGxvYWQSFAoMc3RvcmVkX2J5dGVzGAMgASgBImIKClBhcnRVcGxvYWQSDgoGb2Zmc2V0GAEgASgBEg0KBWJ5dGVzGAIgASgBEjUKB3JlcXVlc3QYAyABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCKzAQoOUGxhbm5lZFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRJCCgdoZWFkZXJzGAMgAygLMjEudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QuSGVhZGVyc0VudHJ5EhAKCHZhbGlkX21zGAQgASgBGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInsKEkNvbXBsZXRlQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRI1CghtYW5pZmVzdBgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiSgoJUmVhZEFoZWFkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg0KBXBhdGhzGAQgAygJIh8KDlJlYWRBaGVhZEJlZ3VuEg0KBWZpbGVzGAEgASgNIlAKDkZhaWxDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBnJlYXNvbhgEIAEoCSJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMiQwoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkikAEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkiRgoMQWRvcHRTdG9yYWdlEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiOAoPU3RvcmFnZUFkb3B0aW9uEhAKCHBvc2l0aW9uGAEgASgBEhMKC2NoZWNrcG9pbnRzGAIgASgNYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
  * Answers UploadPlan or Rejected.
@@ -209,6 +209,14 @@ export type PlanTensorBoard = Message<"trainyard.command.v1.PlanTensorBoard"> & 
    * @generated from field: repeated trainyard.command.v1.ManifestEntry files = 3;
    */
   files: ManifestEntry[];
+
+  /**
+   * Of those of an earlier run for which the answer told `stored_bytes`: their first bytes, as many. One that is what the store has is
+   * replaced by the whole file.
+   *
+   * @generated from field: repeated trainyard.command.v1.ManifestEntry beginnings = 4;
+   */
+  beginnings: ManifestEntry[];
 };
 
 /**
@@ -251,6 +259,14 @@ export type FileUpload = Message<"trainyard.command.v1.FileUpload"> & {
    * @generated from field: repeated trainyard.command.v1.PartUpload parts = 2;
    */
   parts: PartUpload[];
+
+  /**
+   * Of a TensorBoard file of an earlier run, for which the store has a shorter one: nothing is planned until the caller sends the
+   * digests of as many first bytes (see `beginnings`).
+   *
+   * @generated from field: double stored_bytes = 3;
+   */
+  storedBytes: number;
 };
 
 /**
@@ -360,6 +376,64 @@ export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PUR
   messageDesc(file_trainyard_command_v1_registry, 10);
 
 /**
+ * Has files of a directory storage read that a run has written, before it completes their checkpoint: the completion reads
+ * only those that have changed since. Writes no event. Answers ReadAheadBegun or Rejected.
+ *
+ * @generated from message trainyard.command.v1.ReadAhead
+ */
+export type ReadAhead = Message<"trainyard.command.v1.ReadAhead"> & {
+  /**
+   * It need not be declared yet.
+   *
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated string paths = 4;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.ReadAhead.
+ * Use `create(ReadAheadSchema)` to create a new message.
+ */
+export const ReadAheadSchema: GenMessage<ReadAhead> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 11);
+
+/**
+ * @generated from message trainyard.command.v1.ReadAheadBegun
+ */
+export type ReadAheadBegun = Message<"trainyard.command.v1.ReadAheadBegun"> & {
+  /**
+   * How many files are read; 0 where the storage is no directory.
+   *
+   * @generated from field: uint32 files = 1;
+   */
+  files: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ReadAheadBegun.
+ * Use `create(ReadAheadBegunSchema)` to create a new message.
+ */
+export const ReadAheadBegunSchema: GenMessage<ReadAheadBegun> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 12);
+
+/**
  * Says that the rest of a checkpoint can never be sent. Of one that is complete it changes nothing. Answers Accepted or Rejected.
  *
  * @generated from message trainyard.command.v1.FailCheckpoint
@@ -393,7 +467,7 @@ export type FailCheckpoint = Message<"trainyard.command.v1.FailCheckpoint"> & {
  * Use `create(FailCheckpointSchema)` to create a new message.
  */
 export const FailCheckpointSchema: GenMessage<FailCheckpoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 11);
+  messageDesc(file_trainyard_command_v1_registry, 13);
 
 /**
  * @generated from message trainyard.command.v1.ManifestEntry
@@ -438,7 +512,7 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
  * Use `create(ManifestEntrySchema)` to create a new message.
  */
 export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 12);
+  messageDesc(file_trainyard_command_v1_registry, 14);
 
 /**
  * Answers DownloadPlan or Rejected.
@@ -457,7 +531,7 @@ export type PlanCheckpointDownload = Message<"trainyard.command.v1.PlanCheckpoin
  * Use `create(PlanCheckpointDownloadSchema)` to create a new message.
  */
 export const PlanCheckpointDownloadSchema: GenMessage<PlanCheckpointDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 13);
+  messageDesc(file_trainyard_command_v1_registry, 15);
 
 /**
  * @generated from message trainyard.command.v1.DownloadPlan
@@ -503,7 +577,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
  * Use `create(DownloadPlanSchema)` to create a new message.
  */
 export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 14);
+  messageDesc(file_trainyard_command_v1_registry, 16);
 
 /**
  * Plans how to read some files of a complete checkpoint from its object store. Answers FileDownloads or Rejected.
@@ -529,7 +603,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
  * Use `create(PlanFilesSchema)` to create a new message.
  */
 export const PlanFilesSchema: GenMessage<PlanFiles> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 15);
+  messageDesc(file_trainyard_command_v1_registry, 17);
 
 /**
  * @generated from message trainyard.command.v1.FileDownloads
@@ -546,7 +620,7 @@ export type FileDownloads = Message<"trainyard.command.v1.FileDownloads"> & {
  * Use `create(FileDownloadsSchema)` to create a new message.
  */
 export const FileDownloadsSchema: GenMessage<FileDownloads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 16);
+  messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
  * @generated from message trainyard.command.v1.FileDownload
@@ -568,7 +642,7 @@ export type FileDownload = Message<"trainyard.command.v1.FileDownload"> & {
  * Use `create(FileDownloadSchema)` to create a new message.
  */
 export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 17);
+  messageDesc(file_trainyard_command_v1_registry, 19);
 
 /**
  * Answers ContextPlan or Rejected.
@@ -587,7 +661,7 @@ export type PlanContextDownload = Message<"trainyard.command.v1.PlanContextDownl
  * Use `create(PlanContextDownloadSchema)` to create a new message.
  */
 export const PlanContextDownloadSchema: GenMessage<PlanContextDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 18);
+  messageDesc(file_trainyard_command_v1_registry, 20);
 
 /**
  * @generated from message trainyard.command.v1.ContextPlan
@@ -611,7 +685,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  * Use `create(ContextPlanSchema)` to create a new message.
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 19);
+  messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
  * Answers StorageList.
@@ -626,7 +700,7 @@ export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
  * Use `create(ListStoragesSchema)` to create a new message.
  */
 export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 20);
+  messageDesc(file_trainyard_command_v1_registry, 22);
 
 /**
  * @generated from message trainyard.command.v1.StorageList
@@ -643,7 +717,7 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  * Use `create(StorageListSchema)` to create a new message.
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 21);
+  messageDesc(file_trainyard_command_v1_registry, 23);
 
 /**
  * The checkpoints that were declared under a root with the same id, and are not deleted.
@@ -702,7 +776,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 22);
+  messageDesc(file_trainyard_command_v1_registry, 24);
 
 /**
  * Assigns a storage to a root. Answers StorageAdoption or Rejected.
@@ -733,7 +807,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 23);
+  messageDesc(file_trainyard_command_v1_registry, 25);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -757,5 +831,5 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 24);
+  messageDesc(file_trainyard_command_v1_registry, 26);
 

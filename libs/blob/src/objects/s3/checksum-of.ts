@@ -1,0 +1,23 @@
+/** What S3 says of an object's checksum, in the answer to a HEAD or to a copy. */
+import type { CopyObjectResult, HeadObjectCommandOutput } from "@aws-sdk/client-s3";
+import type { ObjectChecksum } from "../port.ts";
+
+type Kept = Pick<
+  HeadObjectCommandOutput & CopyObjectResult,
+  "ChecksumSHA256" | "ChecksumCRC32C" | "ETag" | "ChecksumType"
+>;
+
+/** The checksum over parts is written with their number behind it, or with the number in the ETag alone. */
+export function checksumOf(answer: Kept): ObjectChecksum | null {
+  const { ChecksumSHA256: sha256, ChecksumCRC32C: crc32c, ETag, ChecksumType } = answer;
+  if (sha256 !== undefined) {
+    const [value = "", suffix] = sha256.split("-");
+    const parts =
+      suffix ?? (ChecksumType === "COMPOSITE" ? /-(\d+)"?$/.exec(ETag ?? "")?.[1] : undefined);
+    if (parts === undefined) return { kind: "sha256", value };
+    return { kind: "sha256-parts", value, parts: Number(parts) };
+  }
+  if (crc32c !== undefined && ChecksumType === "FULL_OBJECT")
+    return { kind: "crc32c", value: crc32c };
+  return null;
+}

@@ -1,0 +1,42 @@
+/** TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its storage. */
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { type CheckpointStorageSection, checkpointRoot } from "./checkpoint-folder.ts";
+import { removeObjects } from "./objects/checkpoint-objects.ts";
+import type { ObjectStore } from "./objects/port.ts";
+import type { StorageDisk } from "./storage-disk.ts";
+
+const below = ["tensorboard", "experiment"] as const;
+
+/**
+ * Removes the folder of an experiment, which may be absent. The caller has seen that this host sees the right storage. Runs may
+ * write below the root, so a link in the place of a folder is not followed: then nothing is removed.
+ */
+export async function removeTensorBoardFolder(
+  storage: CheckpointStorageSection,
+  experiment: string,
+  disk: StorageDisk,
+): Promise<void> {
+  const root = checkpointRoot(storage);
+  if (root === null) return;
+  let folder = root;
+  for (const name of [...below, experiment]) {
+    folder = join(folder, name);
+    const stats = await lstat(folder).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw error;
+    });
+    if (stats?.isDirectory() !== true) return;
+  }
+  await disk.removeFolder(folder);
+}
+
+/** The same of an object store. */
+export async function removeTensorBoardObjects(
+  store: ObjectStore,
+  experiment: string,
+): Promise<void> {
+  const prefix = `${[...below, experiment].join("/")}/`;
+  await store.abortUploads(prefix);
+  await removeObjects(store, prefix, () => true);
+}

@@ -1,0 +1,67 @@
+/**
+ * Files that are stored under the digest of their content: model code, submissions, the packages of runs. Several experiments
+ * may name one, and it is deleted when none does any more (ADR 55):
+ *
+ *   kept → deleting → kept (spared)
+ *                   → kept, with one deletion more: the file of before is gone for good
+ *
+ * The number of deletions is part of a file's name, so a deletion that comes late removes no file that was stored since. A
+ * commit that names content guards its stream and the number: it cannot pass a deletion.
+ */
+import type { AnyEvent } from "@trainyard/contracts";
+import { type Rejection, reject } from "@trainyard/kernel";
+import type { StreamFold } from "./folds/folds.ts";
+import type { Work } from "./work/work.ts";
+
+export type Content = {
+  readonly folder: "contexts" | "submissions" | "environments";
+  /** SHA-256, hex. */
+  readonly digest: string;
+};
+
+/** Content at one number of deletions. */
+export type ContentFile = Content & { readonly deletions: number };
+
+/** What is known of content that others name; the gateway owns the stream. */
+export type StoredContent = { readonly deletions: number; readonly deleting: boolean };
+
+export const contents: StreamFold<StoredContent> = {
+  name: "stored-content",
+  category: "content",
+  initial: { deletions: 0, deleting: false },
+  evolve({ deletions, deleting }: StoredContent, { type }: AnyEvent): StoredContent {
+    switch (type) {
+      case "ContentDeletionStarted":
+        return { deletions, deleting: true };
+      case "ContentSpared":
+        return { deletions, deleting: false };
+      case "ContentDeleted":
+        return { deletions: deletions + 1, deleting: false };
+      default:
+        return { deletions, deleting };
+    }
+  },
+};
+
+/** The id of its stream. */
+export const contentId = ({ folder, digest }: Content): string => `${folder}.${digest}`;
+
+/** Its key in the blob store. */
+export function contentKey({ folder, digest, deletions }: ContentFile): string {
+  const suffix = folder === "contexts" ? "tar.gz" : "json";
+  return `${folder}/${digest}${deletions === 0 ? "" : `.${deletions}`}.${suffix}`;
+}
+
+/** Null where a commit of this work may name these files, which are stored; it then holds only if none is deleted meanwhile. */
+export async function refusalOfContents(
+  work: Work,
+  files: readonly ContentFile[],
+): Promise<Rejection | null> {
+  for (const file of files) {
+    if (file.digest === "") continue;
+    const { deletions, deleting } = await work.guard(contents, contentId(file));
+    if (!deleting && deletions === file.deletions) continue;
+    return reject("content_deleted", "what is stored for the experiment was deleted just now");
+  }
+  return null;
+}

@@ -1,0 +1,32 @@
+import type { Client } from "@trainyard/client";
+import type { Command } from "commander";
+import { requireAccess } from "../connection.ts";
+import { type Context, withPlatform } from "../context.ts";
+
+export function addUiCommand(program: Command): void {
+  program
+    .command("ui")
+    .description("a link that signs a browser in to the Web UI; it works once")
+    .action(withPlatform(async (context) => ui(context)));
+}
+
+async function ui({ client, output }: Context): Promise<void> {
+  const { link, expiresAtMs, until } = await signInLink(client, requireAccess().url);
+  if (output.json) output.line(JSON.stringify({ link, expiresAtMs }));
+  else output.line(link);
+  output.note(`the link works once, until ${until}`);
+}
+
+export type SignInLink = {
+  readonly link: string;
+  readonly expiresAtMs: number;
+  /** The same as the time of day here. */
+  readonly until: string;
+};
+
+/** The code is behind the #, which a browser does not send: it is in no log of a server or a proxy. */
+export async function signInLink(client: Client, url: string): Promise<SignInLink> {
+  const { code, expiresAtMs } = await client.call("createSessionCode", {});
+  const until = new Date(expiresAtMs).toTimeString().slice(0, 5);
+  return { link: `${url.replace(/\/+$/, "")}/#code=${code}`, expiresAtMs, until };
+}

@@ -1,0 +1,60 @@
+/** What a continuation asks of the search, and of the checkpoint of another experiment that trials begin from. */
+import { SearchCompletion } from "@trainyard/contracts/events";
+import type { Continuation } from "@trainyard/experiment-config/recorded";
+import { isRejection, type Rejection, reject, trialId } from "@trainyard/kernel";
+import { foldOf, type Work } from "@trainyard/runtime";
+import type { ContinueCommand } from "../core/experiment/commands.ts";
+import type { ExperimentState } from "../core/experiment/state.ts";
+import type { SearchState } from "../core/foreign/search.ts";
+import { experiments, searches, trials } from "../streams.ts";
+import { isUsable } from "./advance.ts";
+
+export async function continueCommand(
+  work: Work,
+  id: string,
+  change: Continuation,
+  request: string,
+): Promise<ContinueCommand> {
+  const search = await work.load(searches, id);
+  return { kind: "continue", request, change, isUnfinished: isUnfinished(search) };
+}
+
+/** Whether trials failed or were canceled, or the search was stopped before it had proposed all of them. */
+function isUnfinished({ completed, lost, proposed, over }: SearchState): boolean {
+  const isCut = completed === null || completed === SearchCompletion.CANCELED;
+  return isCut || lost > 0 || proposed > over;
+}
+
+/**
+ * After its end nothing holds a checkpoint of another experiment that trials begin from (ADR 48). A continuation is refused if
+ * it is gone and a trial would need it; from the continuation on it is held again. `number`: the only trial that is taken up,
+ * absent for all.
+ */
+export async function unlessSourceIsGone<Decided extends readonly unknown[]>(
+  work: Work,
+  id: string,
+  decided: Decided | Rejection,
+  number?: number,
+): Promise<Decided | Rejection> {
+  if (isRejection(decided) || decided.length === 0) return decided;
+  const state = await work.load(foldOf(experiments), id);
+  const { source } = state;
+  if (source === undefined || (await isUsable(work, source.checkpoint))) return decided;
+  if (await hasOwnCheckpoint(work, id, state, number)) return decided;
+  const detail = `checkpoint ${source.checkpoint}, from which its trials begin, was deleted: fork the experiment`;
+  return reject("checkpoint_deleted", detail);
+}
+
+/** Of several trials one may have none, and new ones have none. */
+async function hasOwnCheckpoint(
+  work: Work,
+  id: string,
+  { size }: ExperimentState,
+  number?: number,
+): Promise<boolean> {
+  const only = number ?? (size.algorithm === "single" ? 1 : null);
+  if (only === null) return false;
+  const { checkpoints } = await work.load(foldOf(trials), trialId(id, only));
+  for (const { checkpoint } of checkpoints) if (await isUsable(work, checkpoint)) return true;
+  return false;
+}

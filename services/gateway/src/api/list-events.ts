@@ -1,0 +1,167 @@
+/**
+ * Events newest first. Versions and positions have no gaps, so a stream, or the whole log, is read backwards by number through
+ * the log's own indexes; where an object has several streams they are merged by position. Times never decrease along a stream:
+ * the end of a range of times is found by halving.
+ */
+import { shortNameOf, type ReplyOf, type RequestOf } from "@trainyard/contracts";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { experimentKey } from "@trainyard/runtime";
+import { notFound, Problem } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import { shownEvent } from "./events.ts";
+import { pageSize } from "./paging.ts";
+
+/** Events numbered 1, 2, 3, … up to the last. */
+type Source = {
+  readonly name: string;
+  readonly last: number;
+  readonly read: (after: number, limit: number) => Promise<readonly StoredEvent[]>;
+  readonly numberOf: (event: StoredEvent) => number;
+};
+
+/** A source, and what is next of it: the events before a number, some of them read already, the newest last. */
+type Backwards = { readonly source: Source; before: number; read: StoredEvent[] };
+
+/** Objects whose streams are not one of their own name. */
+const streamsOf: Readonly<Record<string, readonly string[]>> = {
+  trial: ["trial", "measurement", "logsignal"],
+  run: ["allocation"],
+};
+
+export async function listEvents(
+  backend: Backend,
+  request: RequestOf<"listEvents">,
+): Promise<ReplyOf<"listEvents">> {
+  const { log } = backend.parts;
+  const { fromMs = Number.NEGATIVE_INFINITY, untilMs } = request;
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
+    throw new Problem(400, "invalid_request", "from_ms and until_ms are milliseconds since 1970");
+  }
+  const sources = await sourcesOf(backend, request);
+  const given = readToken(request.pageToken, sources);
+  const all: Backwards[] = [];
+  for (const source of sources) {
+    const before = given?.get(source.name) ?? (await firstFrom(source, untilMs));
+    all.push({ source, before, read: [] });
+  }
+  const types = new Set(request.types);
+  const size = pageSize(request.pageSize);
+  const items: StoredEvent[] = [];
+  let isOver = false;
+  for (let looked = 0; looked < gatewayLimits.listedEventsLookedAt; looked += 1) {
+    const event = items.length < size ? await next(all) : undefined;
+    isOver = items.length < size && (event === undefined || event.timeMs < fromMs);
+    if (event === undefined || isOver) break;
+    if (types.size === 0 || types.has(shortNameOf(event.type))) items.push(event);
+  }
+  const isMore = !isOver && all.some(({ before }) => before > 1);
+  return {
+    items: items.map(shownEvent),
+    nextPageToken: isMore ? tokenOf(all) : "",
+    position: String(await log.head()),
+  };
+}
+
+async function sourcesOf(
+  backend: Backend,
+  { object, id }: RequestOf<"listEvents">,
+): Promise<readonly Source[]> {
+  const { log } = backend.parts;
+  if (object === "") {
+    if (id !== "")
+      throw new Problem(400, "invalid_request", "id needs an object: the kind of what it names");
+    return [
+      {
+        name: "",
+        last: await log.head(),
+        read: (after, limit) => log.readAll(after, limit),
+        numberOf: ({ position }) => position,
+      },
+    ];
+  }
+  if (!/^[a-z]+$/.test(object)) {
+    throw new Problem(400, "invalid_request", "object is a kind, such as experiment, trial or run");
+  }
+  const categories = Object.hasOwn(streamsOf, object) ? (streamsOf[object] ?? []) : [object];
+  const streams = categories.map((category) => `${category}-${id}`);
+  const isThere = id !== "" && !id.includes("\0") && !(await isDeleted(backend, streams));
+  const sources = isThere
+    ? await Promise.all(streams.map((stream) => streamSource(log, stream)))
+    : [];
+  const known = sources.filter(({ last }) => last > 0);
+  if (known.length === 0) throw notFound(object, id);
+  return known;
+}
+
+async function streamSource(log: EventLog, stream: string): Promise<Source> {
+  return {
+    name: stream,
+    last: await log.lastVersion(stream),
+    read: (after, limit) => log.read(stream, after, limit),
+    numberOf: ({ version }) => version,
+  };
+}
+
+/** What is deleted and may be brought back is not there for its readers. */
+async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Promise<boolean> {
+  const experiment = experimentKey({ stream });
+  return experiment !== stream && (await backend.find("experiment", experiment)) === undefined;
+}
+
+/** The number of the first event at a time or later; beyond the last where there is none. */
+async function firstFrom({ last, read }: Source, timeMs: number | undefined): Promise<number> {
+  if (timeMs === undefined) return last + 1;
+  let [earlier, later] = [0, last + 1];
+  while (later - earlier > 1) {
+    const middle = Math.floor((earlier + later) / 2);
+    const [event] = await read(middle - 1, 1);
+    if (event !== undefined && event.timeMs < timeMs) earlier = middle;
+    else later = middle;
+  }
+  return later;
+}
+
+/** The newest event that is left of all sources. */
+async function next(all: readonly Backwards[]): Promise<StoredEvent | undefined> {
+  let newest: Backwards | undefined;
+  for (const one of all) {
+    if (one.read.length === 0 && one.before > 1) {
+      const count = Math.min(gatewayLimits.listedEventsRead, one.before - 1);
+      one.read = [...(await one.source.read(one.before - 1 - count, count))];
+    }
+    const position = one.read.at(-1)?.position ?? 0;
+    if (position > (newest?.read.at(-1)?.position ?? 0)) newest = one;
+  }
+  const event = newest?.read.pop();
+  if (newest !== undefined && event !== undefined) newest.before = newest.source.numberOf(event);
+  return event;
+}
+
+const tokenOf = (all: readonly Backwards[]): string =>
+  Buffer.from(JSON.stringify(all.map(({ source, before }) => [source.name, before]))).toString(
+    "base64url",
+  );
+
+/** Null without a token. */
+function readToken(token: string, sources: readonly Source[]): ReadonlyMap<string, number> | null {
+  if (token === "") return null;
+  const befores = new Map<string, number>();
+  try {
+    const read: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    for (const [name, before] of read as [unknown, unknown][]) {
+      if (typeof name === "string" && Number.isSafeInteger(before))
+        befores.set(name, Number(before));
+    }
+  } catch {
+    // Falls through to the same answer as a token of another list.
+  }
+  const isOfThese = sources.some(({ name }) => befores.has(name));
+  const fits = sources.every(({ name, last }) => {
+    const before = befores.get(name) ?? 1;
+    return before >= 1 && before <= last + 1;
+  });
+  if (!isOfThese || !fits) throw new Problem(400, "invalid_request", "invalid page_token");
+  // A stream that began since then has nothing that is older.
+  return new Map(sources.map(({ name }) => [name, befores.get(name) ?? 1]));
+}

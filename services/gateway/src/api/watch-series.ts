@@ -1,0 +1,117 @@
+/** Points and lines as topics of Watch: how they are asked for, looked up, and encoded. */
+import { randomUUID } from "node:crypto";
+import { allMetricSubjects } from "@trainyard/bus";
+import type { Plain } from "@trainyard/contracts";
+import type { StreamedMetric, WatchTopic } from "@trainyard/contracts/api";
+import { parseTrialId } from "@trainyard/kernel";
+import { newTraceparent } from "@trainyard/runtime";
+import { isPosition, type Place, type SeriesTopic } from "../core/watch/series.ts";
+import { Problem } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Asker, Backend } from "../shell/backend.ts";
+import type { SeriesReader } from "../shell/series-hub.ts";
+import { digestOf } from "../shell/watch-cursor.ts";
+import { StreamReader, shownItem } from "./metric-stream.ts";
+import { linesAfter, tailOwnLines } from "./trial-logs.ts";
+import { type FrameContent, frameText } from "./watch-frames.ts";
+
+export const seriesKinds: readonly string[] = ["points", "lines"];
+
+/** Throws a Problem for what is no such topic, or names what does not exist. */
+export async function seriesTopic(
+  backend: Backend,
+  asked: Plain<WatchTopic>,
+  at: string,
+): Promise<SeriesTopic> {
+  const { experiment, id: trial, group, names, position } = asked;
+  const kind = asked.kind === "points" ? "points" : "lines";
+  const refuse = (detail: string): never => {
+    throw new Problem(400, "invalid_request", `${at} ${detail}`);
+  };
+  if (experiment === "") refuse(`needs an experiment: it is a topic of ${kind}`);
+  if (asked.filter !== "") refuse(`has a filter, which ${kind} do not have`);
+  if (kind === "lines" && (group !== "" || names.length > 0))
+    refuse("has group or names, which are of points");
+  const { seriesNamesMax } = gatewayLimits;
+  if (names.length > seriesNamesMax)
+    refuse(`has ${names.length} names; a topic takes ${seriesNamesMax}`);
+  if (position !== "" && !isPosition(position)) refuse(`.position is no position of ${kind}`);
+  await backend.get("experiment", experiment);
+  if (trial !== "" && parseTrialId(trial)?.experiment !== experiment) {
+    refuse(
+      `has the id ${JSON.stringify(trial.slice(0, 60))}, which is no trial of experiment ${experiment}`,
+    );
+  }
+  if (trial !== "") await backend.get("trial", trial);
+  const sorted = [...new Set(names)].toSorted();
+  const key = JSON.stringify([kind, experiment, trial, group, ...sorted]);
+  return { key, name: digestOf(key), kind, experiment, trial, group, names: sorted };
+}
+
+export function seriesReader(backend: Backend): SeriesReader {
+  const points = new StreamReader(backend);
+  return {
+    look: (topic, after) =>
+      topic.kind === "points"
+        ? lookAtPoints(points, topic, after)
+        : lookAtLines(backend, topic, after),
+    tail: ({ kind, experiment, trial }, wake) =>
+      kind === "points"
+        ? backend.parts.bus.tailLive(allMetricSubjects(experiment, trial || undefined), wake)
+        : tailOwnLines(backend.parts.bus, trial || experiment, wake),
+    reset: ({ key }, reason) => frameText({ case: "reset", value: { topic: key, reason } }),
+  };
+}
+
+async function lookAtPoints(points: StreamReader, topic: SeriesTopic, after: Place | null) {
+  const { key, experiment, trial, group, names } = topic;
+  const limit = gatewayLimits.seriesPage;
+  const from = after === null ? undefined : Number(after.position);
+  const page = await points.look({ experiment, trial, group, limit }, from, asGateway());
+  const items = page.items.flatMap((item) => named(shownItem(item), names));
+  const next = { position: String(page.next), epoch: page.epoch ?? "" };
+  return { text: textOf({ case: "points", value: { topic: key, items } }), next, more: page.more };
+}
+
+async function lookAtLines(
+  backend: Backend,
+  { key, experiment, trial }: SeriesTopic,
+  after: Place | null,
+) {
+  const limit = gatewayLimits.seriesPage;
+  const asked = {
+    task: trial || experiment,
+    ...(after === null ? { tail: 1 } : { after: after.position, limit }),
+  };
+  const { page, lines } = await linesAfter(backend, asked, asGateway());
+  const last = lines.at(-1)?.cursor ?? "";
+  // The page before the last line is what `next` of a tail is for.
+  const position = after === null ? last || "0" : page.next || last || after.position;
+  const next = { position, epoch: page.epoch ?? "" };
+  const items = after === null ? [] : lines;
+  return { text: textOf({ case: "lines", value: { topic: key, items } }), next, more: page.more };
+}
+
+/** Only these metrics of a point; none of a point that has none of them. */
+function named(item: Plain<StreamedMetric>, names: readonly string[]): Plain<StreamedMetric>[] {
+  const { point } = item;
+  if (names.length === 0 || point === undefined) return [item];
+  const only = <Value>(values: Readonly<Record<string, Value>>): Record<string, Value> =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
+  const metrics = only(point.metrics);
+  const others = only(point.others ?? {});
+  const isWanted = Object.keys(metrics).length + Object.keys(others).length > 0;
+  return isWanted ? [{ ...item, point: { ...point, metrics, others } }] : [];
+}
+
+type ItemsContent = Extract<FrameContent, { case: "points" | "lines" }>;
+
+const textOf = (content: ItemsContent): string =>
+  content.value.items.length === 0 ? "" : frameText(content);
+
+/** What many watchers share is asked for by nobody in particular. */
+const asGateway = (): Asker => ({
+  caller: { kind: "user", authid: "", token: "", session: null, tokenExpiresAtMs: undefined },
+  commitId: randomUUID(),
+  traceparent: newTraceparent(),
+});

@@ -1,0 +1,34 @@
+/** Points and lines as topics: series of a store outside of the log, each with positions of its own. */
+
+export type SeriesTopic = {
+  /** Equal topics have equal keys. */
+  readonly key: string;
+  /** A short digest of the key, which cursors have. */
+  readonly name: string;
+  readonly kind: "points" | "lines";
+  readonly experiment: string;
+  /** Empty for all trials, of all groups, of all metrics. */
+  readonly trial: string;
+  readonly group: string;
+  readonly names: readonly string[];
+};
+
+/** A reader has everything up to here. */
+export type Place = {
+  /** Decimal digits. */
+  readonly position: string;
+  /** Names the history of the store that the position is of; empty where it is not known. */
+  readonly epoch: string;
+};
+
+/** A place of no store's history: a reader from there is told to read the series anew. */
+export const lostPlace: Place = { position: "0", epoch: "lost" };
+
+export const isSamePlace = (a: Place | null, b: Place | null): boolean =>
+  a?.position === b?.position && a?.epoch === b?.epoch;
+
+/** False only where both are known and differ. */
+export const isSameHistory = (a: Place, b: Place): boolean =>
+  a.epoch === b.epoch || a.epoch === "" || b.epoch === "";
+
+export const isPosition = (text: string): boolean => /^(?:0|[1-9][0-9]{0,14})$/.test(text);

@@ -1,0 +1,104 @@
+/**
+ * Deletes stored content that nothing names any more. The deletion is announced first (`ContentDeletionStarted`), and then the
+ * uses are looked at as the log has them at that position. A create that guards the content commits before the announcement,
+ * and is found, or after it, and is refused. Several replicas may do this at once: one decides, and each may remove the file,
+ * whose name is never used again.
+ */
+import { shortNameOf } from "@trainyard/contracts";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { Bug, isRejection, streamName } from "@trainyard/kernel";
+import {
+  type Aggregate,
+  type Content,
+  contentId,
+  contentKey,
+  foldOf,
+  serviceMeta,
+  streamEvents,
+} from "@trainyard/runtime";
+import {
+  type ContentCommand,
+  type ContentEvent,
+  type ContentState,
+  contentDecider,
+} from "../core/content.ts";
+import type { ContentParts } from "./contents.ts";
+
+export type RemovalDeps = Pick<ContentParts, "executor" | "blobs"> & {
+  readonly log: Pick<EventLog, "read">;
+  /** Whether anything names the content, as the log had it at the position or later. Throws where that is not known. */
+  readonly isUsed: (content: Content, position: number) => Promise<boolean>;
+};
+
+const meta = serviceMeta("gateway");
+
+const owned: Aggregate<ContentState, ContentCommand, ContentEvent> = {
+  name: "content",
+  category: "content",
+  decider: contentDecider,
+};
+
+/** As the log has it, whatever this process knew. */
+export async function contentState(
+  { executor }: Pick<RemovalDeps, "executor">,
+  content: Content,
+): Promise<ContentState> {
+  const { cache } = executor;
+  cache.forget(streamName(owned.category, contentId(content)));
+  return (await cache.load(foldOf(owned), contentId(content))).state;
+}
+
+/** Deletes content unless something names it; the log was read up to the position. */
+export async function deleteUnused(
+  deps: RemovalDeps,
+  content: Content,
+  position: number,
+): Promise<void> {
+  const { blobs, isUsed } = deps;
+  const known = await contentState(deps, content);
+  // Decided before a crash, perhaps, and not removed.
+  if (known.deletions > 0) {
+    await blobs.delete(contentKey({ ...content, deletions: known.deletions - 1 }));
+  }
+  if (!known.deleting) {
+    if (await isUsed(content, position)) return;
+    if ((await blobs.stat(contentKey({ ...content, deletions: known.deletions }))) === null) return;
+    await decide(deps, content, { kind: "start" });
+  }
+  await finishDeletion(deps, content);
+}
+
+/** Decides about the attempt that is open; another replica may have, and then there is none. */
+async function finishDeletion(deps: RemovalDeps, content: Content): Promise<void> {
+  const { attempts: attempt, deletions, deleting } = await contentState(deps, content);
+  if (!deleting) return;
+  const startedAt = await startOf(deps, content, attempt);
+  const kind = (await deps.isUsed(content, startedAt)) ? "spare" : "delete";
+  const isDecided = await decide(deps, content, { kind, attempt });
+  // Else another replica decided, and removes the file.
+  if (isDecided && kind === "delete") {
+    await deps.blobs.delete(contentKey({ ...content, deletions }));
+  }
+}
+
+/** The position at which an attempt began. */
+async function startOf({ log }: RemovalDeps, content: Content, attempt: number): Promise<number> {
+  let found = 0;
+  for await (const { type, position } of streamEvents(log, `content-${contentId(content)}`)) {
+    if (shortNameOf(type) === "ContentDeletionStarted") found += 1;
+    if (found === attempt) return position;
+  }
+  throw new Bug(`attempt ${attempt} to delete ${contentId(content)} is in the log`);
+}
+
+/** Whether there was something to decide. */
+async function decide(
+  { executor }: RemovalDeps,
+  content: Content,
+  command: ContentCommand,
+): Promise<boolean> {
+  const result = await executor.execute({ commitId: newEventId(), meta }, async (work) => {
+    await work.decide(owned, contentId(content), command);
+  });
+  return !isRejection(result) && result.position > 0;
+}

@@ -1,0 +1,81 @@
+/** Stored contents: written before the commit that names them, and read by their digest. */
+import type { BlobContent } from "@trainyard/blob";
+import { pause, streamName } from "@trainyard/kernel";
+import {
+  type Content,
+  type ContentFile,
+  contentId,
+  contentKey,
+  contents,
+  type StoredContent,
+} from "@trainyard/runtime";
+import { Problem, unavailable } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { BackendParts } from "./backend.ts";
+
+export type ContentParts = Pick<BackendParts, "executor" | "clock" | "blobs">;
+
+/** As the log has it, whatever this process knew. */
+async function contentState(
+  { executor }: Pick<ContentParts, "executor">,
+  content: Content,
+): Promise<StoredContent> {
+  const { cache } = executor;
+  cache.forget(streamName(contents.category, contentId(content)));
+  return (await cache.load(contents, contentId(content))).state;
+}
+
+/**
+ * Stores content unless it is there, and gives the file that a commit may name. Null where it is not there and no bytes are
+ * given.
+ */
+export async function storeContent(
+  parts: ContentParts,
+  content: Content,
+  bytes?: () => AsyncIterable<Uint8Array>,
+): Promise<ContentFile | null> {
+  const file = await contentFile(parts, content);
+  const key = contentKey(file);
+  // What is there is whole, and has these bytes.
+  if ((await parts.blobs.stat(key)) !== null) return file;
+  if (bytes === undefined) return null;
+  await parts.blobs.put(key, bytes(), content.digest);
+  return file;
+}
+
+/** The file that a new experiment may name. Waits while it is being decided whether the content goes. */
+async function contentFile(parts: ContentParts, content: Content): Promise<ContentFile> {
+  const { clock } = parts;
+  const untilMs = clock.monotonicMs() + gatewayLimits.contentWaitMs;
+  for (;;) {
+    const { deletions, deleting } = await contentState(parts, content);
+    if (!deleting) return { ...content, deletions };
+    if (clock.monotonicMs() >= untilMs) {
+      throw unavailable("what the experiment needs is being deleted; try again");
+    }
+    await pause(clock, gatewayLimits.contentLookMs);
+  }
+}
+
+/** Null where none is stored. */
+export async function readContent(
+  parts: ContentParts,
+  content: Content,
+): Promise<BlobContent | null> {
+  if (content.digest === "") return null;
+  const { deletions } = await contentState(parts, content);
+  return parts.blobs.get(contentKey({ ...content, deletions }));
+}
+
+/** Stores and commits again if what was stored is deleted before the commit that names it. */
+export async function namingContents<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const wasDeleted = error instanceof Problem && error.code === "content_deleted";
+      if (!wasDeleted) throw error;
+      if (tries === gatewayLimits.contentAttemptsMax) throw unavailable(error.message);
+    }
+  }
+}

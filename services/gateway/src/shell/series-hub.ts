@@ -1,0 +1,148 @@
+/**
+ * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody watches
+ * it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once for all who are
+ * there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
+ */
+import { type Clock, pause } from "@trainyard/kernel";
+import type { Logger } from "@trainyard/runtime";
+import { isSameHistory, isSamePlace, type Place, type SeriesTopic } from "../core/watch/series.ts";
+import { Problem } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
+import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
+
+export interface SeriesReader {
+  /** What is after a place, as the text of a frame, empty for nothing; without a place nothing, and the latest place. */
+  look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
+  /** Wakes when something of the topic was stored; at most once each, and lost while the bus is away. */
+  tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
+  /** The text of a frame that says to read the series anew. */
+  reset(topic: SeriesTopic, reason: string): string;
+}
+
+export type SeriesLook = { readonly text: string; readonly next: Place; readonly more: boolean };
+
+export type SeriesPage = {
+  readonly frames: readonly Frame[];
+  readonly place: Place;
+  readonly more: boolean;
+};
+
+type Follower = { readonly queue: WatchQueue; place: Place | null };
+
+type Feed = {
+  readonly topic: SeriesTopic;
+  readonly followers: Set<Follower>;
+  wake: () => void;
+};
+
+export class SeriesHub {
+  readonly #parts: { readonly clock: Clock; readonly logger: Logger };
+  readonly #reader: SeriesReader;
+  readonly #feeds = new Map<string, Feed>();
+
+  constructor(parts: { readonly clock: Clock; readonly logger: Logger }, reader: SeriesReader) {
+    this.#parts = parts;
+    this.#reader = reader;
+  }
+
+  /** The latest place; null while the store does not answer. */
+  async now(topic: SeriesTopic): Promise<Place | null> {
+    return this.#reader.look(topic, null).then(
+      ({ next }) => next,
+      () => null,
+    );
+  }
+
+  /** The next page after a place. A place that the store does not have any more is reset, to the latest one. */
+  async page(topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
+    const reader = this.#reader;
+    const frames = (text: string, place: Place): readonly Frame[] =>
+      text === "" && isSamePlace(after, place)
+        ? []
+        : [{ text, mark: { of: "series", name: topic.name, place } }];
+    let reason = "the store has another history";
+    try {
+      const { text, next, more } = await reader.look(topic, after);
+      // An experiment of which nothing is stored does not know the history.
+      const place = next.epoch === "" ? { ...next, epoch: after?.epoch ?? "" } : next;
+      if (after === null || isSameHistory(after, next)) {
+        return { frames: frames(text, place), place, more };
+      }
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      reason = error.message;
+    }
+    // First the place, then the frame: what the client lists afterwards has everything up to it.
+    const { next } = await reader.look(topic, null);
+    return { frames: frames(reader.reset(topic, reason), next), place: next, more: false };
+  }
+
+  /** Puts what comes after a place into a queue, until it is disposed of. Without a place: what comes from now on. */
+  join(topic: SeriesTopic, place: Place | null, queue: WatchQueue): Disposable {
+    const feed = this.#feeds.get(topic.key) ?? this.#begin(topic);
+    const follower: Follower = { queue, place };
+    feed.followers.add(follower);
+    feed.wake();
+    return {
+      [Symbol.dispose]: () => {
+        feed.followers.delete(follower);
+        if (feed.followers.size > 0) return;
+        if (this.#feeds.get(topic.key) === feed) this.#feeds.delete(topic.key);
+        feed.wake();
+      },
+    };
+  }
+
+  #begin(topic: SeriesTopic): Feed {
+    const feed: Feed = { topic, followers: new Set(), wake: () => {} };
+    this.#feeds.set(topic.key, feed);
+    void this.#run(feed);
+    return feed;
+  }
+
+  async #run(feed: Feed): Promise<void> {
+    const { clock, logger } = this.#parts;
+    const { seriesPollMs, seriesQuietMs, pointLookMs, watchRetryMs } = gatewayLimits;
+    let waitMs: number = seriesPollMs;
+    let tail: AsyncDisposable | null = null;
+    // The first watcher joins in this turn.
+    await Promise.resolve();
+    while (feed.followers.size > 0) {
+      const woken = new AbortController();
+      feed.wake = () => woken.abort();
+      try {
+        tail ??= await this.#reader.tail(feed.topic, () => feed.wake());
+        const { isNews, isBehind } = await this.#tell(feed);
+        if (isBehind) continue;
+        // Reports that come one by one are read together.
+        await pause(clock, pointLookMs);
+        await pause(clock, waitMs, woken.signal);
+        waitMs =
+          isNews || woken.signal.aborted ? seriesPollMs : Math.min(2 * waitMs, seriesQuietMs);
+      } catch (error) {
+        logger.warn({ err: error, topic: feed.topic.key }, "series_retried");
+        await pause(clock, watchRetryMs);
+      }
+    }
+    await tail?.[Symbol.asyncDispose]();
+  }
+
+  /** To the watchers of each place the page after it. Those who are at the end share a place, and so one look. */
+  async #tell({ topic, followers }: Feed) {
+    const byPlace = Map.groupBy(followers, ({ place }) => JSON.stringify(place));
+    let isNews = false;
+    let isBehind = false;
+    for (const together of byPlace.values()) {
+      const { frames, place, more } = await this.page(topic, together[0]?.place ?? null);
+      isNews ||= frames.length > 0;
+      isBehind ||= more;
+      for (const follower of together) {
+        follower.place = place;
+        if (frames.length === 0 || follower.queue.push(frames)) continue;
+        followers.delete(follower);
+        follower.queue.fail(readsTooSlowly());
+      }
+    }
+    return { isNews, isBehind };
+  }
+}

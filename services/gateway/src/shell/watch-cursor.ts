@@ -1,0 +1,80 @@
+/** The cursor of a stream of Watch, which clients keep and send back: opaque to them. */
+import { createHash } from "node:crypto";
+import { isPosition, type Place } from "../core/watch/series.ts";
+
+/** A place in the log: its position, and the commit that is there, which tells one history from another. */
+export type LogPlace = { readonly position: number; readonly commitId: string };
+
+export type WatchCursor = {
+  readonly log: LogPlace;
+  /** What relative times of its filters count from; null where none has any. */
+  readonly nowMs: number | null;
+  /** Names of the topics that began at a position of their own: the cursor is beyond it. */
+  readonly begun: readonly string[];
+  /** By the names of topics: points and lines. */
+  readonly places: ReadonlyMap<string, Place>;
+};
+
+export const beginning: LogPlace = { position: 0, commitId: "" };
+
+/** Names and epochs are short digests, so that 64 topics fit a header. */
+const short = /^[\w-]{0,16}$/;
+
+/** The name of a topic in cursors. */
+export const digestOf = (key: string): string =>
+  createHash("sha256").update(key).digest("base64url").slice(0, 10);
+
+export function textOfCursor({ log, nowMs, begun, places }: WatchCursor): string {
+  const rest = {
+    ...(nowMs === null ? {} : { t: nowMs }),
+    ...(begun.length === 0 ? {} : { b: begun }),
+    ...(places.size === 0
+      ? {}
+      : { s: [...places].map(([name, { position, epoch }]) => [name, position, epoch]) }),
+  };
+  const parts = [log.position, log.commitId, ...(Object.keys(rest).length === 0 ? [] : [rest])];
+  return Buffer.from(JSON.stringify(parts)).toString("base64url");
+}
+
+/** Null for what is no cursor. */
+export function readCursor(text: string): WatchCursor | null {
+  const [position, commitId, rest = {}] = arrayOf(
+    jsonOf(Buffer.from(text, "base64url").toString()),
+  );
+  if (!isCount(position) || typeof commitId !== "string") return null;
+  if (typeof rest !== "object" || rest === null) return null;
+  const { t = null, b = [], s = [] } = rest as { t?: unknown; b?: unknown; s?: unknown };
+  if (t !== null && !(isCount(t) && t <= lastTimeMs)) return null;
+  const begun = arrayOf(b).filter((name) => typeof name === "string" && short.test(name));
+  const places = arrayOf(s).map(placeOf);
+  if (places.includes(null)) return null;
+  return {
+    log: { position, commitId },
+    nowMs: t,
+    begun: begun as string[],
+    places: new Map(places.filter((place) => place !== null)),
+  };
+}
+
+/** Of ECMAScript, about the year 275,760. */
+const lastTimeMs = 8.64e15;
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0;
+
+const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function placeOf(entry: unknown): readonly [string, Place] | null {
+  const texts = arrayOf(entry).filter((part) => typeof part === "string");
+  const [name = "", position = "", epoch = ""] = texts;
+  if (texts.length !== 3 || !short.test(name) || !short.test(epoch)) return null;
+  return isPosition(position) ? [name, { position, epoch }] : null;
+}

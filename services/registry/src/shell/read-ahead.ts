@@ -1,0 +1,72 @@
+/**
+ * Files of a directory storage that a run has written are read here while the run makes them durable and hashes them itself. A
+ * completion joins what is being read, and reads only files that have changed since, or that were not named. Nothing rests on it: what a
+ * restart forgets, or nobody asked for, is read at the completion.
+ */
+import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
+import type { Plain } from "@trainyard/contracts";
+import type { ReadAhead, ReadAheadBegun } from "@trainyard/contracts/commands";
+import { isCheckpointId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
+import { staysInside } from "../core/manifest.ts";
+import { registryLimits } from "../limits.ts";
+import { experimentStorage } from "../streams.ts";
+import type { CommandDeps } from "./commands.ts";
+import { refusalOfRun } from "./open-checkpoint.ts";
+import type { KnownDigest } from "./verify-files.ts";
+
+type Read = (folder: string, paths: readonly string[]) => Promise<readonly KnownDigest[]>;
+
+export class ReadAheads {
+  readonly #read: Read;
+  /** By folder. */
+  readonly #reading = new Map<string, Promise<readonly KnownDigest[]>>();
+
+  constructor(read: Read) {
+    this.#read = read;
+  }
+
+  /** Begins to read, once a folder. */
+  begin(folder: string, paths: readonly string[]): void {
+    if (this.#reading.has(folder)) return;
+    // The completion reads what a lost thread has not.
+    this.#reading.set(
+      folder,
+      this.#read(folder, paths).catch(() => []),
+    );
+    const [oldest] = this.#reading.keys();
+    if (this.#reading.size > registryLimits.readAheadsRememberedMax && oldest !== undefined) {
+      this.#reading.delete(oldest);
+    }
+  }
+
+  /** What was read of a folder, which is forgotten here; empty for one that nobody asked for. */
+  async take(folder: string): Promise<readonly KnownDigest[]> {
+    const reading = this.#reading.get(folder);
+    this.#reading.delete(folder);
+    return (await reading) ?? [];
+  }
+}
+
+export async function readAhead(
+  deps: Pick<CommandDeps, "executor" | "checkpointDir" | "readAheads">,
+  { checkpoint, trial, run, paths }: Plain<ReadAhead>,
+): Promise<Plain<ReadAheadBegun> | Rejection> {
+  const parts = parseTrialId(trial);
+  if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
+  if (!isCheckpointId(checkpoint)) {
+    return reject("invalid_request", "checkpoint must be a UUID in lower case");
+  }
+  const { filesReadAheadMax } = registryLimits;
+  if (paths.length > filesReadAheadMax || !paths.every(staysInside)) {
+    const detail = `name at most ${filesReadAheadMax} files by relative paths`;
+    return reject("invalid_request", detail);
+  }
+  const refusal = await refusalOfRun(deps, { checkpoint, trial, run });
+  if (refusal !== null) return refusal;
+  const { executor, checkpointDir, readAheads } = deps;
+  const { storage } = (await executor.cache.load(experimentStorage, parts.experiment)).state;
+  const folder = checkpointFolder(checkpointStorage(storage, checkpointDir), checkpoint);
+  if (folder === null) return { files: 0 };
+  readAheads.begin(folder, paths);
+  return { files: paths.length };
+}

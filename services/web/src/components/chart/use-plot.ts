@@ -1,0 +1,44 @@
+import { type RefObject, useEffect, useRef } from "react";
+import { Plot, type PlotEvents, type PlotOptions, type View } from "./plot.ts";
+
+const plotHeight = 240;
+
+/** Keeps one plot for the element that the answer is the ref of; options that change make another one. */
+export function usePlot(
+  view: View,
+  options: Omit<PlotOptions, "width" | "height">,
+  events: PlotEvents,
+): RefObject<HTMLDivElement | null> {
+  const { log, time, syncKey, colours } = options;
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot | null>(null);
+  const latest = useRef({ view, events });
+  latest.current = { view, events };
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return undefined;
+    const width = Math.max(element.clientWidth, 40);
+    const made = new Plot(
+      element,
+      { width, height: plotHeight, log, time, syncKey, colours },
+      {
+        onPoint: (point) => latest.current.events.onPoint(point),
+        onZoom: (range) => latest.current.events.onZoom(range),
+        onReset: () => latest.current.events.onReset(),
+      },
+    );
+    made.show(latest.current.view);
+    plot.current = made;
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth > 0) made.resize(element.clientWidth, plotHeight);
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [log, time, syncKey, colours]);
+  useEffect(() => plot.current?.show(view), [view]);
+  return host;
+}

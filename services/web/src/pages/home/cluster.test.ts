@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { poolsOf } from "./cluster.ts";
+
+const slot = (run: string) => ({ id: "0", device: "gpu", run });
+const agent = (
+  name: string,
+  pool: string,
+  state: string,
+  runs: readonly string[],
+  notPlaced = "",
+) => ({
+  name,
+  pool,
+  state,
+  slots: runs.map(slot),
+  notPlaced,
+});
+
+test("a pool has the slots of its agents, and says which agents get no runs", () => {
+  const pools = poolsOf([
+    agent("b", "gpu", "CONNECTED", ["1.1#1", ""]),
+    agent("a", "gpu", "LOST", ["", "2.1#1"]),
+    agent("c", "cpu", "CONNECTED", [""], "it is drained"),
+    agent("gone", "cpu", "REMOVED", [""]),
+  ]);
+  expect(pools).toEqual([
+    { pool: "cpu", slots: 1, used: 0, agents: 1, troubled: [{ name: "c", why: "it is drained" }] },
+    { pool: "gpu", slots: 3, used: 2, agents: 2, troubled: [{ name: "a", why: "lost" }] },
+  ]);
+});

@@ -1,0 +1,42 @@
+/** The cluster in a few numbers, from its agents: pure. */
+import type { Agent } from "@trainyard/contracts/api";
+import type { Plain } from "@trainyard/contracts";
+
+export type PoolSummary = {
+  readonly pool: string;
+  readonly slots: number;
+  /** Slots that a run holds. */
+  readonly used: number;
+  readonly agents: number;
+  /** Agents that are lost, or get no runs, with the reason. */
+  readonly troubled: readonly { readonly name: string; readonly why: string }[];
+};
+
+type Given = Pick<Plain<Agent>, "name" | "pool" | "state" | "slots" | "notPlaced">;
+
+/** By pool, in the order of their names. Removed agents are left out; the slots of lost ones count only while a run holds them. */
+export function poolsOf(agents: readonly Given[]): readonly PoolSummary[] {
+  const present = agents.filter(({ state }) => state !== "REMOVED");
+  const pools = Map.groupBy(present, ({ pool }) => pool);
+  return [...pools]
+    .map(([pool, members]) => {
+      const slots = members.flatMap((agent) =>
+        agent.slots.filter(({ run }) => agent.state === "CONNECTED" || run !== ""),
+      );
+      return {
+        pool,
+        slots: slots.length,
+        used: slots.filter(({ run }) => run !== "").length,
+        agents: members.length,
+        troubled: members.flatMap((agent) => {
+          const why = troubleOf(agent);
+          return why === "" ? [] : [{ name: agent.name, why }];
+        }),
+      };
+    })
+    .toSorted((a, b) => a.pool.localeCompare(b.pool));
+}
+
+function troubleOf({ state, notPlaced = "" }: Given): string {
+  return state === "LOST" ? "lost" : notPlaced;
+}

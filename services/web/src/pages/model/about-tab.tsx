@@ -1,0 +1,33 @@
+import type { JSX } from "react";
+import type { Plain } from "@trainyard/contracts";
+import type { Model } from "@trainyard/contracts/api";
+import { useChange } from "../../app/calls.ts";
+import { time } from "../../components/format.ts";
+import { FactList } from "../../components/inspector.tsx";
+import { flat, text } from "./compare.ts";
+import { Describe } from "./describe.tsx";
+import styles from "./page.module.css";
+
+export function AboutTab({ model }: { readonly model: Plain<Model> }): JSX.Element {
+  const update = useChange("updateModel", ["getModel", "listModels"]);
+  return (
+    <div className={styles["column"]}>
+      <FactList
+        facts={[
+          ["Workspace", model.workspace],
+          ["Created", `${time(model.createdAtMs)} by ${model.createdBy}`],
+          ["Changed", time(model.changedAtMs)],
+          ...Object.entries(flat(model.metadata)).map(
+            ([name, value]) => [name, text(value)] as const,
+          ),
+        ]}
+      />
+      <Describe
+        of={model}
+        isPending={update.isPending}
+        error={update.error}
+        onSave={(words) => update.mutate({ request: { model: model.name, ...words } })}
+      />
+    </div>
+  );
+}

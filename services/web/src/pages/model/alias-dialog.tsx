@@ -1,0 +1,67 @@
+import { type JSX, useState } from "react";
+import { useChange } from "../../app/calls.ts";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Field } from "../../components/field.tsx";
+
+type Props = {
+  readonly model: string;
+  /** Empty for the user to choose. */
+  readonly version: string;
+  readonly onClose: () => void;
+};
+
+/** Promotes a version: an alias names it from then on. */
+export function AliasDialog({ model, version: given, onClose }: Props): JSX.Element {
+  const [alias, setAlias] = useState("champion");
+  const [version, setVersion] = useState(given);
+  const [reason, setReason] = useState("");
+  const move = useChange("moveModelAlias", [
+    "getModel",
+    "listModels",
+    "listModelVersions",
+    "bestModelVersions",
+    "listModelAliasMoves",
+  ]);
+  const request = { model, alias: alias.trim(), version: version.trim(), reason };
+  const submit = () => move.mutate({ request }, { onSuccess: onClose });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Move an alias of ${model}`}
+      description="Who downloads the model by the alias gets this version from then on. The move is recorded with your reason."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={request.alias === "" || request.version === "" || move.isPending}
+            onClick={submit}
+          >
+            Move
+          </Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Field label="Alias" value={alias} onChange={(event) => setAlias(event.target.value)} />
+        <Field
+          label="Version"
+          hint="A number, a semantic version or another alias."
+          value={version}
+          onChange={(event) => setVersion(event.target.value)}
+        />
+        <Field label="Reason" value={reason} onChange={(event) => setReason(event.target.value)} />
+        <button type="submit" hidden aria-hidden tabIndex={-1} />
+      </form>
+      {move.error !== null && <ErrorNote error={move.error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,108 @@
+import type { Plain } from "@trainyard/contracts";
+import type { ModelAliasMove } from "@trainyard/contracts/api";
+import type { JSX } from "react";
+import { useChange, useList } from "../../app/calls.ts";
+import { Button } from "../../components/button.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { time } from "../../components/format.ts";
+import styles from "./page.module.css";
+
+type Props = { readonly model: string; readonly aliases: Readonly<Record<string, number>> };
+
+/** The aliases as they are, and each move with its reason, newest first. */
+export function AliasesTab({ model, aliases }: Props): JSX.Element {
+  const moves = useList("listModelAliasMoves", { model, pageSize: 100 });
+  const remove = useChange("removeModelAlias", [
+    "getModel",
+    "listModelVersions",
+    "listModelAliasMoves",
+  ]);
+  const removeAlias = (alias: string) => remove.mutate({ request: { model, alias, reason: "" } });
+  const names = Object.entries(aliases);
+  const rows = moves.data?.pages.flatMap(({ items }) => items) ?? [];
+  if (names.length === 0 && rows.length === 0 && !moves.isPending) {
+    return (
+      <EmptyState
+        title="This model has no aliases."
+        command={`yard model promote ${model} VERSION --alias champion --reason "…"`}
+      >
+        An alias names one version at a time, for those who always want the current one.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className={styles["column"]}>
+      <Aliases names={names} isPending={remove.isPending} onRemove={removeAlias} />
+      {remove.error !== null && <ErrorNote error={remove.error} />}
+      {moves.error !== null && <ErrorNote error={moves.error} />}
+      <h2>Moves</h2>
+      <Moves moves={rows} />
+      {moves.hasNextPage && <Button onClick={() => void moves.fetchNextPage()}>Show more</Button>}
+    </div>
+  );
+}
+
+type AliasesProps = {
+  readonly names: readonly (readonly [alias: string, version: number])[];
+  readonly isPending: boolean;
+  readonly onRemove: (alias: string) => void;
+};
+
+function Aliases({ names, isPending, onRemove }: AliasesProps): JSX.Element {
+  return (
+    <table className={styles["moves"]}>
+      <thead>
+        <tr>
+          <th scope="col">Alias</th>
+          <th scope="col">Version</th>
+          <th scope="col">
+            <span className="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {names.map(([alias, number]) => (
+          <tr key={alias}>
+            <th scope="row">{alias}</th>
+            <td>{number}</td>
+            <td>
+              <Button look="plain" disabled={isPending} onClick={() => onRemove(alias)}>
+                Remove
+              </Button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Moves({ moves }: { readonly moves: readonly Plain<ModelAliasMove>[] }): JSX.Element {
+  return (
+    <table className={styles["moves"]}>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Alias</th>
+          <th scope="col">From</th>
+          <th scope="col">To</th>
+          <th scope="col">By</th>
+          <th scope="col">Reason</th>
+        </tr>
+      </thead>
+      <tbody>
+        {moves.map((move) => (
+          <tr key={`${move.alias} ${move.atMs}`}>
+            <td>{time(move.atMs)}</td>
+            <td>{move.alias}</td>
+            <td>{move.fromNumber === 0 ? "new" : move.fromNumber}</td>
+            <td>{move.number === 0 ? "removed" : move.number}</td>
+            <td>{move.by}</td>
+            <td>{move.reason}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

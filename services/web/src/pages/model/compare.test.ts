@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { type ComparedRow, compareVersions, conditionsOf, flat } from "./compare.ts";
+
+type Version = Parameters<typeof compareVersions>[0][number];
+
+const version = (values: Partial<Version>): Version =>
+  ({
+    checkpoint: "",
+    codeDigest: "",
+    experiment: "1",
+    trial: "1.1",
+    stepsCompleted: 10,
+    metrics: {},
+    ...values,
+  }) as Version;
+
+const named = (rows: readonly ComparedRow[], name: string) => rows.find((row) => row.name === name);
+
+describe("versions side by side", () => {
+  it("have a row for each metric that one of them has", () => {
+    const rows = compareVersions([
+      version({ metrics: { loss: 0.5 } }),
+      version({ metrics: { accuracy: 0.9 } }),
+    ]);
+    expect(named(rows, "loss")).toEqual({
+      group: "Metrics",
+      name: "loss",
+      values: ["0.5", ""],
+      differs: true,
+    });
+    expect(named(rows, "accuracy")?.values).toEqual(["", "0.9"]);
+  });
+
+  it("name nested hyperparameters by their path, and say which differ", () => {
+    const rows = compareVersions([
+      version({ hyperparameters: { optimizer: { lr: 0.1, name: "sgd" } } }),
+      version({ hyperparameters: { optimizer: { lr: 0.2, name: "sgd" } } }),
+    ]);
+    expect(named(rows, "optimizer.lr")).toMatchObject({ values: ["0.1", "0.2"], differs: true });
+    expect(named(rows, "optimizer.name")).toMatchObject({ differs: false });
+  });
+
+  it("tell a missing value from one of an inherited name", () => {
+    const rows = compareVersions([version({ metrics: { constructor: 1 } }), version({})]);
+    expect(named(rows, "constructor")?.values).toEqual(["1", ""]);
+  });
+});
+
+it("a nested value becomes one value a path, and a list stays one", () => {
+  expect(flat({ a: { b: 1, c: [1, 2] }, d: null })).toEqual({ "a.b": 1, "a.c": [1, 2], d: null });
+});
+
+describe("conditions", () => {
+  it("are divided at and, in any case", () => {
+    expect(conditionsOf("metrics.loss<0.5 AND label=x")).toEqual(["metrics.loss<0.5", "label=x"]);
+  });
+
+  it("keep an and within JSON text", () => {
+    expect(conditionsOf('metrics."top and 5">0.9 and step>3')).toEqual([
+      'metrics."top and 5">0.9',
+      "step>3",
+    ]);
+  });
+
+  it("are none for an empty text", () => {
+    expect(conditionsOf("  ")).toEqual([]);
+  });
+});

@@ -1,0 +1,15 @@
+export type Change = { readonly addLabels: string[]; readonly removeLabels: string[] };
+
+/** What must be added and removed so that the labels are those of the text, which has commas between them. */
+export function labelChange(before: readonly string[], text: string): Change {
+  const after = new Set(
+    text
+      .split(",")
+      .map((label) => label.trim())
+      .filter((label) => label !== ""),
+  );
+  return {
+    addLabels: [...after].filter((label) => !before.includes(label)),
+    removeLabels: before.filter((label) => !after.has(label)),
+  };
+}

@@ -1,0 +1,120 @@
+import { Link } from "@tanstack/react-router";
+import { type JSX, useState } from "react";
+import { useChange } from "../../app/calls.ts";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Command } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Field } from "../../components/field.tsx";
+import { count, number, time } from "../../components/format.ts";
+import { FactList, Inspector } from "../../components/inspector.tsx";
+import { AliasDialog } from "./alias-dialog.tsx";
+import { flat, text } from "./compare.ts";
+import { Describe } from "./describe.tsx";
+import styles from "./page.module.css";
+import { Source, type Version } from "./version-columns.tsx";
+
+type Props = { readonly version: Version; readonly onClose: () => void };
+
+/** A version's lineage, metrics and words, and what can be done with it. */
+export function VersionInspector({ version, onClose }: Props): JSX.Element {
+  const [open, setOpen] = useState<"alias" | "remove" | null>(null);
+  const { model, experiment } = version;
+  const close = () => setOpen(null);
+  const update = useChange("updateModelVersion", ["listModelVersions", "bestModelVersions"]);
+  return (
+    <Inspector title={`${model} ${version.number}`} onClose={onClose}>
+      <FactList
+        facts={[
+          ["Semantic version", version.semanticVersion],
+          ["Aliases", version.aliases.join(", ")],
+          ["Trial", <Source key="source" version={version} />],
+          [
+            "Experiment",
+            experiment === "" ? (
+              ""
+            ) : (
+              <Link to="/experiments/$experiment" params={{ experiment }} search={{}}>
+                {experiment}
+              </Link>
+            ),
+          ],
+          ["Step", count(version.stepsCompleted)],
+          ["Checkpoint", <code key="checkpoint">{version.checkpoint}</code>],
+          ["Code", version.codeDigest === "" ? "" : <code>{version.codeDigest.slice(0, 12)}</code>],
+          ["Registered", `${time(version.registeredAtMs)} by ${version.registeredBy}`],
+          ["Removed", version.state === "REMOVED" ? version.reason || "yes" : ""],
+        ]}
+      />
+      <div className={styles["buttons"]}>
+        <Button onClick={() => setOpen("alias")}>Move an alias here</Button>
+        <Button
+          look="danger"
+          disabled={version.state === "REMOVED"}
+          onClick={() => setOpen("remove")}
+        >
+          Remove
+        </Button>
+      </div>
+      <Command text={`yard model download ${model} ${version.number} FOLDER`} />
+      <h3>Metrics</h3>
+      <FactList
+        facts={Object.entries(version.metrics).map(([name, value]) => [name, number(value)])}
+      />
+      <h3>Hyperparameters</h3>
+      <FactList
+        facts={Object.entries(flat(version.hyperparameters)).map(([name, value]) => [
+          name,
+          text(value),
+        ])}
+      />
+      <Describe
+        key={version.number}
+        of={version}
+        isPending={update.isPending}
+        error={update.error}
+        onSave={(words) =>
+          update.mutate({ request: { model, version: String(version.number), ...words } })
+        }
+      />
+      {open === "alias" && (
+        <AliasDialog model={model} version={String(version.number)} onClose={close} />
+      )}
+      {open === "remove" && <RemoveDialog version={version} onClose={close} />}
+    </Inspector>
+  );
+}
+
+function RemoveDialog({ version, onClose }: Props): JSX.Element {
+  const [reason, setReason] = useState("");
+  const remove = useChange("removeModelVersion", [
+    "listModelVersions",
+    "bestModelVersions",
+    "getModel",
+  ]);
+  const { model, number: at } = version;
+  const request = { model, version: String(at), reason };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Remove version ${at} of ${model}`}
+      description="Its number is not given again. Its checkpoint is held by it no longer, so the retention policy of its experiment may delete it."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="danger"
+            disabled={remove.isPending}
+            onClick={() => remove.mutate({ request }, { onSuccess: onClose })}
+          >
+            Remove
+          </Button>
+        </>
+      }
+    >
+      <Field label="Reason" value={reason} onChange={(event) => setReason(event.target.value)} />
+      {remove.error !== null && <ErrorNote error={remove.error} />}
+    </Dialog>
+  );
+}

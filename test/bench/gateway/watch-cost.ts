@@ -1,0 +1,90 @@
+/** What one frame of Watch costs in processor time, gateway and clients together, with few and with many clients. */
+import { once } from "node:events";
+import { Client } from "@trainyard/client";
+import { createPostgresLog, type EventLog } from "@trainyard/event-log";
+import type { BenchContext, BenchResult } from "../support/bench.ts";
+import { rateResult } from "../support/bench.ts";
+import type { OpenGateway } from "../support/gateway.ts";
+import { interleave } from "../support/measure.ts";
+import { appendNew, experiment } from "./experiments.ts";
+
+/** Beyond those of the bench's data. */
+const firstId = 1_000_000;
+const experimentsOfCommit = 5;
+const clientsOfToken = 50;
+
+export async function watchCost(
+  context: BenchContext,
+  { client, address }: OpenGateway,
+  url: string,
+): Promise<BenchResult> {
+  const [few, many] = context.size === "tiny" ? [2, 4] : [10, 100];
+  const commits = { tiny: 2, short: 20, full: 60 }[context.size];
+  const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
+  await using log = createPostgresLog({ connectionString: url });
+  const clients: Client[] = [];
+  for (let from = 0; from < many; from += clientsOfToken) {
+    const { secret: token } = await client.call("createToken", { label: `watch-${from}` });
+    clients.push(
+      ...Array.from({ length: clientsOfToken }, () => new Client({ url: address, token })),
+    );
+  }
+  const ids = { next: firstId };
+  const measure = (count: number) => () =>
+    framesPerSecond(log, clients.slice(0, count), commits, ids);
+  const [ofFew, ofMany] = await interleave(
+    [
+      { name: `${few} clients`, round: measure(few) },
+      { name: `${many} clients`, round: measure(many) },
+    ],
+    rounds,
+    context,
+  );
+  return rateResult(
+    { id: "watch_cost_per_frame", unit: "frames/s", floor: null, goal: 0.5 },
+    ofMany,
+    ofFew,
+    `frames for a second of processor time (gateway and clients), ${many} clients beside ${few}; half have filters of their own`,
+  );
+}
+
+/** Of processor time of this process, in which gateway and clients are. */
+async function framesPerSecond(
+  log: EventLog,
+  clients: readonly Client[],
+  commits: number,
+  ids: { next: number },
+): Promise<number> {
+  const stop = new AbortController();
+  const wanted = commits * experimentsOfCommit;
+  let open = 0;
+  let done = 0;
+  const moved = new EventTarget();
+  const tell = (): boolean => moved.dispatchEvent(new Event("moved"));
+  const watching = clients.map(async (client, index) => {
+    const filter = index % 2 === 0 ? "" : `not label = of-${index}`;
+    const request = { topics: [{ kind: "experiments", filter }] };
+    const seen = new Set<string>();
+    for await (const { message } of client.stream("watch", request, { signal: stop.signal })) {
+      const { frame } = message;
+      if (frame.case === "opened") open += 1;
+      if (frame.case === "change") seen.add(frame.value.id);
+      if (frame.case === "change" && seen.size === wanted) done += 1;
+      if (frame.case === "opened" || seen.size === wanted) tell();
+    }
+  });
+  while (open < clients.length) await once(moved, "moved");
+  const before = process.cpuUsage();
+  for (let commit = 0; commit < commits; commit += 1) {
+    const writes = Array.from({ length: experimentsOfCommit }, (_, at) =>
+      experiment(ids.next + at),
+    );
+    ids.next += experimentsOfCommit;
+    await appendNew(log, writes.flat());
+  }
+  while (done < clients.length) await once(moved, "moved");
+  const { user, system } = process.cpuUsage(before);
+  stop.abort();
+  await Promise.allSettled(watching);
+  return (clients.length * wanted) / ((user + system) / 1e6);
+}

@@ -1,0 +1,27 @@
+import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { type Trouble, troubledWatch } from "./troubled-watch.ts";
+
+/** Longer than every timeout, and than a client waits for the platform. */
+const awayMs = 90_000;
+
+const troubles: readonly Trouble[] = [
+  { part: "gateway", awayMs },
+  { part: "metrics", awayMs },
+  { part: "logs", awayMs },
+  { part: "nats", awayMs },
+  { part: "postgres", awayMs },
+  { part: "nats", awayMs, wipe: true },
+];
+
+export const campaigns: readonly Campaign[] = [
+  {
+    name: "watch",
+    description:
+      "50 clients of Watch while gateway, metrics, logs, NATS and PostgreSQL are away for 90 s, and NATS is wiped",
+    async run({ seed, log }) {
+      const found = await troubledWatch({ seed, clients: 50, troubles, log });
+      for (const violation of found.violations) log(`violation: ${violation}`);
+      return found;
+    },
+  },
+];
