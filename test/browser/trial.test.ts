@@ -107,7 +107,7 @@ test("the start of a log is read from its end, with the colours of its terminal"
 }) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=logs`);
   await lines(page).getByText("RuntimeError").first().waitFor();
-  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
   const words = lines(page).getByText("red words", { exact: true });
   await words.waitFor();
   const colour = await words.evaluate((element) => getComputedStyle(element).color);
