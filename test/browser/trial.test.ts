@@ -96,10 +96,9 @@ test("a log is searched on the server and marked, and a line is shown in its con
 test("a regular expression that is none is refused in words", async ({ skip }) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=logs&by=regex&q=%28`);
   stage.guardOf(page).expect(/400/);
-  await page
-    .getByRole("alert")
-    .getByText(/no regular expression/)
-    .waitFor();
+  const said = page.getByRole("alert").getByText(/no regular expression/);
+  await said.first().waitFor();
+  expect(await said.first().innerText()).toContain("missing");
 });
 
 test("the start of a log is read from its end, with the colours of its terminal", async ({
@@ -175,4 +174,6 @@ test("a trial that runs is killed after a question, and can be restarted then", 
   await dialog.getByRole("button", { name: "Kill" }).click();
   await page.getByRole("button", { name: "Restart" }).waitFor();
   await page.getByText("canceled", { exact: true }).waitFor();
+  const { reason } = await stage.world.client.call("getTrial", { trial: running });
+  expect(reason).toContain("seen enough");
 });

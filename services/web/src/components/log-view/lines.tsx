@@ -134,20 +134,7 @@ function usePlace(
     virtual.scrollToIndex(Math.max(0, at), { align: place === "start" ? "start" : "center" });
   }, [isOpening, place]);
 
-  const readNear = (): void => {
-    if (element === null || isOpening) return;
-    const below = element.scrollHeight - element.clientHeight - element.scrollTop;
-    if (element.scrollTop < readAheadPx) void reader.readOlder();
-    else if (below < readAheadPx) void reader.readNewer();
-  };
-  // A window that is smaller than the view cannot be scrolled: it is filled.
-  useEffect(() => {
-    if (element === null || state.reading !== null || state.problem !== null) return;
-    if (height >= element.clientHeight) return;
-    if (state.window.older !== null) void reader.readOlder();
-    else void reader.readNewer();
-  });
-
+  const readNear = useReadNear(log, element, height);
   return () => {
     if (element === null) return;
     const { top, height: before } = last.current;
@@ -159,5 +146,22 @@ function usePlace(
     }
     note();
     readNear();
+  };
+}
+
+/** Reads on where the view is near an end of the window, or where the window does not fill it. */
+function useReadNear({ reader, state }: Log, element: Scroller, height: number): () => void {
+  // A window that is smaller than the view cannot be scrolled: it is filled.
+  useEffect(() => {
+    if (element === null || state.reading !== null || state.problem !== null) return;
+    if (height >= element.clientHeight) return;
+    if (state.window.older !== null) void reader.readOlder();
+    else void reader.readNewer();
+  });
+  return () => {
+    if (element === null || state.reading === "all") return;
+    const below = element.scrollHeight - element.clientHeight - element.scrollTop;
+    if (element.scrollTop < readAheadPx) void reader.readOlder();
+    else if (below < readAheadPx) void reader.readNewer();
   };
 }
