@@ -19,7 +19,9 @@ export function Inspector({ title, onClose, children }: Props): JSX.Element {
           <X size={16} aria-hidden />
         </Button>
       </header>
-      <div className={styles["body"]}>{children}</div>
+      <div className={styles["body"]} tabIndex={0}>
+        {children}
+      </div>
     </aside>
   );
 }

@@ -16,7 +16,8 @@ import styles from "./log-view.module.css";
 import type { ShownLine } from "./progress-bars.ts";
 import type { Log } from "./use-log.ts";
 
-const lineHeight = 20;
+/** In pixels: what a target that is pressed has at least (WCAG 2.2). */
+const lineHeight = 24;
 /** So near to an end of the window the next page is read. */
 const readAheadPx = 2_000;
 
@@ -133,20 +134,7 @@ function usePlace(
     virtual.scrollToIndex(Math.max(0, at), { align: place === "start" ? "start" : "center" });
   }, [isOpening, place]);
 
-  const readNear = (): void => {
-    if (element === null || isOpening) return;
-    const below = element.scrollHeight - element.clientHeight - element.scrollTop;
-    if (element.scrollTop < readAheadPx) void reader.readOlder();
-    else if (below < readAheadPx) void reader.readNewer();
-  };
-  // A window that is smaller than the view cannot be scrolled: it is filled.
-  useEffect(() => {
-    if (element === null || state.reading !== null || state.problem !== null) return;
-    if (height >= element.clientHeight) return;
-    if (state.window.older !== null) void reader.readOlder();
-    else void reader.readNewer();
-  });
-
+  const readNear = useReadNear(log, element, height);
   return () => {
     if (element === null) return;
     const { top, height: before } = last.current;
@@ -158,5 +146,22 @@ function usePlace(
     }
     note();
     readNear();
+  };
+}
+
+/** Reads on where the view is near an end of the window, or where the window does not fill it. */
+function useReadNear({ reader, state }: Log, element: Scroller, height: number): () => void {
+  // A window that is smaller than the view cannot be scrolled: it is filled.
+  useEffect(() => {
+    if (element === null || state.reading !== null || state.problem !== null) return;
+    if (height >= element.clientHeight) return;
+    if (state.window.older !== null) void reader.readOlder();
+    else void reader.readNewer();
+  });
+  return () => {
+    if (element === null || state.reading === "all") return;
+    const below = element.scrollHeight - element.clientHeight - element.scrollTop;
+    if (element.scrollTop < readAheadPx) void reader.readOlder();
+    else if (below < readAheadPx) void reader.readNewer();
   };
 }

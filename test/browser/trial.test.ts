@@ -1,0 +1,179 @@
+/** The page of a trial and the logs: a failed trial's last line, search, links, following, and what a trial reported. */
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { findChromium } from "./support/chromium.ts";
+import { useStage } from "./support/stage.ts";
+
+const stage = useStage();
+
+/** Fails at step 3 if the rate is low. Otherwise writes lines until the file `stop` is in its folder. */
+const script = `
+import os, time, trainyard
+with trainyard.init() as ctx:
+    print("\\x1b[31mred words\\x1b[0m of the start")
+    for line in range(1500):
+        print(f"earlier line {line}")
+    for step in (1, 2, 3):
+        ctx.train.report_training_metrics(step, {"loss": 1 / step})
+        matrix = {"labels": ["cat", "dog"], "matrix": [[8, 1], [2, 9]]}
+        ctx.train.report_validation_metrics(step, {"loss": 1 / step, "confusion": matrix, "note": "as hoped"})
+    with ctx.checkpoint.store_path({"steps_completed": 3}) as (path, _):
+        (path / "weights.bin").write_bytes(b"0" * 2048)
+    if ctx.info.hparams["lr"] < 0.2:
+        raise RuntimeError("the gradient is not finite")
+    number = 0
+    while not os.path.exists(ctx.info.hparams["stop"]):
+        number += 1
+        print(f"live line {number}", flush=True)
+        time.sleep(0.1)
+`;
+
+function configOf(name: string, lr: number, stop: string): string {
+  return [
+    `name: ${name}`,
+    "entrypoint: python3 train.py",
+    `hyperparameters: { lr: ${lr}, stop: ${stop} }`,
+    "searcher: { name: single, metric: loss, smaller_is_better: true, max_length: { batches: 3 } }",
+    "max_restarts: 0",
+  ].join("\n");
+}
+
+let failed = "";
+let running = "";
+
+beforeAll(async () => {
+  if (findChromium().program === null) return;
+  const { world } = stage;
+  world.write("trial-code/train.py", script);
+  const submit = (name: string, lr: number): Promise<string> =>
+    world.submit(configOf(name, lr, join(world.folder, "stop")), "trial-code");
+  const first = await submit("fails", 0.1);
+  failed = `${first}.1`;
+  await world.untilTrials(first, ([trial]) => trial?.state === "ERROR");
+  const second = await submit("runs", 0.5);
+  running = `${second}.1`;
+  await world.untilTrials(second, ([trial]) => trial?.latestCheckpoint !== "");
+  await expect.poll(() => world.logs(running)).toContain("live line 1");
+});
+
+const lines = (page: Page) => page.getByRole("region", { name: /^Lines of/ });
+
+test("a failed trial says why, and its last line is a click away in the log", async ({ skip }) => {
+  const page = await stage.page(skip, `/trials/${failed}`);
+  await page.getByText("error", { exact: true }).waitFor();
+  await page.getByRole("img").first().waitFor({ state: "attached" });
+  await stage.looks(page, "trial-failed");
+  await page
+    .getByRole("region", { name: "Why it failed" })
+    .getByRole("link", { name: /RuntimeError: the gradient is not finite/ })
+    .click();
+  const chosen = lines(page).locator("[data-chosen=true]");
+  await chosen.waitFor();
+  expect(await chosen.innerText()).toContain("RuntimeError: the gradient is not finite");
+  expect(page.url()).toMatch(/tab=logs&line=\d+$/);
+  await stage.looks(page, "trial-log-line");
+});
+
+test("a log is searched on the server and marked, and a line is shown in its context", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, `/trials/${failed}?tab=logs`);
+  await lines(page).getByText("RuntimeError").first().waitFor();
+  await page.getByRole("combobox", { name: "How it is compared" }).selectOption("regex");
+  await page.getByRole("searchbox").fill("line 7[0-9]$");
+  await page.getByRole("searchbox").press("Enter");
+  await lines(page).locator("mark").first().waitFor();
+  const found = await lines(page).locator("[data-index]").allInnerTexts();
+  expect(found).toHaveLength(10);
+  expect(found.every((text) => /earlier line 7\d/.test(text))).toBe(true);
+  await lines(page).locator("[data-index] a").nth(4).click();
+  await page.getByRole("button", { name: "Show in context" }).click();
+  await lines(page).getByText("earlier line 80", { exact: true }).waitFor();
+  expect(await lines(page).locator("[data-chosen=true]").innerText()).toContain("earlier line 74");
+});
+
+test("a regular expression that is none is refused in words", async ({ skip }) => {
+  const page = await stage.page(skip, `/trials/${failed}?tab=logs&by=regex&q=%28`);
+  stage.guardOf(page).expect(/400/);
+  const said = page.getByRole("alert").getByText(/no regular expression/);
+  await said.first().waitFor();
+  expect(await said.first().innerText()).toContain("missing");
+});
+
+test("the start of a log is read from its end, with the colours of its terminal", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, `/trials/${failed}?tab=logs`);
+  await lines(page).getByText("RuntimeError").first().waitFor();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  const words = lines(page).getByText("red words", { exact: true });
+  await words.waitFor();
+  const colour = await words.evaluate((element) => getComputedStyle(element).color);
+  const text = await lines(page).evaluate((element) => getComputedStyle(element).color);
+  expect(colour).not.toBe(text);
+  await lines(page).press("End");
+  await lines(page).getByText("RuntimeError").first().waitFor();
+});
+
+test("a live log follows its end until it is scrolled up, and then counts what is new", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, `/trials/${running}?tab=logs`);
+  const last = async (): Promise<number> => {
+    const texts = await lines(page).locator("[data-index]").allInnerTexts();
+    return Number(/live line (\d+)$/.exec(texts.at(-1) ?? "")?.[1] ?? 0);
+  };
+  await expect.poll(last).toBeGreaterThan(0);
+  const first = await last();
+  await expect.poll(last).toBeGreaterThan(first);
+  await lines(page).hover();
+  await page.mouse.wheel(0, -2_000);
+  const follow = page.getByRole("button", { name: /new lines, follow$/ });
+  await follow.waitFor();
+  await stage.looks(page, "trial-log-live");
+  await follow.click();
+  await page.getByText("Following", { exact: true }).waitFor();
+});
+
+test("what a trial reported is drawn, and its runs, checkpoints and profile are shown", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, `/trials/${failed}?tab=validations`);
+  const matrix = page.getByRole("table", { name: "confusion" });
+  await matrix.getByRole("columnheader", { name: "dog" }).waitFor();
+  expect(await matrix.getByRole("cell", { name: "9" }).count()).toBe(1);
+  await page.getByText("as hoped").waitFor();
+  await stage.looks(page, "trial-validations");
+  await page.getByRole("tab", { name: /^Runs/ }).click();
+  await page.getByRole("region", { name: "Run 1" }).getByText("failed", { exact: true }).waitFor();
+  await stage.looks(page, "trial-runs");
+  await page.getByRole("tab", { name: "Checkpoints" }).click();
+  await page.getByRole("row").nth(1).click();
+  await page.getByRole("rowheader", { name: "weights.bin" }).waitFor();
+  await stage.looks(page, "trial-checkpoints");
+  await page.getByRole("tab", { name: "Profile" }).click();
+  await page.getByText("The trial was not profiled.").waitFor();
+});
+
+test("the logs of an experiment name the trial of each line", async ({ skip }) => {
+  const [experiment = ""] = failed.split(".");
+  const page = await stage.page(skip, `/experiments/${experiment}?tab=logs&level=error`);
+  const line = lines(page).locator("[data-index]").filter({ hasText: "RuntimeError" });
+  expect(await line.innerText()).toContain(failed);
+  await stage.looks(page, "experiment-logs");
+});
+
+test("a trial that runs is killed after a question, and can be restarted then", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, `/trials/${running}`);
+  await page.getByRole("button", { name: "Kill" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("seen enough");
+  await dialog.getByRole("button", { name: "Kill" }).click();
+  await page.getByRole("button", { name: "Restart" }).waitFor();
+  await page.getByText("canceled", { exact: true }).waitFor();
+  const { reason } = await stage.world.client.call("getTrial", { trial: running });
+  expect(reason).toContain("seen enough");
+});
