@@ -1,4 +1,4 @@
-import { FlaskConical, House, KeyRound, type LucideIcon } from "lucide-react";
+import { Boxes, FlaskConical, House, KeyRound, type LucideIcon } from "lucide-react";
 
 export type Place = {
   readonly to: string;
@@ -14,5 +14,6 @@ export type Place = {
 export const places: readonly Place[] = [
   { to: "/", title: "Home", icon: House, key: "h" },
   { to: "/experiments", title: "Experiments", icon: FlaskConical, key: "e" },
+  { to: "/models", title: "Models", icon: Boxes, key: "m" },
   { to: "/tokens", title: "Tokens", icon: KeyRound, key: "t", below: true },
 ];
