@@ -81,6 +81,28 @@ function ForkForm({ experiment, onClose, config, masked }: FormProps): JSX.Eleme
           {masked.length > 1 ? "them" : "it"}.
         </p>
       )}
+      <Changes {...{ config, setText, checkpoint, setCheckpoint, paused, setPaused }} />
+      <div role="status">
+        {check.isSuccess && failed === null && <Checked warnings={check.data.warnings} />}
+      </div>
+      {failed !== null && <ErrorNote error={failed} />}
+    </Dialog>
+  );
+}
+
+type ChangesProps = {
+  readonly config: string;
+  readonly setText: (text: string) => void;
+  readonly checkpoint: string;
+  readonly setCheckpoint: (checkpoint: string) => void;
+  readonly paused: boolean;
+  readonly setPaused: (paused: boolean) => void;
+};
+
+function Changes(props: ChangesProps): JSX.Element {
+  const { config, setText, checkpoint, setCheckpoint, paused, setPaused } = props;
+  return (
+    <>
       <Suspense fallback={<p>Loading the editor …</p>}>
         <CodeEditor label="Configuration" text={config} onChange={setText} />
       </Suspense>
@@ -98,11 +120,7 @@ function ForkForm({ experiment, onClose, config, masked }: FormProps): JSX.Eleme
         />
         Create it paused
       </label>
-      <div role="status">
-        {check.isSuccess && failed === null && <Checked warnings={check.data.warnings} />}
-      </div>
-      {failed !== null && <ErrorNote error={failed} />}
-    </Dialog>
+    </>
   );
 }
 
