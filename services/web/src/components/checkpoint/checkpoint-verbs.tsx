@@ -139,6 +139,7 @@ function RegisterDialog({ checkpoint, onClose }: DialogProps): JSX.Element {
   const [description, setDescription] = useState("");
   const say = useSay();
   const register = useChange("registerModelVersion", [
+    ...refresh,
     "listModels",
     "getModel",
     "listModelVersions",
