@@ -28,7 +28,7 @@ export function Command({ text }: { readonly text: string }): JSX.Element {
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
   return (
     <div className={styles["command"]}>
-      <code>{text}</code>
+      <code tabIndex={0}>{text}</code>
       <Button look="plain" onClick={copy} aria-label={copied ? "Copied" : "Copy the command"}>
         {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
       </Button>

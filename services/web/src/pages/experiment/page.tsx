@@ -9,7 +9,8 @@ import { experimentState } from "../../components/state.ts";
 import { Tabs } from "../../components/tabs.tsx";
 import { Facts } from "./facts.tsx";
 import styles from "./page.module.css";
-import { tabs } from "./tabs.ts";
+import { type Experiment, type ExperimentTab, tabs } from "./tabs.ts";
+import { useVerbs } from "./verbs.tsx";
 
 const above = [{ title: "Experiments", to: "/experiments" }];
 const route = getRouteApi("/experiments/$experiment");
@@ -40,18 +41,32 @@ export function ExperimentPage(): JSX.Element {
   }
   const show = (tab: string) =>
     void navigate({ search: (now) => ({ ...now, tab: tab === tabs[0]?.id ? undefined : tab }) });
+  return <Loaded experiment={experiment} open={open} onTab={show} />;
+}
+
+type LoadedProps = {
+  readonly experiment: Experiment;
+  readonly open: ExperimentTab;
+  readonly onTab: (id: string) => void;
+};
+
+function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
+  const { id, name, reason } = experiment;
+  const { verbs, dialog } = useVerbs(experiment);
   return (
     <Page
-      title={`${id} ${experiment.name}`}
+      title={`${id} ${name}`}
       above={above}
-      state={<StateBadge state={experimentState(experiment)} title={experiment.reason} />}
+      state={<StateBadge state={experimentState(experiment)} title={reason} />}
+      verbs={verbs}
     >
       <Facts experiment={experiment} />
-      <Tabs label={`Experiment ${id}`} tabs={tabs} value={open.id} onChange={show}>
+      <Tabs label={`Experiment ${id}`} tabs={tabs} value={open.id} onChange={onTab}>
         <Suspense fallback={<p className={styles["loading"]}>Loading …</p>}>
           <open.Content experiment={experiment} />
         </Suspense>
       </Tabs>
+      {dialog}
     </Page>
   );
 }

@@ -5,7 +5,7 @@ import { type ComponentType, lazy } from "react";
 export type Experiment = ReplyOf<"getExperiment">;
 export type TabProps = { readonly experiment: Experiment };
 
-type ExperimentTab = {
+export type ExperimentTab = {
   readonly id: string;
   readonly title: string;
   readonly Content: ComponentType<TabProps>;
@@ -15,7 +15,19 @@ export const tabs: readonly ExperimentTab[] = [
   tab("overview", "Overview", async () => (await import("./overview-tab.tsx")).OverviewTab),
   tab("trials", "Trials", async () => (await import("./trials-tab.tsx")).TrialsTab),
   tab("search", "Search", async () => (await import("./search-tab.tsx")).SearchTab),
+  tab(
+    "checkpoints",
+    "Checkpoints",
+    async () => (await import("./checkpoints-tab.tsx")).CheckpointsTab,
+  ),
+  tab(
+    "configuration",
+    "Configuration",
+    async () => (await import("./configuration-tab.tsx")).ConfigurationTab,
+  ),
+  tab("code", "Code", async () => (await import("./code-tab.tsx")).CodeTab),
   tab("logs", "Logs", async () => (await import("./logs-tab.tsx")).LogsTab),
+  tab("notes", "Notes", async () => (await import("./notes-tab.tsx")).NotesTab),
 ];
 
 /** The content is loaded when the tab is opened. */

@@ -17,6 +17,12 @@ export type ExperimentSearch = LogSearch & {
   readonly filter?: string | undefined;
   readonly sort?: string | undefined;
   readonly columns?: string | undefined;
+  /** The file of the code that is shown. */
+  readonly file?: string | undefined;
+  /** The experiment that the configuration is compared with. */
+  readonly other?: string | undefined;
+  /** The checkpoint that the inspector shows. */
+  readonly checkpoint?: string | undefined;
   /** The version of the search that is shown; the latest where it is absent. */
   readonly version?: number | undefined;
   /** The number of the trial that the search view explains. */
@@ -32,6 +38,9 @@ const texts = [
   "filter",
   "sort",
   "columns",
+  "file",
+  "other",
+  "checkpoint",
 ] as const satisfies readonly (keyof ExperimentSearch)[];
 
 const numbers = ["version", "trial"] as const satisfies readonly (keyof ExperimentSearch)[];

@@ -1,9 +1,8 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { type JSX, useState } from "react";
 import { useList } from "../../app/calls.ts";
 import { useNow } from "../../app/clock.ts";
-import { Button } from "../../components/button.tsx";
+import { Page } from "../../app/page.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
@@ -31,14 +30,16 @@ export function ModelsPage(): JSX.Element {
   const openModel = (model: string) =>
     void open({ to: "/models/$model", params: { model }, search: {} });
   return (
-    <section className={styles["page"]}>
+    <Page
+      title="Models"
+      verbs={[{ title: "New model", primary: true, run: () => setCreating(true) }]}
+    >
       <Bar
         key={filter}
         filter={filter}
         archived={archived}
         fault={filterFault(models.error)}
         onChange={(change) => void navigate({ search: (old) => ({ ...old, ...change }) })}
-        onCreate={() => setCreating(true)}
       />
       {models.error !== null && filterFault(models.error) === null && (
         <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
@@ -67,7 +68,7 @@ export function ModelsPage(): JSX.Element {
         empty={models.isPending ? undefined : <NoModels isFiltered={filter !== ""} />}
       />
       {creating && <CreateModelDialog onClose={() => setCreating(false)} onCreated={openModel} />}
-    </section>
+    </Page>
   );
 }
 
@@ -76,10 +77,9 @@ type BarProps = {
   readonly archived: boolean;
   readonly fault: ReturnType<typeof filterFault>;
   readonly onChange: (change: { readonly filter?: string; readonly archived?: boolean }) => void;
-  readonly onCreate: () => void;
 };
 
-function Bar({ filter, archived, fault, onChange, onCreate }: BarProps): JSX.Element {
+function Bar({ filter, archived, fault, onChange }: BarProps): JSX.Element {
   const [text, setText] = useState(filter);
   return (
     <form
@@ -106,9 +106,6 @@ function Bar({ filter, archived, fault, onChange, onCreate }: BarProps): JSX.Ele
         />
         Archived too
       </label>
-      <Button onClick={onCreate}>
-        <Plus size={14} aria-hidden /> New model
-      </Button>
     </form>
   );
 }

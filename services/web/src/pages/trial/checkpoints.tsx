@@ -1,10 +1,9 @@
 import { type JSX, useMemo } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
-import { useCall } from "../../app/calls.ts";
+import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { bytes, count, number, time } from "../../components/format.ts";
-import { FactList, Inspector } from "../../components/inspector.tsx";
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
@@ -53,77 +52,13 @@ export function Checkpoints({ trial, search, onSearch }: TabProps): JSX.Element 
         activeId={search.checkpoint}
       />
       {search.checkpoint !== undefined && (
-        <Inspector
-          title={`Checkpoint ${search.checkpoint.slice(0, 8)}`}
+        <CheckpointInspector
+          checkpoint={search.checkpoint}
           onClose={() => onSearch({ checkpoint: undefined })}
-        >
-          <Chosen checkpoint={search.checkpoint} />
-        </Inspector>
+        />
       )}
     </div>
   );
-}
-
-function Chosen({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
-  const read = useCall("getCheckpoint", { checkpoint });
-  const verdict = useCall("explainCheckpoint", { checkpoint });
-  if (read.error !== null) return <ErrorNote error={read.error} />;
-  if (read.data === undefined) return <p className={styles["loading"]}>Reading …</p>;
-  const { uuid, state, reason, pins, manifest, metadata } = read.data;
-  return (
-    <>
-      <FactList
-        facts={[
-          ["Id", <code key="id">{uuid}</code>],
-          ["State", <StateBadge key="state" state={checkpointState({ state })} title={reason} />],
-          ["Reason", reason],
-          [
-            "Held by",
-            pins
-              .map(({ holder, reason: why }) => (why === "" ? holder : `${holder} (${why})`))
-              .join(", "),
-          ],
-          ["Retention", verdict.data === undefined ? "" : verdictText(verdict.data)],
-          ...Object.entries(metadata ?? {}).map(
-            ([name, value]) => [name, JSON.stringify(value)] as const,
-          ),
-        ]}
-      />
-      <table className={styles["small"]}>
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Size</th>
-          </tr>
-        </thead>
-        <tbody>
-          {manifest.slice(0, filesShownMax).map(({ path, bytes: size }) => (
-            <tr key={path}>
-              <th scope="row">{path}</th>
-              <td>{bytes(size)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {manifest.length > filesShownMax && (
-        <p className={styles["muted"]}>
-          The first {filesShownMax} of {count(manifest.length)} files.
-        </p>
-      )}
-    </>
-  );
-}
-
-const filesShownMax = 500;
-
-type Verdict = ReplyOf<"explainCheckpoint">;
-
-function verdictText({ keeps, keptBy, waits, graceEndMs, state, by }: Verdict): string {
-  if (keeps) return `Kept: ${keptBy.join("; ")}`;
-  const grace = graceEndMs === undefined ? "" : `, can be brought back until ${time(graceEndMs)}`;
-  const who = by === "" ? "" : ` by ${by}`;
-  const wait = waits === "" ? "" : `; waits: ${waits}`;
-  return `${state}${who}${grace}${wait}`;
 }
 
 const columns: readonly Column<Checkpoint>[] = [

@@ -1,0 +1,96 @@
+import type { ReplyOf } from "@trainyard/contracts";
+import type { JSX } from "react";
+import { useCall } from "../../app/calls.ts";
+import { EmptyState } from "../empty-state.tsx";
+import { ErrorNote } from "../error-note.tsx";
+import { bytes, count, time } from "../format.ts";
+import { FactList, Inspector } from "../inspector.tsx";
+import { checkpointState } from "../state.ts";
+import { StateBadge } from "../state-badge.tsx";
+import styles from "./checkpoint.module.css";
+import { CheckpointVerbs } from "./checkpoint-verbs.tsx";
+
+type Props = { readonly checkpoint: string; readonly onClose: () => void };
+
+const filesShownMax = 500;
+
+/** What is known of a checkpoint: its files, what keeps or condemns it, and what can be done with it. */
+export function CheckpointInspector({ checkpoint, onClose }: Props): JSX.Element {
+  return (
+    <Inspector title={`Checkpoint ${checkpoint.slice(0, 8)}`} onClose={onClose}>
+      <Shown key={checkpoint} checkpoint={checkpoint} />
+    </Inspector>
+  );
+}
+
+function Shown({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
+  const read = useCall("getCheckpoint", { checkpoint });
+  const verdict = useCall("explainCheckpoint", { checkpoint });
+  if (read.error !== null) return <ErrorNote error={read.error} />;
+  if (read.data === undefined) return <p className={styles["muted"]}>Reading …</p>;
+  const { uuid, state, reason, pins, metadata } = read.data;
+  return (
+    <>
+      <FactList
+        facts={[
+          ["Id", <code key="id">{uuid}</code>],
+          ["State", <StateBadge key="state" state={checkpointState({ state })} title={reason} />],
+          ["Reason", reason],
+          ["Size", `${bytes(read.data.bytes)} in ${count(read.data.files)} files`],
+          [
+            "Held by",
+            pins
+              .map(({ holder, reason: why }) => (why === "" ? holder : `${holder} (${why})`))
+              .join(", "),
+          ],
+          ["Retention", verdict.data === undefined ? "" : verdictText(verdict.data)],
+          ...Object.entries(metadata ?? {}).map(
+            ([name, value]) => [name, JSON.stringify(value)] as const,
+          ),
+        ]}
+      />
+      <CheckpointVerbs checkpoint={read.data} />
+      <Files manifest={read.data.manifest} />
+    </>
+  );
+}
+
+type Manifest = ReplyOf<"getCheckpoint">["manifest"];
+
+function Files({ manifest }: { readonly manifest: Manifest }): JSX.Element {
+  if (manifest.length === 0) return <EmptyState title="It has no files yet." />;
+  return (
+    <>
+      <table className={styles["files"]}>
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">Size</th>
+          </tr>
+        </thead>
+        <tbody>
+          {manifest.slice(0, filesShownMax).map(({ path, bytes: size }) => (
+            <tr key={path}>
+              <th scope="row">{path}</th>
+              <td>{bytes(size)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {manifest.length > filesShownMax && (
+        <p className={styles["muted"]}>
+          The first {filesShownMax} of {count(manifest.length)} files.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What keeps or condemns a checkpoint, as a sentence. */
+function verdictText(verdict: ReplyOf<"explainCheckpoint">): string {
+  const { keeps, keptBy, waits, graceEndMs, state, by } = verdict;
+  if (keeps) return `Kept: ${keptBy.join("; ")}`;
+  const grace = graceEndMs === undefined ? "" : `, can be brought back until ${time(graceEndMs)}`;
+  const person = by === "" ? "" : ` by ${by}`;
+  return `${state}${person}${grace}${waits === "" ? "" : `; waits: ${waits}`}`;
+}

@@ -1,0 +1,185 @@
+import type { ReplyOf, UnaryName } from "@trainyard/contracts";
+import { type JSX, useState } from "react";
+import { useChange } from "../../app/calls.ts";
+import { useSay } from "../../app/toasts.tsx";
+import { Button } from "../button.tsx";
+import { Dialog } from "../dialog.tsx";
+import { Command } from "../empty-state.tsx";
+import { ErrorNote } from "../error-note.tsx";
+import { Field } from "../field.tsx";
+import styles from "./checkpoint.module.css";
+
+type Checkpoint = ReplyOf<"getCheckpoint">;
+type Opened = "pin" | "register" | "delete";
+
+const refresh: readonly UnaryName[] = [
+  "getCheckpoint",
+  "explainCheckpoint",
+  "listCheckpoints",
+  "previewRetention",
+];
+
+/** Download, register, pin, verify, delete and bring back. */
+export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoint }): JSX.Element {
+  const { uuid, state, pins } = checkpoint;
+  const [open, setOpen] = useState<Opened | null>(null);
+  const say = useSay();
+  const unpin = useChange("unpinCheckpoint", refresh);
+  const undelete = useChange("undeleteCheckpoint", refresh);
+  const verify = useChange("verifyCheckpoint", refresh);
+  const failed = unpin.error ?? undelete.error ?? verify.error;
+  const isComplete = state === "COMPLETED" || state === "PARTIALLY_DELETED";
+  const close = () => setOpen(null);
+  const check = () =>
+    verify.mutate(
+      { request: { checkpoint: uuid } },
+      { onSuccess: (found) => say.done(verificationText(found)) },
+    );
+  return (
+    <>
+      {isComplete && (
+        <div className={styles["buttons"]}>
+          <a href={`/api/v1/checkpoints/${uuid}/download`} download>
+            Download
+          </a>
+          <Button onClick={() => setOpen("register")}>Register</Button>
+          <Button onClick={() => setOpen("pin")}>Pin</Button>
+          {pins.some(({ holder, by }) => holder === by) && (
+            <Button
+              disabled={unpin.isPending}
+              onClick={() => unpin.mutate({ request: { checkpoint: uuid } })}
+            >
+              Unpin
+            </Button>
+          )}
+          <Button disabled={verify.isPending} onClick={check}>
+            Verify
+          </Button>
+          <Button look="danger" onClick={() => setOpen("delete")}>
+            Delete
+          </Button>
+        </div>
+      )}
+      {state === "CONDEMNED" && (
+        <div className={styles["buttons"]}>
+          <Button
+            look="primary"
+            disabled={undelete.isPending}
+            onClick={() => undelete.mutate({ request: { checkpoint: uuid, reason: "" } })}
+          >
+            Bring it back
+          </Button>
+        </div>
+      )}
+      {isComplete && <Command text={`yard checkpoint download ${uuid}`} />}
+      {failed !== null && <ErrorNote error={failed} />}
+      {open === "register" && <RegisterDialog checkpoint={uuid} onClose={close} />}
+      {open === "pin" && <ReasonDialog verb="pin" checkpoint={uuid} onClose={close} />}
+      {open === "delete" && <ReasonDialog verb="delete" checkpoint={uuid} onClose={close} />}
+    </>
+  );
+}
+
+function verificationText({ done, count, files }: ReplyOf<"verifyCheckpoint">): string {
+  if (!done) return "Its files are being read: ask again in a while.";
+  return count === 0 ? `All ${files} files are intact.` : `${count} problems were found.`;
+}
+
+type DialogProps = { readonly checkpoint: string; readonly onClose: () => void };
+
+const words = {
+  pin: {
+    title: "Pin",
+    means: "No retention policy and no person deletes it for as long as it is pinned.",
+    look: "primary",
+  },
+  delete: {
+    title: "Delete",
+    means:
+      "It is deleted after the grace period, unless something holds it; until then it can be brought back.",
+    look: "danger",
+  },
+} as const;
+
+function ReasonDialog(props: DialogProps & { readonly verb: "pin" | "delete" }): JSX.Element {
+  const { checkpoint, verb, onClose } = props;
+  const { title, means, look } = words[verb];
+  const [reason, setReason] = useState("");
+  const pin = useChange("pinCheckpoint", refresh);
+  const remove = useChange("deleteCheckpoint", refresh);
+  const error = pin.error ?? remove.error;
+  const change = { request: { checkpoint, reason } };
+  const submit = () =>
+    verb === "pin"
+      ? pin.mutate(change, { onSuccess: onClose })
+      : remove.mutate(change, { onSuccess: onClose });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`${title} checkpoint ${checkpoint.slice(0, 8)}`}
+      description={means}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look={look} disabled={pin.isPending || remove.isPending} onClick={submit}>
+            {title}
+          </Button>
+        </>
+      }
+    >
+      <Field label="Reason" value={reason} onChange={(event) => setReason(event.target.value)} />
+      {error !== null && <ErrorNote error={error} />}
+    </Dialog>
+  );
+}
+
+function RegisterDialog({ checkpoint, onClose }: DialogProps): JSX.Element {
+  const [model, setModel] = useState("");
+  const [description, setDescription] = useState("");
+  const say = useSay();
+  const register = useChange("registerModelVersion", [
+    ...refresh,
+    "listModels",
+    "getModel",
+    "listModelVersions",
+  ]);
+  const submit = () =>
+    register.mutate(
+      { request: { model: model.trim(), checkpoint, description, createModel: true } },
+      {
+        onSuccess: ({ version }) => {
+          say.done(`Registered version ${version?.number ?? ""} of ${model.trim()}.`);
+          onClose();
+        },
+      },
+    );
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Register checkpoint ${checkpoint.slice(0, 8)}`}
+      description="It becomes the next version of a model, which holds it. A model that does not exist is created."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={model.trim() === "" || register.isPending}
+            onClick={submit}
+          >
+            Register
+          </Button>
+        </>
+      }
+    >
+      <Field label="Model" value={model} onChange={(event) => setModel(event.target.value)} />
+      <Field
+        label="Description"
+        value={description}
+        onChange={(event) => setDescription(event.target.value)}
+      />
+      {register.error !== null && <ErrorNote error={register.error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,39 @@
+import type { JSX } from "react";
+import styles from "./code-text.module.css";
+
+/** A text with numbered lines, which can be selected without the numbers. */
+export function CodeText(props: { readonly label: string; readonly text: string }): JSX.Element {
+  const lines = props.text.replace(/\n$/, "").split("\n");
+  return (
+    <pre className={styles["text"]} aria-label={props.label} tabIndex={0}>
+      <code className={styles["numbers"]} aria-hidden>
+        {lines.map((_, at) => `${at + 1}\n`).join("")}
+      </code>
+      <code>{lines.join("\n")}</code>
+    </pre>
+  );
+}
+
+/** A difference in unified form: what was removed and what was added has a sign and a colour. */
+export function DiffText(props: { readonly label: string; readonly text: string }): JSX.Element {
+  const lines = props.text.replace(/\n$/, "").split("\n");
+  return (
+    <pre className={styles["text"]} aria-label={props.label} tabIndex={0}>
+      <code>
+        {lines.map((line, at) => (
+          // The lines of a text have no other identity than their place.
+          <span key={at} className={styles["line"]} data-kind={kindOf(line)}>
+            {line}
+            {"\n"}
+          </span>
+        ))}
+      </code>
+    </pre>
+  );
+}
+
+function kindOf(line: string): "added" | "removed" | "place" | "same" {
+  if (line.startsWith("@@")) return "place";
+  if (line.startsWith("+")) return "added";
+  return line.startsWith("-") ? "removed" : "same";
+}

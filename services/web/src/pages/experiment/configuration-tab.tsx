@@ -1,0 +1,109 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { type JSX, useState } from "react";
+import { useCall } from "../../app/calls.ts";
+import { Button } from "../../components/button.tsx";
+import { CodeText } from "../../components/code-text.tsx";
+import { Command } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Field } from "../../components/field.tsx";
+import { FactList } from "../../components/inspector.tsx";
+import { Difference } from "./difference.tsx";
+import type { TabProps } from "./tabs.ts";
+import styles from "./texts.module.css";
+
+const route = getRouteApi("/experiments/$experiment");
+
+/** The configuration as it makes the same trials, what was defaulted, where the code came from, and how another one differs. */
+export function ConfigurationTab({ experiment: { id, parent } }: TabProps): JSX.Element {
+  const { other } = route.useSearch();
+  const navigate = route.useNavigate();
+  const compare = (text: string) =>
+    void navigate({
+      search: ({ other: _was, ...old }) => (text === "" ? old : { ...old, other: text }),
+    });
+  return (
+    <div className={styles["column"]}>
+      <CompareBar key={other ?? ""} other={other ?? ""} parent={parent} onCompare={compare} />
+      {other === undefined ? <Submitted id={id} /> : <Difference first={id} second={other} />}
+    </div>
+  );
+}
+
+type BarProps = {
+  readonly other: string;
+  readonly parent: string;
+  readonly onCompare: (other: string) => void;
+};
+
+function CompareBar({ other, parent, onCompare }: BarProps): JSX.Element {
+  const [text, setText] = useState(other);
+  return (
+    <form
+      className={styles["bar"]}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onCompare(text.trim());
+      }}
+    >
+      <Field
+        label="Compare with experiment"
+        labelHidden
+        placeholder="Compare with experiment, for example 12"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Button type="submit">Compare</Button>
+      {/^\d+$/.test(parent) && other !== parent && (
+        <Button onClick={() => onCompare(parent)}>Compare with its parent {parent}</Button>
+      )}
+      {other !== "" && <Button onClick={() => onCompare("")}>Close the comparison</Button>}
+    </form>
+  );
+}
+
+function Submitted({ id }: { readonly id: string }): JSX.Element {
+  const submission = useCall("getSubmission", { experiment: id });
+  if (submission.error !== null) return <ErrorNote error={submission.error} />;
+  if (submission.data === undefined) return <p className={styles["loading"]}>Loading …</p>;
+  const { config, masked, seed, codeDigest, record } = submission.data;
+  const repository = record?.repository;
+  return (
+    <>
+      <FactList
+        facts={[
+          ["Seed", seed],
+          ["Code", codeDigest === "" ? "none" : <code>{codeDigest.slice(0, 12)}</code>],
+          [
+            "Commit",
+            repository === undefined
+              ? ""
+              : `${repository.commit.slice(0, 12)} ${repository.branch}${repository.changed ? ", changed" : ""}`,
+          ],
+          ["Submitted by", record?.client],
+          ["Platform", record?.platformVersion],
+          ["Masked", masked.join(", ")],
+        ]}
+      />
+      <Command text={`yard experiment download ${id} FOLDER`} />
+      <CodeText label={`Configuration of experiment ${id}`} text={config} />
+      {record !== undefined && record.defaulted.length > 0 && (
+        <details className={styles["details"]}>
+          <summary>{record.defaulted.length} values are defaults of the platform</summary>
+          <ul>
+            {record.defaulted.map((path) => (
+              <li key={path}>
+                <code>{path}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {repository !== undefined && repository.diff !== "" && (
+        <details className={styles["details"]}>
+          <summary>The code differs from its commit</summary>
+          <CodeText label="Difference from the commit" text={repository.diff} />
+        </details>
+      )}
+    </>
+  );
+}

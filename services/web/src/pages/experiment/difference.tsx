@@ -1,0 +1,76 @@
+import type { ReplyOf } from "@trainyard/contracts";
+import type { JSX } from "react";
+import { useCall } from "../../app/calls.ts";
+import { DiffText } from "../../components/code-text.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import styles from "./texts.module.css";
+
+/** How the second experiment differs from the first: keys, then texts, then files of the code. */
+export function Difference(props: {
+  readonly first: string;
+  readonly second: string;
+}): JSX.Element {
+  const { first, second } = props;
+  const diff = useCall("diffExperiments", { experiment: first, other: second });
+  if (diff.error !== null) return <ErrorNote error={diff.error} />;
+  if (diff.data === undefined) return <p className={styles["loading"]}>Comparing …</p>;
+  const { config, configText, files, leftOut } = diff.data;
+  if (config.length === 0 && files.length === 0) {
+    return <EmptyState title={`Experiments ${first} and ${second} are equal.`} />;
+  }
+  return (
+    <>
+      <Keys first={first} second={second} config={config} />
+      {configText !== "" && (
+        <details className={styles["details"]}>
+          <summary>The configurations as texts</summary>
+          <DiffText label="Difference of the configurations" text={configText} />
+        </details>
+      )}
+      <h2>Code</h2>
+      {files.length === 0 && <p className={styles["muted"]}>The code is equal.</p>}
+      {leftOut !== "" && <p className={styles["muted"]}>{leftOut}</p>}
+      {files.map(({ path, change, text }) => (
+        <details key={path} className={styles["details"]} open={text !== "" && files.length === 1}>
+          <summary>
+            {path} <span className={styles["muted"]}>{change}</span>
+          </summary>
+          {text !== "" && <DiffText label={`Difference of ${path}`} text={text} />}
+        </details>
+      ))}
+    </>
+  );
+}
+
+type KeysProps = {
+  readonly first: string;
+  readonly second: string;
+  readonly config: ReplyOf<"diffExperiments">["config"];
+};
+
+function Keys({ first, second, config }: KeysProps): JSX.Element {
+  if (config.length === 0) return <p className={styles["muted"]}>The configurations are equal.</p>;
+  return (
+    <table className={styles["keys"]}>
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Experiment {first}</th>
+          <th scope="col">Experiment {second}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {config.map(({ path, before, after }) => (
+          <tr key={path}>
+            <th scope="row">
+              <code>{path}</code>
+            </th>
+            <td>{before ?? "–"}</td>
+            <td>{after ?? "–"}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,125 @@
+/** From a checkpoint to a promoted version; an experiment's checkpoints, configuration, code, notes and fork. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
+import { useStage } from "./support/stage.ts";
+
+const stage = useStage({ slots: 2 });
+
+const script = `
+import trainyard
+
+with trainyard.init() as ctx:
+    lr = ctx.info.hparams["lr"]
+    for step in (1, 2):
+        ctx.train.report_validation_metrics(step, {"loss": lr / step, "accuracy": step / 2})
+        with ctx.checkpoint.store_path({"steps_completed": step}) as (path, _):
+            (path / "weights.txt").write_text(str(step))
+`;
+const config = [
+  "name: shelf",
+  "entrypoint: python3 train.py",
+  "hyperparameters: { lr: 0.5 }",
+  "searcher: { name: single, metric: loss, smaller_is_better: true }",
+  "checkpoint_policy: none",
+].join("\n");
+
+let code: string;
+beforeAll(() => {
+  code = mkdtempSync(join(tmpdir(), "models-page-"));
+  writeFileSync(join(code, "train.py"), script);
+});
+afterAll(() => rmSync(code, { recursive: true }));
+
+async function trained(): Promise<string> {
+  const experiment = await stage.world.submit(config, code);
+  await eventually(`experiment ${experiment} has ended`, async () => {
+    const { endedAtMs } = await stage.world.client.call("getExperiment", { experiment });
+    return endedAtMs !== undefined;
+  });
+  return experiment;
+}
+
+test("a checkpoint is registered from its experiment's page, promoted, and compared with another version", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/");
+  for (const number of [1, 2]) {
+    const experiment = await trained();
+    await page.goto(`${stage.world.api}/experiments/${experiment}?tab=checkpoints`);
+    await page.getByRole("row").filter({ hasText: "complete" }).first().click();
+    await page.getByRole("button", { name: "Register" }).click();
+    await page.getByLabel("Model").fill("shelf");
+    await page.getByRole("dialog").getByRole("button", { name: "Register" }).click();
+    await page.getByText(`Registered version ${number} of shelf.`).waitFor();
+  }
+  await stage.looks(page, "experiment-checkpoints");
+  await page.getByRole("link", { name: "Models" }).click();
+  await page.getByRole("link", { name: "shelf" }).waitFor();
+  await stage.looks(page, "models");
+  await page.getByRole("link", { name: "shelf" }).click();
+  await page.getByRole("button", { name: "Move an alias" }).click();
+  await page.getByLabel("Version", { exact: true }).fill("2");
+  await page.getByLabel("Reason").fill("better on the shelf");
+  await page.getByRole("dialog").getByRole("button", { name: "Move" }).click();
+  await page.getByRole("gridcell", { name: "champion" }).waitFor();
+  const grid = page.getByRole("grid", { name: "Versions" });
+  await grid.focus();
+  for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+  await page.getByRole("button", { name: "Compare 2" }).click();
+  const compared = page.getByRole("region", { name: "Comparison of versions" });
+  await compared.getByRole("row").filter({ hasText: "experiment" }).waitFor();
+  await stage.looks(page, "model");
+  await page.getByRole("tab", { name: /Aliases/ }).click();
+  await page.getByText("better on the shelf").waitFor();
+  await stage.looks(page, "model-aliases");
+});
+
+test("a fork has the learning rate that was edited, after the server has refused a wrong text", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/");
+  const experiment = await trained();
+  await page.goto(`${stage.world.api}/experiments/${experiment}`);
+  await page.getByRole("button", { name: "Fork" }).click();
+  const editor = page.getByRole("textbox", { name: "Configuration" });
+  const text = await stage.world.client.call("getSubmission", { experiment });
+  stage.guardOf(page).expect(/400/);
+  await editor.fill(text.config.replace("single", "singel"));
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByRole("alert").getByText("searcher.name").first().waitFor();
+  await editor.fill(text.config.replace("val: 0.5", "val: 0.25"));
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("The configuration is valid.").waitFor();
+  await stage.looks(page, "experiment-fork");
+  await page.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(`/${experiment}`));
+  const fork = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  await page.goto(`${stage.world.api}/experiments/${fork}?tab=configuration&other=${experiment}`);
+  const row = page.getByRole("row").filter({ hasText: "hyperparameters.lr" });
+  await row.getByText("0.25").waitFor();
+  await row.getByText("0.5").waitFor();
+  await stage.looks(page, "experiment-difference");
+});
+
+test("an experiment shows its code and keeps the notes that are written on its page", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/");
+  const experiment = await trained();
+  await page.goto(`${stage.world.api}/experiments/${experiment}?tab=code`);
+  await page.getByText("import trainyard").waitFor();
+  await stage.looks(page, "experiment-code");
+  await page.getByRole("tab", { name: "Configuration" }).click();
+  await page.getByText("values are defaults of the platform").waitFor();
+  await stage.looks(page, "experiment-configuration");
+  await page.getByRole("tab", { name: "Notes" }).click();
+  await page.getByRole("textbox", { name: "Notes" }).fill("A learning rate of 0.5 is enough.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText(`Saved the notes of experiment ${experiment}.`).waitFor();
+  const saved = await stage.world.client.call("getExperiment", { experiment });
+  expect(saved.notes).toBe("A learning rate of 0.5 is enough.");
+  await stage.looks(page, "experiment-notes");
+});
