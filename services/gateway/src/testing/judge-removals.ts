@@ -141,11 +141,8 @@ export async function judgeRemovals(count: number, seed?: number): Promise<strin
       const blobs = createMemoryBlobStore();
       const memory = createMemoryLog();
       let turns: () => Promise<void> = async () => {};
-      const quiet = new Process(
-        () => memory.as("quiet"),
-        blobs,
-        async () => {},
-      );
+      const atOnce = async (): Promise<void> => {};
+      const quiet = new Process(() => memory.as("quiet"), blobs, atOnce);
       const start = (stepsLeft?: number): Process => {
         let own: () => Promise<void> = async () => {};
         const taken = memory.as("gateway");
