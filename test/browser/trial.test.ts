@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
 import { findChromium } from "./support/chromium.ts";
 import { useStage } from "./support/stage.ts";
 
@@ -54,7 +55,9 @@ beforeAll(async () => {
   const second = await submit("runs", 0.5);
   running = `${second}.1`;
   await world.untilTrials(second, ([trial]) => trial?.latestCheckpoint !== "");
-  await expect.poll(() => world.logs(running)).toContain("live line 1");
+  await eventually("the trial that runs has written a line", async () =>
+    (await world.logs(running)).includes("live line 1"),
+  );
 });
 
 const lines = (page: Page) => page.getByRole("region", { name: /^Lines of/ });
