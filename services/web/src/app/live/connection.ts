@@ -6,16 +6,18 @@ import { browserHub } from "./browser-hub.ts";
 import {
   type FromHub,
   type FromTab,
+  type KeyedDocument,
   type KeyedFrame,
   type LiveStatus,
   limits,
+  type PointsListener,
   restingStatus,
   type Topic,
   topicKey,
 } from "./protocol.ts";
 
 export type LiveListener = {
-  readonly frames: (frames: readonly KeyedFrame[]) => void;
+  readonly frames: (frames: readonly KeyedDocument[]) => void;
   readonly reset: (keys: readonly string[]) => void;
 };
 
@@ -23,6 +25,7 @@ type Shown = { position: string; count: number };
 
 export class LiveConnection {
   readonly #shown = new Map<string, Shown>();
+  readonly #points = new Map<string, Set<PointsListener>>();
   readonly #watchers = new Set<() => void>();
   #send: (message: FromTab) => void = () => {};
   #listener: LiveListener | null = null;
@@ -56,6 +59,20 @@ export class LiveConnection {
     };
   }
 
+  /** Follows the points of an experiment from now on. Returns what ends it. */
+  followPoints(experiment: string, listener: PointsListener): () => void {
+    const topic = { kind: "points", experiment };
+    const key = topicKey(topic);
+    const listeners = this.#points.get(key) ?? new Set();
+    this.#points.set(key, listeners.add(listener));
+    const stop = this.follow(topic, "");
+    return () => {
+      stop();
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#points.delete(key);
+    };
+  }
+
   /** After signing in or out. */
   reopen(): void {
     this.#send({ kind: "reopen" });
@@ -69,12 +86,26 @@ export class LiveConnection {
   };
 
   #hear(message: FromHub): void {
-    if (message.kind === "frames") this.#listener?.frames(message.frames);
-    else if (message.kind === "reset") this.#listener?.reset(message.keys);
+    if (message.kind === "frames") this.#hearFrames(message.frames);
+    else if (message.kind === "reset") this.#reset(message.keys);
     else {
       this.#status = message.status;
       for (const changed of this.#watchers) changed();
     }
+  }
+
+  #hearFrames(frames: readonly KeyedFrame[]): void {
+    const documents = frames.filter((one): one is KeyedDocument => one.frame.case !== "points");
+    if (documents.length > 0) this.#listener?.frames(documents);
+    for (const { key, frame } of frames) {
+      if (frame.case !== "points") continue;
+      for (const listener of this.#points.get(key) ?? []) listener.points(frame.value.items);
+    }
+  }
+
+  #reset(keys: readonly string[]): void {
+    this.#listener?.reset(keys);
+    for (const key of keys) for (const listener of this.#points.get(key) ?? []) listener.reset();
   }
 
   #visibility(): void {
@@ -89,7 +120,7 @@ export class LiveConnection {
       // What came of a list while the tab rested comes now, from the position of its read; a document is read again.
       this.#say();
       const unplaced = [...this.#shown].filter(([, { position }]) => position === "");
-      this.#listener?.reset(unplaced.map(([key]) => key));
+      this.#reset(unplaced.map(([key]) => key));
     }
   }
 

@@ -125,8 +125,21 @@ test("all tabs share one stream, and each gets the frames of its own topics", as
   await last().opened("c1");
   await last().send(gone(`t${last().keys.indexOf("a")}`, "1"));
   await last().send(gone(`t${last().keys.indexOf("b")}`, "2"));
-  expect(one.frames().map((frame) => frame.frame.value.id)).toEqual(["1", "2"]);
+  expect(one.frames().map(({ frame }) => frame.value)).toMatchObject([{ id: "1" }, { id: "2" }]);
   expect(other.frames().map((frame) => frame.key)).toEqual([key("b")]);
+});
+
+test("points come to the tabs that follow their experiment", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("a"));
+  const other = tab(wanted("b"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  const topic = `t${last().keys.indexOf("a")}`;
+  const items = [{ position: "1", trial: "1.1" }];
+  await last().send({ case: "points", value: { topic, items } } as Frame);
+  expect(one.frames().map(({ frame }) => frame.value)).toMatchObject([{ items }]);
+  expect(other.frames()).toEqual([]);
 });
 
 test("a topic that a tab begins to show is followed from the position of its list", async () => {

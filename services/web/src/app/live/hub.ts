@@ -139,7 +139,7 @@ export class LiveHub {
       if (frame.case === "opened") {
         frame.value.topics.forEach((name, index) => keyOf.set(name, keys[index] ?? ""));
         if (unplaced.length > 0) this.#tellAll({ kind: "reset", keys: unplaced });
-      } else if (frame.case === "change" || frame.case === "gone") {
+      } else if (frame.case === "change" || frame.case === "gone" || frame.case === "points") {
         const key = keyOf.get(frame.value.topic);
         if (key !== undefined) this.#tellAll({ kind: "frames", frames: [{ key, frame }] });
       } else if (frame.case === "reset") {

@@ -1,20 +1,20 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { expect, test } from "vitest";
 import { patcher } from "./patch.ts";
-import type { KeyedFrame } from "./protocol.ts";
+import type { KeyedDocument } from "./protocol.ts";
 
 type Page = { readonly items: readonly { readonly id: string; readonly name: string }[] };
 const page = (name: string): Page => ({ items: [{ id: "1", name }] });
 
 /** Only the fields that the tests are about: a frame has the whole document. */
-const renamed = (name: string): KeyedFrame =>
+const renamed = (name: string): KeyedDocument =>
   ({
     key: "topic",
     frame: {
       case: "change",
       value: { topic: "t", id: "1", document: { case: "experiment", value: { id: "1", name } } },
     },
-  }) as unknown as KeyedFrame;
+  }) as unknown as KeyedDocument;
 
 function world() {
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } });

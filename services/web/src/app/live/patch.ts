@@ -2,7 +2,7 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 import { addNews, clearNews } from "./news.ts";
 import type { LiveListener } from "./connection.ts";
-import type { KeyedFrame } from "./protocol.ts";
+import type { KeyedDocument } from "./protocol.ts";
 import { patched } from "./rows.ts";
 
 /** What a read says of itself: the topic that keeps it fresh, and what happens to rows that come into its list. */
@@ -24,7 +24,7 @@ const batchMs = 100;
 const readAgainMs = 1_000;
 
 export function patcher(queries: QueryClient): LiveListener {
-  const waiting = new Map<string, KeyedFrame>();
+  const waiting = new Map<string, KeyedDocument>();
   const readAgain = new ReadAgain();
   const during = framesDuringReads(queries, (query, frames) =>
     patchRead(queries, readAgain, query, frames),
@@ -57,9 +57,9 @@ export function patcher(queries: QueryClient): LiveListener {
 /** An answer that was asked for before a frame came may be older than the frame: the frame is applied to it again. */
 function framesDuringReads(
   queries: QueryClient,
-  applyAgain: (query: Query, frames: readonly KeyedFrame[]) => void,
+  applyAgain: (query: Query, frames: readonly KeyedDocument[]) => void,
 ) {
-  const noted = new Map<Query, readonly KeyedFrame[]>();
+  const noted = new Map<Query, readonly KeyedDocument[]>();
   queries.getQueryCache().subscribe((event) => {
     const query = event.query as Query;
     if (event.type === "removed") noted.delete(query);
@@ -70,7 +70,7 @@ function framesDuringReads(
     applyAgain(query, frames);
   });
   return {
-    note: (query: Query, frames: readonly KeyedFrame[]): void => {
+    note: (query: Query, frames: readonly KeyedDocument[]): void => {
       if (query.state.fetchStatus === "idle") return;
       noted.set(query, [...(noted.get(query) ?? []), ...frames]);
     },
@@ -85,7 +85,7 @@ function patchRead(
   queries: QueryClient,
   readAgain: ReadAgain,
   query: Query,
-  frames: readonly KeyedFrame[],
+  frames: readonly KeyedDocument[],
 ): void {
   const live = query.meta?.live;
   if (query.state.data === undefined || live === undefined) return;

@@ -3,9 +3,9 @@ import type { ReplyOf } from "@trainyard/contracts";
 
 /** A list or a document of the API's Watch call, without the position from which it is followed. */
 export type Topic = {
-  /** experiments, trials, checkpoints, models or agents. */
+  /** experiments, trials, checkpoints, models, agents or points. */
   readonly kind: string;
-  /** Of trials and checkpoints. */
+  /** Of trials, checkpoints and points. */
   readonly experiment?: string;
   /** As in the list. */
   readonly filter?: string;
@@ -22,6 +22,9 @@ export type WatchFrame = ReplyOf<"watch">["frame"];
 /** A document of a topic as it is now, or what does not belong to the topic any more. */
 export type TopicFrame = Extract<WatchFrame, { case: "change" | "gone" }>;
 
+/** Points of an experiment, in the order in which they were stored. */
+export type PointsFrame = Extract<WatchFrame, { case: "points" }>;
+
 /** From when a topic is followed: the position of the list that the tab has; empty if its read had none. */
 export type Wanted = { readonly key: string; readonly position: string };
 
@@ -37,7 +40,8 @@ export type FromHub =
   | { readonly kind: "reset"; readonly keys: readonly string[] }
   | { readonly kind: "status"; readonly status: LiveStatus };
 
-export type KeyedFrame = { readonly key: string; readonly frame: TopicFrame };
+export type KeyedFrame = { readonly key: string; readonly frame: TopicFrame | PointsFrame };
+export type KeyedDocument = { readonly key: string; readonly frame: TopicFrame };
 
 export type LiveStatus = {
   /** resting: nothing is followed; opening: a stream is being opened; signed-out: the session has ended. */
@@ -66,3 +70,11 @@ export const limits = {
   /** A hidden tab follows nothing after this time. */
   restMs: 30_000,
 } as const;
+
+/** Takes the points of an experiment. */
+export interface PointsListener {
+  /** In the order in which they were stored; some may come twice. */
+  points(items: PointsFrame["value"]["items"]): void;
+  /** Points may be missing: the series are read again. */
+  reset(): void;
+}

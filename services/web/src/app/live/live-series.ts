@@ -1,0 +1,69 @@
+import type { QueryClient } from "@tanstack/react-query";
+import type { RequestInitOf } from "@trainyard/contracts";
+import type { PointsFrame, PointsListener } from "./protocol.ts";
+import { type Answer, type Point, withPoints } from "./series-points.ts";
+
+/** Frames of this many milliseconds change the charts together. */
+const gatherMs = 200;
+
+/** Changes the series of an experiment that the query client has by what comes of its points. */
+export class LiveSeries implements PointsListener {
+  readonly #queries: QueryClient;
+  readonly #experiment: string;
+  #points: Point[] = [];
+  /** The position of the last update: a stream that is opened again begins a little before it. */
+  #last = 0;
+  /** What was answered before the stream opened may lack points that came between: the first update reads all again. */
+  #isStale = true;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(queries: QueryClient, experiment: string) {
+    this.#queries = queries;
+    this.#experiment = experiment;
+  }
+
+  points(items: PointsFrame["value"]["items"]): void {
+    for (const { position, point, superseded } of items) {
+      if (Number(position) <= this.#last) continue;
+      this.#last = Number(position);
+      if (point !== undefined) this.#points.push(point);
+      if (superseded !== undefined) this.#isStale = true;
+    }
+    if (this.#points.length > 0 || this.#isStale) this.#applySoon();
+  }
+
+  reset(): void {
+    this.#last = 0;
+    this.#isStale = true;
+    this.#applySoon();
+  }
+
+  end(): void {
+    this.#isStale = true;
+    this.#apply();
+  }
+
+  #applySoon(): void {
+    this.#timer ??= setTimeout(() => this.#apply(), gatherMs);
+  }
+
+  #apply(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const points = this.#points;
+    const isStale = this.#isStale;
+    this.#points = [];
+    this.#isStale = false;
+    const mine = `${this.#experiment}.`;
+    for (const query of this.#queries.getQueryCache().findAll({ queryKey: ["queryMetrics"] })) {
+      const request = query.queryKey[1] as RequestInitOf<"queryMetrics">;
+      if (request.trials?.some((trial) => trial.startsWith(mine)) !== true) continue;
+      if (isStale) void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+      else {
+        this.#queries.setQueryData<Answer>(query.queryKey, (answer) =>
+          answer === undefined ? undefined : withPoints(answer, request, points),
+        );
+      }
+    }
+  }
+}
