@@ -74,7 +74,9 @@ test("four ranks in containers of two agents meet, stop, and continue from their
   await world.untilTrials(id, ([trial]) => trial?.runs[0]?.state === "ENDED");
   expect(podman.containers()).toEqual([]);
   expect((await world.yard("e", "activate", id)).code).toBe(0);
-  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+  const waited = await world.yard("e", "wait", id);
+  const { runs } = await world.client.call("getTrial", { trial: `${id}.1` });
+  expect(waited, `${JSON.stringify(runs)}\n${await logsOf(id)}`).toMatchObject({ code: 0 });
   expect((await logsOf(id)).match(/goes on from \d+/g)).toHaveLength(4);
 });
 
