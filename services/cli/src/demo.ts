@@ -120,7 +120,7 @@ async function submit(client: Client, output: Output): Promise<string> {
   const answer = await client.call("createExperiment", request, { idempotencyKey: randomUUID() });
   const id = answer.experiment?.id ?? "";
   output.line(
-    `submitted examples/iris, a ${answer.experiment?.searcher} search, as experiment ${id}`,
+    `submitted examples/iris as experiment ${id}: a search by ${answer.experiment?.searcher}`,
   );
   return id;
 }
