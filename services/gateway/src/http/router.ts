@@ -159,7 +159,7 @@ async function serveStream<Name extends StreamName>(
   asked: Asked,
 ): Promise<void> {
   const { route, request, reply, context } = asked;
-  using open = deps.openCalls.open(context.caller);
+  using open = await deps.openCalls.open(context.caller);
   const signal = AbortSignal.any([context.signal, open.signal]);
   const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
   const problemText = (error: unknown): string => deps.problemText(error, request);
