@@ -84,16 +84,17 @@ export class OpenCalls {
     this.#end(
       ({ caller }) => caller.kind === "user" && (caller.tokenExpiresAtMs ?? nowMs + 1) <= nowMs,
     );
-    for (const id of known([...this.#open].map(tokenOf))) {
-      const token = await this.#deps.token(id);
-      if (token === undefined || token.revoked) this.#end((one) => tokenOf(one) === id);
-    }
     const held = known([...this.#open].map(sessionOf));
     const alive = await this.#deps.sessions.touch([...held]);
     this.#end((one) => {
       const digest = sessionOf(one);
       return digest !== undefined && held.has(digest) && !alive.has(digest);
     });
+    // Last: the read model may be unable to say.
+    for (const id of known([...this.#open].map(tokenOf))) {
+      const token = await this.#deps.token(id);
+      if (token === undefined || token.revoked) this.#end((one) => tokenOf(one) === id);
+    }
   }
 
   #end(isOver: (one: Open) => boolean): void {
