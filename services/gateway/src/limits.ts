@@ -73,9 +73,11 @@ export const gatewayLimits = {
   explainedRunsMax: 64,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
-  /** Events read at once for a list of events, and those that one answer looks at: a rare type takes several pages. */
-  listedEventsRead: 200,
+  /** Events read at once for a list of events: an event may have a quarter of a megabyte. */
+  listedEventsRead: 32,
+  /** Events that one answer looks at, and about how many characters of theirs: a rare type, and large ones, take several pages. */
   listedEventsLookedAt: 10_000,
+  listedEventsCharacters: 4 * 1024 * 1024,
   /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */

@@ -54,7 +54,6 @@ export async function createService(
     view: stack.use(await EventFeed.open(log, bus, clock, logger)),
     follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
   };
-  const openCalls = new OpenCalls();
   const observed = (event: StoredEvent): void => {
     moved.notify([event]);
     openCalls.observed(event);
@@ -75,6 +74,7 @@ export async function createService(
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
   const sessions = new Sessions(pool);
+  const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
   const lookups = {
     runTokenKeys,
     token: knownToken,
@@ -111,7 +111,7 @@ export async function createService(
       (signal) => view.run(feeds.view, signal),
       (signal) => follower.run(signal),
       (signal) => freshness.run(signal),
-      (signal) => openCalls.run(sessions, clock, logger, signal),
+      (signal) => openCalls.run(logger, signal),
       (signal) => sweep([idempotency, sessions], clock, logger, signal),
       (signal) => purging.run(signal),
     ],

@@ -6,6 +6,7 @@ import {
   trialCreated,
   validation,
 } from "../testing/example-events.ts";
+import { gatewayLimits } from "../limits.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -130,4 +131,32 @@ test.each([
   ],
 ])("%j is refused: %s", async (query, detail) => {
   await expect(page(query as Record<string, string>)).rejects.toThrow(detail);
+});
+
+test("a page of large events is short, and the next one continues", async () => {
+  const ids = Array.from({ length: 20 }, (_, index) => 21 + index);
+  for (const id of ids) {
+    // With the rest of the event 17 of them are more than a page takes, and 16 are not.
+    const text = "x".repeat(gatewayLimits.listedEventsCharacters / 17);
+    await gateway.append(
+      `experiment-${id}`,
+      created({ name: String(id), config: { data: { text } } }),
+    );
+  }
+  const subjects = [...ids.toReversed(), 12, 1].map((id) => `experiment-${id}`);
+  const first = await page({ types: ["ExperimentCreated"] });
+  expect(first.items.map(({ subject }) => subject)).toEqual(subjects.slice(0, 17));
+  const rest = await page({ types: ["ExperimentCreated"], pageToken: first.next });
+  expect(rest.items.map(({ subject }) => subject)).toEqual(subjects.slice(17));
+});
+
+test("lists of events wait for their turn among all lists, and beyond those that may wait they are refused", async () => {
+  const { listQueriesAtOnce, listsWaitingMax } = gatewayLimits;
+  const many = Array.from({ length: 4 * (listQueriesAtOnce + listsWaitingMax) }, () =>
+    gateway.call("GET", "/api/v1/events:list?types=None"),
+  );
+  const answers = await Promise.all(many);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeLessThan(many.length);
+  expect(refused[0]).toMatchObject({ status: 503, body: { code: "busy" } });
 });

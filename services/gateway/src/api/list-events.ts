@@ -29,7 +29,15 @@ const streamsOf: Readonly<Record<string, readonly string[]>> = {
   run: ["allocation"],
 };
 
-export async function listEvents(
+/** In its turn among all lists. */
+export function listEvents(
+  backend: Backend,
+  request: RequestOf<"listEvents">,
+): Promise<ReplyOf<"listEvents">> {
+  return backend.parts.listQueries.ask(() => pageOf(backend, request));
+}
+
+async function pageOf(
   backend: Backend,
   request: RequestOf<"listEvents">,
 ): Promise<ReplyOf<"listEvents">> {
@@ -48,11 +56,15 @@ export async function listEvents(
   const types = new Set(request.types);
   const size = pageSize(request.pageSize);
   const items: StoredEvent[] = [];
+  const { listedEventsLookedAt, listedEventsCharacters } = gatewayLimits;
   let isOver = false;
-  for (let looked = 0; looked < gatewayLimits.listedEventsLookedAt; looked += 1) {
+  let characters = 0;
+  for (let looked = 0; looked < listedEventsLookedAt; looked += 1) {
+    if (characters >= listedEventsCharacters) break;
     const event = items.length < size ? await next(all) : undefined;
     isOver = items.length < size && (event === undefined || event.timeMs < fromMs);
     if (event === undefined || isOver) break;
+    characters += event.body.length;
     if (types.size === 0 || types.has(shortNameOf(event.type))) items.push(event);
   }
   const isMore = !isOver && all.some(({ before }) => before > 1);

@@ -10,7 +10,7 @@ import type { Backend } from "../shell/backend.ts";
 import { type Direction, VersionFacts } from "../shell/version-facts.ts";
 import { rowsPage, withoutArchived } from "./lists.ts";
 import { listPage, pageSize } from "./paging.ts";
-import { shownModel } from "./shown.ts";
+import { shownModel, shownVersion } from "./shown.ts";
 
 const facts = new VersionFacts();
 
@@ -104,7 +104,7 @@ export async function listVersions(
   if (numbers.length === 0) await requireKnown(backend, model, where);
   const page = numbers.slice(0, size);
   return {
-    items: await versionsOf(backend, model, page),
+    items: (await versionsOf(backend, model, page)).map(shownVersion),
     nextPageToken: numbers.length > size ? String(page.at(-1) ?? "") : "",
     position: backend.position,
   };
@@ -133,7 +133,7 @@ export async function bestVersions(
   const { pool } = backend.parts;
   const numbers = await facts.best(pool, { model, metric, direction, where, limit });
   if (numbers.length === 0) await requireKnown(backend, model, where);
-  const items = await versionsOf(backend, model, numbers);
+  const items = (await versionsOf(backend, model, numbers)).map(shownVersion);
   return { items, order: direction, position: backend.position };
 }
 

@@ -30,7 +30,7 @@ const moved = (alias: string, number: number, fromNumber = 0): AnyEvent => ({
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-  const config = { data: { url: "s3://irises" } };
+  const config = { data: { url: "s3://irises", api_key: "sk-of-the-data" } };
   await gateway.append("experiment-1", created({ contextDigest: "d".repeat(64), config }));
   await gateway.append("search-1", searchStarted());
   const trial = trialCreated(1);
@@ -67,6 +67,24 @@ async function numbers(path: string, query: Parameters<typeof get>[1] = {}) {
   const { body } = await get(path, query);
   return (body["items"] as readonly { number: number }[] | undefined)?.map(({ number }) => number);
 }
+
+test("no answer with a version has a secret of its data", async () => {
+  await using _registry = await gateway.serving("registry", {
+    MoveAlias: command(MoveAliasSchema, ModelChangeSchema, async () => ({ position, number: 3 })),
+  });
+  const path = "/api/v1/models/iris/aliases/champion";
+  const answers = [
+    await get("/iris/versions"),
+    await get("/iris/versions/3"),
+    await get("/iris/versions:best", { metric: "loss", order: "min" }),
+    await gateway.call("PUT", path, { body: { version: "3" } }),
+  ];
+  for (const { status, body } of answers) {
+    const text = JSON.stringify(body);
+    expect([status, text]).toEqual([200, expect.stringContaining("s3://irises")]);
+    expect(text).not.toContain("sk-of-the-data");
+  }
+});
 
 describe("models", () => {
   test("are listed with filters and pages, archived ones only if asked for", async () => {

@@ -15,7 +15,7 @@ import {
   RemoveAliasSchema,
   RemoveVersionSchema,
 } from "@trainyard/contracts/commands";
-import { type VersionDocument, versionKey } from "../core/views/documents.ts";
+import { versionKey } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -29,7 +29,7 @@ import {
   listModels,
   listVersions,
 } from "./model-queries.ts";
-import { shownModel } from "./shown.ts";
+import { shownModel, shownVersion } from "./shown.ts";
 
 export function modelHandlers(backend: Backend) {
   return {
@@ -46,7 +46,7 @@ function queryHandlers(backend: Backend) {
     bestModelVersions: (request) => bestVersions(backend, request),
     getModelVersion: async ({ model, version, minPosition }) => {
       await backend.reachText(minPosition);
-      return findVersion(backend, model, version);
+      return shownVersion(await findVersion(backend, model, version));
     },
     listModelAliasMoves: (request) => listAliasMoves(backend, request),
   } satisfies Partial<UnaryHandlers>;
@@ -150,7 +150,7 @@ async function versionAfter(
   { position, number }: Plain<ModelChange>,
 ) {
   await backend.reach(position);
-  const version: VersionDocument = await backend.get("version", versionKey(model, number));
+  const version = shownVersion(await backend.get("version", versionKey(model, number)));
   return { position: String(position || backend.position), version };
 }
 

@@ -99,10 +99,25 @@ describe("a session is opened", () => {
     expect(await signIn({ code })).toMatchObject({ status: 401, body: { code: "invalid_code" } });
   });
 
-  it("never by the cookie of another session", async () => {
+  it("never by the cookie of another session, nor by a code that a session asks for", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const answer = await byCookie(cookie, "POST", path, {}, {});
     expect(answer).toMatchObject({ status: 401, body: { code: "no_token" } });
+    const code = await byCookie(cookie, "POST", "/api/v1/session-codes", {}, {});
+    expect(code).toMatchObject({ status: 403, body: { code: "not_for_sessions" } });
+  });
+
+  it("once by a code for two requests at a time, and later by one whose session could not be opened", async () => {
+    const raced = await newCode();
+    const both = await Promise.all([signIn({ code: raced }), signIn({ code: raced })]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401]);
+    const code = await newCode();
+    await gateway.sql(
+      "alter table gateway.sessions add constraint no_room check (false) not valid",
+    );
+    expect((await signIn({ code })).status).toBe(500);
+    await gateway.sql("alter table gateway.sessions drop constraint no_room");
+    expect((await signIn({ code })).status).toBe(200);
   });
 
   it("under an idempotency key as without: no answer is kept for others", async () => {

@@ -7,7 +7,7 @@ import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { OpenCalls } from "../shell/open-calls.ts";
-import type { Sessions } from "../shell/sessions.ts";
+import type { Secret, Sessions } from "../shell/sessions.ts";
 import { WrongCodes } from "../shell/wrong-codes.ts";
 
 export type Door = {
@@ -16,6 +16,7 @@ export type Door = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
 };
 
+type Opened = Secret & { readonly caller: UserCaller };
 type SignIn = { readonly token: string; readonly code: string };
 
 /** Signing in, asking who is signed in, and signing out. */
@@ -32,21 +33,17 @@ export function sessionHandlers(backend: Backend, { sessions, openCalls, authent
       clusterId: sessions.clusterId,
     };
   };
-  const callerOfCode = async (code: string, address: string): Promise<UserCaller> => {
+  const openByCode = async (code: string, address: string): Promise<Opened> => {
     wrongCodes.admit(address);
-    const token = await sessions.redeem(code);
-    if (token === undefined) {
-      wrongCodes.count(address);
-      throw new Problem(401, "invalid_code", unusable);
-    }
-    return callerOfToken(await backend.find("token", token), backend.parts.clock.nowMs());
+    const token = await sessions.tokenOfCode(code);
+    if (token === undefined) throw invalidCode(wrongCodes, address);
+    const caller = callerOfToken(await backend.find("token", token), backend.parts.clock.nowMs());
+    const opened = await sessions.redeem(code);
+    // Another request was sooner.
+    if (opened === undefined) throw invalidCode(wrongCodes, address);
+    return { ...opened, caller };
   };
-  const signsIn = async (request: SignIn, context: RequestContext): Promise<UserCaller> => {
-    const { token, code } = request;
-    if (token !== "" && code !== "") {
-      throw new Problem(400, "invalid_request", "give a token or a code, not both");
-    }
-    if (code !== "") return callerOfCode(code, context.address);
+  const callerOf = async (token: string, context: RequestContext): Promise<UserCaller> => {
     if (token !== "") {
       return userOf(await authenticate({ authorization: `Bearer ${token}`, session: undefined }));
     }
@@ -54,10 +51,17 @@ export function sessionHandlers(backend: Backend, { sessions, openCalls, authent
     if (caller.token !== "") return caller;
     throw new Problem(401, "no_token", "give a token, or a code of POST /api/v1/session-codes");
   };
+  const open = async ({ token, code }: SignIn, context: RequestContext): Promise<Opened> => {
+    if (token !== "" && code !== "") {
+      throw new Problem(400, "invalid_request", "give a token or a code, not both");
+    }
+    if (code !== "") return openByCode(code, context.address);
+    const caller = await callerOf(token, context);
+    return { ...(await sessions.open(caller.token)), caller };
+  };
   return {
     createSession: async (request, context) => {
-      const caller = await signsIn(request, context);
-      const { secret, expiresAtMs } = await sessions.open(caller.token);
+      const { caller, secret, expiresAtMs } = await open(request, context);
       assert(context.cookie !== null, "sessions are opened over HTTP");
       context.cookie.set(secret);
       return { ...(await shown(caller)), expiresAtMs };
@@ -73,13 +77,23 @@ export function sessionHandlers(backend: Backend, { sessions, openCalls, authent
       return {};
     },
     createSessionCode: async (_request, { caller }) => {
-      const { secret: code, expiresAtMs } = await sessions.newCode(userOf(caller).token);
+      const { token, session } = userOf(caller);
+      if (session !== null) {
+        const detail = 'a session opens no other one: "yard ui" prints a link by a token';
+        throw new Problem(403, "not_for_sessions", detail);
+      }
+      const { secret: code, expiresAtMs } = await sessions.newCode(token);
       return { code, expiresAtMs };
     },
   } satisfies Partial<UnaryHandlers>;
 }
 
 const unusable = `this link was used before, or is older than ${gatewayLimits.sessionCodeMinutes} minutes; "yard ui" prints a new one`;
+
+function invalidCode(wrongCodes: WrongCodes, address: string): Problem {
+  wrongCodes.count(address);
+  return new Problem(401, "invalid_code", unusable);
+}
 
 function userOf(caller: Caller): UserCaller {
   if (caller.kind === "user") return caller;

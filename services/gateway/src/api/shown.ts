@@ -6,6 +6,7 @@ import type {
   Checkpoint,
   Experiment,
   Model,
+  ModelVersion,
   Run,
   Token,
   Trial,
@@ -22,6 +23,7 @@ import type {
   ModelDocument,
   TokenDocument,
   TrialDocument,
+  VersionDocument,
 } from "../core/views/documents.ts";
 
 /** In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here. */
@@ -78,6 +80,15 @@ function withAddresses(run: Plain<Run>, ports: readonly ProxyPort[]): Plain<Run>
 
 export function shownModel({ moves: _moves, ...shown }: ModelDocument): Plain<Model> {
   return { ...shown, workspace: shown.workspace || defaultSpace };
+}
+
+/** The section `data` of its configuration masked, as in the experiment. */
+export function shownVersion({ data, ...shown }: VersionDocument): Plain<ModelVersion> {
+  return { ...shown, ...(data === undefined ? {} : { data: maskedData(data) }) };
+}
+
+function maskedData(data: JsonObject): JsonObject {
+  return maskedDocument({ data })["data"] as JsonObject;
 }
 
 export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {

@@ -301,12 +301,12 @@ describe("a stream", () => {
   });
 
   it("beyond those that a caller may have is refused until another one has gone", async () => {
-    const open = async () => {
+    const open = async (token = gateway.token) => {
       const stop = new AbortController();
       const { status } = await fetch(`${gateway.url}/api/v1/watch`, {
         method: "POST",
         signal: stop.signal,
-        headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body: JSON.stringify({ topics: [{ kind: "experiments" }] }),
       });
       return { status, close: () => stop.abort() };
@@ -321,6 +321,11 @@ describe("a stream", () => {
       }
     };
     await openUntil(429);
+    // Another token of the same owner has its own.
+    const made = await gateway.call("POST", "/api/v1/tokens", { body: { label: "other" } });
+    const other = await open(String(made.body["secret"]));
+    expect(other.status).toBe(200);
+    other.close();
     streams.pop()?.close();
     await openUntil(200);
     for (const { close } of streams) close();

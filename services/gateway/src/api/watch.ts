@@ -12,6 +12,7 @@ import {
 } from "../core/lists/lists.ts";
 import { lostPlace, type Place, type SeriesTopic } from "../core/watch/series.ts";
 import type { Topic, Touched } from "../core/watch/topics.ts";
+import type { Caller } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -53,12 +54,16 @@ export function watchHandlers(backend: Backend) {
   return {
     streams: {
       watch: async function* (request, context) {
-        using _counted = open.open(context.caller.authid);
+        using _counted = open.open(countedAs(context.caller));
         yield* watch(backend, hubs, request, context);
       },
     },
   } satisfies SomeHandlers;
 }
+
+/** By the token, not by its owner: all tokens of a cluster may have one owner, since a token hands its own on. */
+const countedAs = (caller: Caller): string =>
+  caller.kind === "user" ? `token-${caller.token}` : caller.authid;
 
 async function* watch(
   backend: Backend,

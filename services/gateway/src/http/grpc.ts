@@ -70,7 +70,7 @@ async function* whileAdmitted(
   context: GrpcContext<Caller>,
   start: (context: RequestContext) => Messages,
 ): AsyncGenerator<MessageOf<Messages>> {
-  using open = openCalls.open(context.caller);
+  using open = await openCalls.open(context.caller);
   const signal = AbortSignal.any([context.signal, open.signal]);
   for await (const { message } of start(contextOf({ ...context, signal }))) yield message;
   if (open.signal.aborted) throw new Problem(401, "no_token", "this token is not valid any more");

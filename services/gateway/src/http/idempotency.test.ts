@@ -160,3 +160,22 @@ test("a token that was issued by an attempt whose answer was lost is named, and 
   expect(again).toMatchObject({ status: 409, body: { code: "token_exists" } });
   expect(String(again.body["detail"])).toContain(`revoke ${id}`);
 });
+
+test("a token is issued once under a key, and its secret is kept nowhere: a repeat names the token", async () => {
+  const issue = () =>
+    gateway.call("POST", "/api/v1/tokens", {
+      body: { label: "once" },
+      headers: { "idempotency-key": key },
+    });
+  const first = await issue();
+  const { id } = first.body["token"] as { id: string };
+  const kept = await rows();
+  expect(kept).toHaveLength(1);
+  const [, , secret = ""] = String(first.body["secret"]).split("_");
+  expect(secret).not.toBe("");
+  expect(JSON.stringify(kept)).not.toContain(secret);
+  for (const again of [await issue(), await issue()]) {
+    expect(again).toMatchObject({ status: 409, body: { code: "token_exists" } });
+    expect(String(again.body["detail"])).toContain(`revoke ${id}`);
+  }
+});

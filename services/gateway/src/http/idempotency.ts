@@ -42,11 +42,15 @@ export class IdempotencyStore {
     this.#pool = pool;
   }
 
-  /** The first answer, or that of `attempt` when there is none; the attempt is told the commit id of its effect. */
+  /**
+   * The first answer, or that of `attempt` when there is none; the attempt is told the commit id of its effect. An answer
+   * that has a secret is not kept: a repeat is another attempt at the same effect, which says that it is there already.
+   */
   async once(
     owner: Owner,
     request: KeyedRequest,
     attempt: (commitId: string) => Promise<Answer>,
+    hasSecret = false,
   ): Promise<Answer> {
     const claim = await this.#claim(owner, request.digest);
     if ("body" in claim) return claim;
@@ -57,7 +61,8 @@ export class IdempotencyStore {
       await this.#giveUp(claim, isRefusal(error));
       throw error;
     }
-    await this.#keep(claim, answer);
+    if (hasSecret) await this.#giveUp(claim, false);
+    else await this.#keep(claim, answer);
     return answer;
   }
 

@@ -36,6 +36,9 @@ const unkept: ReadonlySet<CallName> = new Set<CallName>([
   "deleteCurrentSession",
 ]);
 
+/** Calls that have one effect under a key, and whose answers, which have a secret, are not kept. */
+const secret: ReadonlySet<CallName> = new Set<CallName>(["createToken"]);
+
 export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
   readonly idempotency: IdempotencyStore;
@@ -127,7 +130,7 @@ async function serveUnary<Name extends UnaryName>(
   };
   const { status, body } = unkept.has(name)
     ? await attempt(context.commitId)
-    : await once(idempotency, request, context, attempt);
+    : await once(idempotency, request, context, attempt, secret.has(name));
   const etag = etagOf(route.reply, body);
   if (etag !== "") reply.header("etag", etag);
   await reply.status(status).type("application/json; charset=utf-8").send(body);
@@ -144,13 +147,14 @@ function once(
   request: FastifyRequest,
   { caller, commitId }: RequestContext,
   attempt: (commitId: string) => Promise<Answer>,
+  hasSecret: boolean,
 ): Promise<Answer> {
   const { method, url } = request;
   const key = request.headers["idempotency-key"];
   if (method === "GET" || key === undefined) return attempt(commitId);
   const owner = { authid: caller.authid, key: String(key) };
   const digest = bodyOf(request).digest(request);
-  return idempotency.once(owner, { method, url, digest }, attempt);
+  return idempotency.once(owner, { method, url, digest }, attempt, hasSecret);
 }
 
 async function serveStream<Name extends StreamName>(
@@ -159,7 +163,7 @@ async function serveStream<Name extends StreamName>(
   asked: Asked,
 ): Promise<void> {
   const { route, request, reply, context } = asked;
-  using open = deps.openCalls.open(context.caller);
+  using open = await deps.openCalls.open(context.caller);
   const signal = AbortSignal.any([context.signal, open.signal]);
   const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
   const problemText = (error: unknown): string => deps.problemText(error, request);

@@ -73,7 +73,15 @@ async function finishDeletion(deps: RemovalDeps, content: Content): Promise<void
   const { attempts: attempt, deletions, deleting } = await contentState(deps, content);
   if (!deleting) return;
   const startedAt = await startOf(deps, content, attempt);
-  const kind = (await deps.isUsed(content, startedAt)) ? "spare" : "delete";
+  let isUsed: boolean;
+  try {
+    isUsed = await deps.isUsed(content, startedAt);
+  } catch (error) {
+    // Creates wait while an attempt is open: a later one is begun when the uses are known.
+    await decide(deps, content, { kind: "spare", attempt });
+    throw error;
+  }
+  const kind = isUsed ? "spare" : "delete";
   const isDecided = await decide(deps, content, { kind, attempt });
   // Else another replica decided, and removes the file.
   if (isDecided && kind === "delete") {

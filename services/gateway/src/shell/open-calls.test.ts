@@ -12,45 +12,90 @@ const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
 const inSession = (digest: string) =>
   caller("t", { session: { digest, token: "t", expiresAtMs: 0 } });
 
-test("a revoked token ends its own streams, and no stream of the same user's other token", () => {
-  const calls = new OpenCalls();
-  const [one, two] = [calls.open(caller("t1")), calls.open(caller("t2"))];
+/** Tokens that are not revoked, and sessions that are open. */
+class Door {
+  readonly clock = new ManualClock();
+  readonly revoked = new Set<string>();
+  readonly endedSessions = new Set<string>();
+  readonly calls = new OpenCalls({
+    clock: this.clock,
+    token: async (id) => ({
+      ...{ id, label: "", owner: "ada", secretDigest: "", createdAtMs: 0 },
+      ...{ expiresAtMs: undefined, revoked: this.revoked.has(id) },
+    }),
+    sessions: { touch: async (digests) => this.touch(digests) },
+  });
+  touch = (digests: readonly string[]): ReadonlySet<string> =>
+    new Set(digests.filter((digest) => !this.endedSessions.has(digest)));
+
+  /** Until one look is over. */
+  async look(): Promise<void> {
+    const stop = new AbortController();
+    const running = this.calls.run(createLogger("gateway", "silent"), stop.signal);
+    await this.clock.advance(gatewayLimits.openCallsMs);
+    await atRest();
+    stop.abort();
+    await this.clock.advance(0);
+    await running;
+  }
+}
+
+test("a revoked token ends its own streams, and no stream of the same user's other token", async () => {
+  const { calls } = new Door();
+  const [one, two] = [await calls.open(caller("t1")), await calls.open(caller("t2"))];
   calls.observed({ type: "trainyard.token.issued.v1", stream: "token-t2" });
   calls.observed({ type: "TokenRevoked", stream: "token-t1" });
   expect([one.signal.aborted, two.signal.aborted]).toEqual([true, false]);
 });
 
-test("a stream that is closed is forgotten", () => {
-  const calls = new OpenCalls();
-  const one = calls.open(caller("t1"));
+test("a stream that is closed is forgotten", async () => {
+  const { calls } = new Door();
+  const one = await calls.open(caller("t1"));
   one[Symbol.dispose]();
   calls.observed({ type: "TokenRevoked", stream: "token-t1" });
   expect(one.signal.aborted).toBe(false);
 });
 
+test("no stream opens for a token or a session that ended while the request's body came", async () => {
+  const door = new Door();
+  door.revoked.add("t1");
+  door.endedSessions.add("ended");
+  await expect(door.calls.open(caller("t1"))).rejects.toMatchObject({ code: "token_revoked" });
+  await expect(door.calls.open(inSession("ended"))).rejects.toMatchObject({
+    code: "session_ended",
+  });
+  await door.calls.open(inSession("open"));
+});
+
+test("a revocation that was not heard ends the token's streams, those of sessions as well, within the time of a look", async () => {
+  const door = new Door();
+  const one = await door.calls.open(caller("t1"));
+  const [two, three] = [
+    await door.calls.open(caller("t2")),
+    await door.calls.open(inSession("open")),
+  ];
+  door.revoked.add("t1").add("t");
+  await door.look();
+  expect([one, two, three].map(({ signal }) => signal.aborted)).toEqual([true, false, true]);
+});
+
 test("a token that expires and a session that another replica ended end their streams within the time of a look", async () => {
-  const clock = new ManualClock();
-  const calls = new OpenCalls();
-  const expires = calls.open(caller("t1", { tokenExpiresAtMs: clock.nowMs() + 1 }));
-  const [ended, lives] = [calls.open(inSession("ended")), calls.open(inSession("lives"))];
-  const later: ReturnType<OpenCalls["open"]>[] = [];
-  const stop = new AbortController();
-  const sessions = {
-    touch: async (digests: readonly string[]) => {
-      expect(digests.toSorted()).toEqual(["ended", "lives"]);
-      // Opened while the database was asked: nothing is known of it.
-      later.push(calls.open(inSession("new")));
-      return new Set(["lives"]);
-    },
+  const door = new Door();
+  const { calls, clock } = door;
+  const expires = await calls.open(caller("t1", { tokenExpiresAtMs: clock.nowMs() + 1 }));
+  const [ended, lives] = [
+    await calls.open(inSession("ended")),
+    await calls.open(inSession("lives")),
+  ];
+  const later: Promise<Awaited<ReturnType<OpenCalls["open"]>>>[] = [];
+  door.touch = (digests) => {
+    if (digests.includes("new")) return new Set(digests);
+    expect(digests.toSorted()).toEqual(["ended", "lives"]);
+    // Opened while the database was asked: nothing is known of it.
+    later.push(calls.open(inSession("new")));
+    return new Set(["lives"]);
   };
-  const running = calls.run(sessions, clock, createLogger("gateway", "silent"), stop.signal);
-  await clock.advance(gatewayLimits.openCallsMs);
-  await atRest();
-  expect([expires, ended, lives, ...later].map(({ signal }) => signal.aborted)).toEqual([
-    ...[true, true, false],
-    false,
-  ]);
-  stop.abort();
-  await clock.advance(0);
-  await running;
+  await door.look();
+  const streams = [expires, ended, lives, ...(await Promise.all(later))];
+  expect(streams.map(({ signal }) => signal.aborted)).toEqual([true, true, false, false]);
 });

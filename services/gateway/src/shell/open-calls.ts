@@ -1,12 +1,15 @@
 /**
  * The streams that are open, each with its caller: a stream ends with the token or the session that opened it. A revocation
  * is heard from the log, in every replica; that a token has expired, or that another replica ended a session, is looked for.
+ * A request is authenticated by its headers, and its body may come much later: so its caller is checked again as the stream
+ * opens, and a token that was revoked unheard is looked for, too.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
-import type { Caller } from "../http/caller.ts";
+import { callerOfToken, type Caller, type TokenLookup } from "../http/caller.ts";
+import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -15,15 +18,33 @@ export type OpenCall = Disposable & {
   readonly signal: AbortSignal;
 };
 
+export type OpenCallsDeps = {
+  readonly token: TokenLookup;
+  readonly sessions: Pick<Sessions, "touch">;
+  readonly clock: Clock;
+};
+
 type Open = { readonly caller: Caller; readonly ended: AbortController };
 
 export class OpenCalls {
+  readonly #deps: OpenCallsDeps;
   readonly #open = new Set<Open>();
 
-  /** Knows of a stream until it is disposed. */
-  open(caller: Caller): OpenCall {
+  constructor(deps: OpenCallsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Knows of a stream until it is disposed. Throws a Problem of 401 for a caller that is not admitted any more. */
+  async open(caller: Caller): Promise<OpenCall> {
     const one = { caller, ended: new AbortController() };
+    // First known, then checked: a revocation in between is heard.
     this.#open.add(one);
+    try {
+      await this.#check(caller);
+    } catch (error) {
+      this.#open.delete(one);
+      throw error;
+    }
     return {
       signal: one.ended.signal,
       [Symbol.dispose]: () => void this.#open.delete(one),
@@ -40,30 +61,40 @@ export class OpenCalls {
   }
 
   /** Now and then until the signal aborts. A session with an open stream counts as used. */
-  async run(
-    sessions: Pick<Sessions, "touch">,
-    clock: Clock,
-    logger: Logger,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async run(logger: Logger, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
     while (!signal.aborted) {
       await pause(clock, gatewayLimits.openCallsMs, signal);
-      await this.#look(sessions, clock.nowMs()).catch((error: unknown) =>
+      await this.#look(clock.nowMs()).catch((error: unknown) =>
         logger.warn({ err: error }, "open_calls_unchecked"),
       );
     }
   }
 
-  async #look(sessions: Pick<Sessions, "touch">, nowMs: number): Promise<void> {
+  async #check(caller: Caller): Promise<void> {
+    if (caller.kind !== "user") return;
+    const { token, sessions, clock } = this.#deps;
+    callerOfToken(await token(caller.token), clock.nowMs());
+    const digest = caller.session?.digest;
+    if (digest === undefined || (await sessions.touch([digest])).has(digest)) return;
+    throw new Problem(401, "session_ended", "this session has ended; sign in again");
+  }
+
+  async #look(nowMs: number): Promise<void> {
     this.#end(
       ({ caller }) => caller.kind === "user" && (caller.tokenExpiresAtMs ?? nowMs + 1) <= nowMs,
     );
-    const held = new Set([...this.#open].map(sessionOf).filter((digest) => digest !== undefined));
-    const alive = await sessions.touch([...held]);
+    const held = known([...this.#open].map(sessionOf));
+    const alive = await this.#deps.sessions.touch([...held]);
     this.#end((one) => {
       const digest = sessionOf(one);
       return digest !== undefined && held.has(digest) && !alive.has(digest);
     });
+    // Last: the read model may be unable to say.
+    for (const id of known([...this.#open].map(tokenOf))) {
+      const token = await this.#deps.token(id);
+      if (token === undefined || token.revoked) this.#end((one) => tokenOf(one) === id);
+    }
   }
 
   #end(isOver: (one: Open) => boolean): void {
@@ -73,4 +104,12 @@ export class OpenCalls {
 
 function sessionOf({ caller }: Open): string | undefined {
   return caller.kind === "user" ? caller.session?.digest : undefined;
+}
+
+function tokenOf({ caller }: Open): string | undefined {
+  return caller.kind === "user" ? caller.token : undefined;
+}
+
+function known(ids: readonly (string | undefined)[]): ReadonlySet<string> {
+  return new Set(ids.filter((id) => id !== undefined));
 }

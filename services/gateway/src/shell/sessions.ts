@@ -6,6 +6,7 @@
  * A session says which token it stands for; whether that token is valid is decided anew at each request.
  */
 import { randomBytes } from "node:crypto";
+import { assert } from "@trainyard/kernel";
 import type { Pool } from "pg";
 import { digestOfSecret } from "../http/caller.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -46,16 +47,24 @@ export class Sessions {
 
   /** Opens a session of a token; the oldest one of the token goes where there are too many. */
   async open(token: string): Promise<Secret> {
+    const opened = await this.#open("select $3::text as token", token);
+    assert(opened !== undefined, "a session of a token is opened");
+    return opened;
+  }
+
+  /** Opens a session for the token that a statement names, if it does; the statement has one parameter, $3. */
+  async #open(tokenOf: string, parameter: string): Promise<Secret | undefined> {
     const secret = newSecret();
     const { rows } = await this.#pool.query<{ ends: number }>(
-      `with surplus as (
+      `with of as (${tokenOf}), surplus as (
          delete from gateway.sessions where digest in (
-           select digest from gateway.sessions where token = $3
+           select digest from gateway.sessions where token in (select token from of)
            order by used_at desc offset $4))
-       insert into gateway.sessions (digest, token) values ($1, $3) returning ${endMs} as ends`,
-      [digestOfSecret(secret), idleHours, token, gatewayLimits.sessionsOfTokenMax - 1],
+       insert into gateway.sessions (digest, token) select $1, token from of
+       returning ${endMs} as ends`,
+      [digestOfSecret(secret), idleHours, parameter, gatewayLimits.sessionsOfTokenMax - 1],
     );
-    return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
+    return rows[0] === undefined ? undefined : { secret, expiresAtMs: rows[0].ends };
   }
 
   /** The open session with this secret, which counts as used now. */
@@ -101,14 +110,22 @@ export class Sessions {
     return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
   }
 
-  /** The token of a code, which is used up; undefined for one that is unknown, used or too old. */
-  async redeem(code: string): Promise<string | undefined> {
+  /** The token of a code; undefined for one that is unknown, used or too old. */
+  async tokenOfCode(code: string): Promise<string | undefined> {
     if (!secretPattern.test(code)) return undefined;
     const { rows } = await this.#pool.query<{ token: string }>(
-      "delete from gateway.session_codes where digest = $1 and expires_at > now() returning token",
+      "select token from gateway.session_codes where digest = $1 and expires_at > now()",
       [digestOfSecret(code)],
     );
     return rows[0]?.token;
+  }
+
+  /** Opens the session of a code, which uses the code up, in one statement; undefined for one that opens none. */
+  redeem(code: string): Promise<Secret | undefined> {
+    return this.#open(
+      "delete from gateway.session_codes where digest = $3 and expires_at > now() returning token",
+      digestOfSecret(code),
+    );
   }
 
   /** Forgets what is over; called now and then. */
