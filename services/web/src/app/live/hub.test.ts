@@ -2,7 +2,7 @@ import { ApiError, type StreamedMessage } from "@trainyard/client";
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
 import { expect, test } from "vitest";
 import { LiveHub } from "./hub.ts";
-import { type FromHub, limits, type Wanted } from "./protocol.ts";
+import { type FromHub, limits, topicKey, type Wanted } from "./protocol.ts";
 
 type Message = StreamedMessage<ReplyOf<"watch">>;
 type Frame = ReplyOf<"watch">["frame"];
@@ -127,6 +127,23 @@ test("all tabs share one stream, and each gets the frames of its own topics", as
   await last().send(gone(`t${last().keys.indexOf("b")}`, "2"));
   expect(one.frames().map(({ frame }) => frame.value)).toMatchObject([{ id: "1" }, { id: "2" }]);
   expect(other.frames().map((frame) => frame.key)).toEqual([key("b")]);
+});
+
+test("frames of a name that the server gives to two keys come to both", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("state = ERROR", "5"));
+  const other = tab(wanted("state=ERROR", "5"));
+  await pass(limits.reopenMs);
+  await last().send({ case: "opened", value: { topics: ["t0", "t0"] } }, "c1");
+  await last().send(gone("t0", "1"));
+  expect(one.frames().map((frame) => frame.key)).toEqual([key("state = ERROR")]);
+  expect(other.frames().map((frame) => frame.key)).toEqual([key("state=ERROR")]);
+});
+
+test("equal topics have one key", () => {
+  const plain = topicKey({ kind: "trials", experiment: "1" });
+  expect(topicKey({ experiment: "1", filter: "", archived: false, kind: "trials" })).toBe(plain);
+  expect(topicKey({ kind: "trials", experiment: "1", archived: true })).not.toBe(plain);
 });
 
 test("points come to the tabs that follow their experiment", async () => {

@@ -131,20 +131,19 @@ export class LiveHub {
     }));
     // Without a cursor the stream begins now: what was read before that, and has no position, may be stale already.
     const unplaced = after === "" ? fresh.filter((key) => this.#fresh.get(key) === "") : [];
-    const keyOf = new Map<string, string>();
+    let keysOf = new Map<string, readonly string[]>();
     for await (const { id, message } of this.#parts.stream({ topics, after }, stream.signal)) {
       if (stream.signal.aborted) return;
       this.#heard(id, stream);
       const { frame } = message;
       if (frame.case === "opened") {
-        frame.value.topics.forEach((name, index) => keyOf.set(name, keys[index] ?? ""));
+        keysOf = keysByName(frame.value.topics, keys);
         if (unplaced.length > 0) this.#tellAll({ kind: "reset", keys: unplaced });
       } else if (frame.case === "change" || frame.case === "gone" || frame.case === "points") {
-        const key = keyOf.get(frame.value.topic);
-        if (key !== undefined) this.#tellAll({ kind: "frames", frames: [{ key, frame }] });
+        const named = keysOf.get(frame.value.topic) ?? [];
+        this.#tellAll({ kind: "frames", frames: named.map((key) => ({ key, frame })) });
       } else if (frame.case === "reset") {
-        const key = keyOf.get(frame.value.topic);
-        this.#tellAll({ kind: "reset", keys: key === undefined ? keys : [key] });
+        this.#tellAll({ kind: "reset", keys: keysOf.get(frame.value.topic) ?? keys });
       } else if (frame.case === "bookmark") {
         // The client opens a broken stream again with the same request: by now its cursor covers the positions.
         for (const topic of topics) topic.position = "";
@@ -205,6 +204,11 @@ export class LiveHub {
       }
     }
   }
+}
+
+/** The server gives equal topics one name, which then stands for several keys. */
+function keysByName(names: readonly string[], keys: readonly string[]) {
+  return Map.groupBy(keys, (_, index) => names[index] ?? "");
 }
 
 /** The earlier of two positions; an empty one is none. */
