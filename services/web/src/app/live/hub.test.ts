@@ -98,7 +98,8 @@ function world() {
     const frames = () => heard.flatMap((one) => (one.kind === "frames" ? one.frames : []));
     const resets = () => heard.flatMap((one) => (one.kind === "reset" ? one.keys : []));
     const state = () => heard.findLast((one) => one.kind === "status")?.status.state;
-    return { heard, hear, want, frames, resets, state };
+    const refused = () => heard.findLast((one) => one.kind === "status")?.status.refused;
+    return { heard, hear, want, frames, resets, state, refused };
   };
   const last = (): PlayedStream => {
     const stream = streams.at(-1);
@@ -245,6 +246,64 @@ test("a topic that the server refuses does not end the others", async () => {
     state: "live",
     refused: [key("bad")],
   });
+});
+
+test("a refused topic is asked for again after a minute", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("good", "1"), wanted("slow", "1"));
+  await pass(limits.reopenMs);
+  await last().fail(problem(400, `topics[${last().keys.indexOf("slow")}].filter is too slow`));
+  await pass(limits.againMs);
+  for (let second = 2; second < limits.refusedMs / 1_000; second += 1) {
+    await last().send(bookmark(`c${second}`), `c${second}`);
+    await pass(1_000);
+  }
+  expect(last().keys).toEqual(["good"]);
+  await pass(1_000);
+  expect(last().keys.toSorted()).toEqual(["good", "slow"]);
+  expect(one.refused()).toEqual([]);
+});
+
+test("a refusal is forgotten once no tab shows its topic, so that opening the page again asks again", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("good", "1"), wanted("bad", "1"));
+  await pass(limits.reopenMs);
+  await last().fail(problem(400, `topics[${last().keys.indexOf("bad")}].filter, column 1: x`));
+  await pass(limits.againMs);
+  expect(one.refused()).toEqual([key("bad")]);
+  one.want(wanted("good", "1"));
+  expect(one.refused()).toEqual([]);
+  one.want(wanted("good", "1"), wanted("bad", "1"));
+  await pass(limits.reopenMs);
+  expect(last().keys.toSorted()).toEqual(["bad", "good"]);
+});
+
+test("a refused cursor refuses no topic: all begin anew, and what was read of them is read again", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("a", "1"), wanted("b", "2"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await last().send(bookmark("c1"), "c1");
+  await last().fail(problem(400, "after is no cursor of a stream"));
+  await pass(limits.againMs);
+  expect(last().request.after).toBe("");
+  expect(last().keys.toSorted()).toEqual(["a", "b"]);
+  await last().opened("c9");
+  expect(one.refused()).toEqual([]);
+  expect(one.resets().toSorted()).toEqual([key("a"), key("b")]);
+});
+
+test("the others resume from their cursor after a topic was refused", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("good", "1"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await last().send(bookmark("c1"), "c1");
+  one.want(wanted("good", "1"), wanted("bad", "1"));
+  await pass(limits.reopenMs);
+  await last().fail(problem(400, `topics[${last().keys.indexOf("bad")}].filter, column 1: x`));
+  await pass(limits.againMs);
+  expect(last().request.after).toBe("c1");
 });
 
 test("the end of the session is said, and nothing is asked until it is there again", async () => {
