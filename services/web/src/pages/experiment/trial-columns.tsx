@@ -16,15 +16,40 @@ export function fieldOf(kind: "hparams" | "metrics", name: string): string {
 export function namesOf(trials: readonly Trial[]) {
   const hparams = new Set<string>();
   const metrics = new Set<string>();
-  for (const { hyperparameters, latestValidation } of trials) {
-    for (const [name] of flattened(hyperparameters ?? {})) hparams.add(name);
-    for (const name of Object.keys(latestValidation)) metrics.add(name);
+  for (const trial of trials) {
+    for (const name of hparamsOf(trial).keys()) hparams.add(name);
+    for (const name of Object.keys(trial.latestValidation)) metrics.add(name);
   }
   return { hparams: [...hparams], metrics: [...metrics] };
 }
 
+const flat = new WeakMap<Trial, ReadonlyMap<string, HparamValue>>();
+
+/** A trial's hyperparameters by path, flattened once: cells, columns and charts ask for each name of each trial. */
 export function hparamsOf(trial: Trial): ReadonlyMap<string, HparamValue> {
-  return new Map(flattened(trial.hyperparameters ?? {}));
+  const known = flat.get(trial);
+  if (known !== undefined) return known;
+  const hparams = new Map(flattened(trial.hyperparameters ?? {}));
+  flat.set(trial, hparams);
+  return hparams;
+}
+
+/** The names of the hyperparameters that differ between the trials, or that not all of them have; one pass. */
+export function differingHparams(trials: readonly Trial[]): readonly string[] {
+  const first = new Map<string, string>();
+  const seen = new Map<string, number>();
+  const differing = new Set<string>();
+  for (const trial of trials) {
+    for (const [name, value] of hparamsOf(trial)) {
+      const text = JSON.stringify(value);
+      if (!first.has(name)) first.set(name, text);
+      else if (first.get(name) !== text) differing.add(name);
+      seen.set(name, (seen.get(name) ?? 0) + 1);
+    }
+  }
+  return [...first.keys()].filter(
+    (name) => differing.has(name) || seen.get(name) !== trials.length,
+  );
 }
 
 /** What a trial's time from its first run to its end, or until now, is in milliseconds. */
@@ -106,16 +131,13 @@ export function columnsOf(
 
 /** What is shown until the user chooses: of the hyperparameters those that differ between the trials. */
 export function initialLayout(trials: readonly Trial[], { metric }: Experiment): ColumnLayout {
-  const { hparams, metrics } = namesOf(trials);
-  const differs = (name: string): boolean =>
-    new Set(trials.map((trial) => JSON.stringify(hparamsOf(trial).get(name)))).size > 1;
+  const { metrics } = namesOf(trials);
   return [
     { id: "number", pinned: true },
     { id: "state", pinned: true },
     { id: "best" },
     { id: "steps" },
-    ...hparams
-      .filter(differs)
+    ...differingHparams(trials)
       .slice(0, 12)
       .map((name) => ({ id: `hparams.${name}` })),
     ...metrics
