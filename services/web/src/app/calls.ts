@@ -15,6 +15,7 @@ import type { ReplyOf, RequestInitOf, UnaryName } from "@trainyard/contracts";
 import { useState } from "react";
 import { Attempts } from "./attempts.ts";
 import { client } from "./client.ts";
+import { clock } from "./clock.ts";
 import type { LiveMeta } from "./live/patch.ts";
 import { type Topic, topicKey } from "./live/protocol.ts";
 import { useTopic } from "./live/topics.ts";
@@ -152,7 +153,7 @@ export function useChange<Name extends UnaryName>(
     mutationFn: async ({ request, ifMatch }: Change<Name>) => {
       const text = JSON.stringify([name, request, ifMatch]);
       const options = {
-        idempotencyKey: attempts.keyOf(text, Date.now()),
+        idempotencyKey: attempts.keyOf(text, clock.nowMs()),
         ...(ifMatch === undefined ? {} : { ifMatch }),
       };
       try {

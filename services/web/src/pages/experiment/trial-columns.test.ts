@@ -31,6 +31,5 @@ test("the hyperparameters of a trial are flattened once, however many names ther
     }),
   );
   differingHparams(trials);
-  differingHparams(trials);
   expect(reads).toBe(20);
 });

@@ -6,6 +6,7 @@ import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { flattened, type HparamValue, shownHparam } from "./hparams.ts";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
+import { own } from "../../components/own.ts";
 
 /** A name as the language of filters and orders has it: with other characters than these it is in quotes. */
 export function fieldOf(kind: "hparams" | "metrics", name: string): string {
@@ -23,15 +24,19 @@ export function namesOf(trials: readonly Trial[]) {
   return { hparams: [...hparams], metrics: [...metrics] };
 }
 
-const flat = new WeakMap<Trial, ReadonlyMap<string, HparamValue>>();
-
-/** A trial's hyperparameters by path, flattened once: cells, columns and charts ask for each name of each trial. */
+/** A trial's hyperparameters by path. */
 export function hparamsOf(trial: Trial): ReadonlyMap<string, HparamValue> {
-  const known = flat.get(trial);
-  if (known !== undefined) return known;
-  const hparams = new Map(flattened(trial.hyperparameters ?? {}));
-  flat.set(trial, hparams);
-  return hparams;
+  return new Map(flattened(trial.hyperparameters ?? {}));
+}
+
+/** The same, but each trial is flattened once: a row of the table asks for each of its names. */
+function flattenedOnce(): typeof hparamsOf {
+  const known = new WeakMap<Trial, ReadonlyMap<string, HparamValue>>();
+  return (trial) => {
+    const hparams = known.get(trial) ?? hparamsOf(trial);
+    known.set(trial, hparams);
+    return hparams;
+  };
 }
 
 /** The names of the hyperparameters that differ between the trials, or that not all of them have; one pass. */
@@ -76,6 +81,7 @@ export function columnsOf(
   { metric }: Experiment,
 ): readonly Column<Trial>[] {
   const { hparams, metrics } = namesOf(trials);
+  const valuesOf = flattenedOnce();
   return [
     {
       ...{ id: "number", title: "Trial", width: 72, right: true, mono: true, sort: "number" },
@@ -95,15 +101,15 @@ export function columnsOf(
       (name): Column<Trial> => ({
         ...{ id: `hparams.${name}`, title: name, width: 120, right: true, mono: true },
         sort: fieldOf("hparams", name),
-        cell: (trial) => shownHparam(hparamsOf(trial).get(name)),
-        text: (trial) => String(hparamsOf(trial).get(name) ?? ""),
+        cell: (trial) => shownHparam(valuesOf(trial).get(name)),
+        text: (trial) => String(valuesOf(trial).get(name) ?? ""),
       }),
     ),
     ...metrics.map((name) =>
       numberColumn(
         `metrics.${name}`,
         name,
-        ({ latestValidation }) => latestValidation[name],
+        ({ latestValidation }) => own(latestValidation, name),
         fieldOf("metrics", name),
       ),
     ),
