@@ -189,7 +189,7 @@ export class LiveHub {
     this.#parts.after(limits.refusedMs, () => {
       const untilMs = this.#parts.nowMs() - limits.refusedMs;
       const isForgotten = this.#forgetRefused((_, atMs) => atMs <= untilMs);
-      if (isForgotten) this.#openAfter(0);
+      if (isForgotten && this.#status.state !== "signed-out") this.#openAfter(0);
     });
   }
 
