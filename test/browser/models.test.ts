@@ -50,6 +50,8 @@ test("a checkpoint is registered from its experiment's page, promoted, and compa
     const experiment = await trained();
     await page.goto(`${stage.world.api}/experiments/${experiment}?tab=checkpoints`);
     await page.getByRole("row").filter({ hasText: "complete" }).first().click();
+    const archive = await page.getByRole("link", { name: "Download" }).getAttribute("href");
+    expect((await page.request.get(`${stage.world.api}${archive}`)).status()).toBe(200);
     await page.getByRole("button", { name: "Register" }).click();
     await page.getByLabel("Model").fill("shelf");
     await page.getByRole("dialog").getByRole("button", { name: "Register" }).click();

@@ -17,7 +17,7 @@ startNonce();
 
 /** A one-time link that was opened, also into a tab that is open already. */
 async function enter(): Promise<void> {
-  const failure = await takeCode();
+  const failure = await takeCode(queryClient);
   if (failure === null) return;
   await router.navigate({ to: "/sign-in", search: { code: "refused" }, replace: true });
 }

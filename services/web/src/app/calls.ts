@@ -12,7 +12,10 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import type { ReplyOf, RequestInitOf, UnaryName } from "@trainyard/contracts";
+import { useState } from "react";
+import { Attempts } from "./attempts.ts";
 import { client } from "./client.ts";
+import { clock } from "./clock.ts";
 import type { LiveMeta } from "./live/patch.ts";
 import { type Topic, topicKey } from "./live/protocol.ts";
 import { useTopic } from "./live/topics.ts";
@@ -136,7 +139,8 @@ export type Change<Name extends UnaryName> = {
 };
 
 /**
- * One change. It may be repeated without a second effect while the platform is away. Afterwards the reads named by
+ * One change. It may be repeated without a second effect while the platform is away, and by the user until its outcome is
+ * known. Afterwards the reads named by
  * `refresh` are read again.
  */
 export function useChange<Name extends UnaryName>(
@@ -144,12 +148,23 @@ export function useChange<Name extends UnaryName>(
   refresh: readonly UnaryName[] = [],
 ): UseMutationResult<ReplyOf<Name>, Error, Change<Name>> {
   const queries = useQueryClient();
+  const [attempts] = useState(() => new Attempts());
   return useMutation({
-    mutationFn: ({ request, ifMatch }: Change<Name>) =>
-      client.call(name, request, {
-        idempotencyKey: crypto.randomUUID(),
+    mutationFn: async ({ request, ifMatch }: Change<Name>) => {
+      const text = JSON.stringify([name, request, ifMatch]);
+      const options = {
+        idempotencyKey: attempts.keyOf(text, clock.nowMs()),
         ...(ifMatch === undefined ? {} : { ifMatch }),
-      }),
+      };
+      try {
+        const answer = await client.call(name, request, options);
+        attempts.ended(text, null);
+        return answer;
+      } catch (error) {
+        attempts.ended(text, error);
+        throw error;
+      }
+    },
     onSuccess: () =>
       Promise.all(refresh.map((read) => queries.invalidateQueries({ queryKey: [read] }))),
   });

@@ -5,7 +5,9 @@ import {
   use,
   useEffect,
   useId,
+  useLayoutEffect,
   useMemo,
+  useRef,
   useState,
 } from "react";
 
@@ -39,14 +41,32 @@ export function VerbsProvider({ children }: { readonly children: ReactNode }): J
 
 export const usePageVerbs = (): readonly Verb[] => use(Context).verbs;
 
+/** The verbs as they are now, each of which does what the verb of its title does when it is run. */
+export function latestOf(verbs: readonly Verb[], latest: () => readonly Verb[]): readonly Verb[] {
+  return verbs.map((verb) => ({
+    ...verb,
+    run: () =>
+      latest()
+        .find(({ title }) => title === verb.title)
+        ?.run(),
+  }));
+}
+
 /** Offers the verbs in the palette while the component is mounted. They are told apart by their titles. */
 export function useOfferVerbs(verbs: readonly Verb[]): void {
   const { register } = use(Context);
   const id = useId();
+  const latest = useRef(verbs);
+  useLayoutEffect(() => {
+    latest.current = verbs;
+  });
   const key = verbs.map(({ title, disabled = false }) => `${title} ${disabled}`).join("\n");
   useEffect(() => {
-    register(id, verbs);
+    register(
+      id,
+      latestOf(verbs, () => latest.current),
+    );
     return () => register(id, []);
-    // oxlint-disable-next-line react/exhaustive-deps — the titles stand for the verbs, which are made at each drawing
+    // oxlint-disable-next-line react/exhaustive-deps — the lines are the titles; what they do is the latest drawing's
   }, [id, key]);
 }

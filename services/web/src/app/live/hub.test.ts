@@ -2,7 +2,7 @@ import { ApiError, type StreamedMessage } from "@trainyard/client";
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
 import { expect, test } from "vitest";
 import { LiveHub } from "./hub.ts";
-import { type FromHub, limits, type Wanted } from "./protocol.ts";
+import { type FromHub, limits, topicKey, type Wanted } from "./protocol.ts";
 
 type Message = StreamedMessage<ReplyOf<"watch">>;
 type Frame = ReplyOf<"watch">["frame"];
@@ -98,7 +98,8 @@ function world() {
     const frames = () => heard.flatMap((one) => (one.kind === "frames" ? one.frames : []));
     const resets = () => heard.flatMap((one) => (one.kind === "reset" ? one.keys : []));
     const state = () => heard.findLast((one) => one.kind === "status")?.status.state;
-    return { heard, hear, want, frames, resets, state };
+    const refused = () => heard.findLast((one) => one.kind === "status")?.status.refused;
+    return { heard, hear, want, frames, resets, state, refused };
   };
   const last = (): PlayedStream => {
     const stream = streams.at(-1);
@@ -127,6 +128,23 @@ test("all tabs share one stream, and each gets the frames of its own topics", as
   await last().send(gone(`t${last().keys.indexOf("b")}`, "2"));
   expect(one.frames().map(({ frame }) => frame.value)).toMatchObject([{ id: "1" }, { id: "2" }]);
   expect(other.frames().map((frame) => frame.key)).toEqual([key("b")]);
+});
+
+test("frames of a name that the server gives to two keys come to both", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("state = ERROR", "5"));
+  const other = tab(wanted("state=ERROR", "5"));
+  await pass(limits.reopenMs);
+  await last().send({ case: "opened", value: { topics: ["t0", "t0"] } }, "c1");
+  await last().send(gone("t0", "1"));
+  expect(one.frames().map((frame) => frame.key)).toEqual([key("state = ERROR")]);
+  expect(other.frames().map((frame) => frame.key)).toEqual([key("state=ERROR")]);
+});
+
+test("equal topics have one key", () => {
+  const plain = topicKey({ kind: "trials", experiment: "1" });
+  expect(topicKey({ experiment: "1", filter: "", archived: false, kind: "trials" })).toBe(plain);
+  expect(topicKey({ kind: "trials", experiment: "1", archived: true })).not.toBe(plain);
 });
 
 test("points come to the tabs that follow their experiment", async () => {
@@ -228,6 +246,64 @@ test("a topic that the server refuses does not end the others", async () => {
     state: "live",
     refused: [key("bad")],
   });
+});
+
+test("a refused topic is asked for again after a minute", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("good", "1"), wanted("slow", "1"));
+  await pass(limits.reopenMs);
+  await last().fail(problem(400, `topics[${last().keys.indexOf("slow")}].filter is too slow`));
+  await pass(limits.againMs);
+  for (let second = 2; second < limits.refusedMs / 1_000; second += 1) {
+    await last().send(bookmark(`c${second}`), `c${second}`);
+    await pass(1_000);
+  }
+  expect(last().keys).toEqual(["good"]);
+  await pass(1_000);
+  expect(last().keys.toSorted()).toEqual(["good", "slow"]);
+  expect(one.refused()).toEqual([]);
+});
+
+test("a refusal is forgotten once no tab shows its topic, so that opening the page again asks again", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("good", "1"), wanted("bad", "1"));
+  await pass(limits.reopenMs);
+  await last().fail(problem(400, `topics[${last().keys.indexOf("bad")}].filter, column 1: x`));
+  await pass(limits.againMs);
+  expect(one.refused()).toEqual([key("bad")]);
+  one.want(wanted("good", "1"));
+  expect(one.refused()).toEqual([]);
+  one.want(wanted("good", "1"), wanted("bad", "1"));
+  await pass(limits.reopenMs);
+  expect(last().keys.toSorted()).toEqual(["bad", "good"]);
+});
+
+test("a refused cursor refuses no topic: all begin anew, and what was read of them is read again", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("a", "1"), wanted("b", "2"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await last().send(bookmark("c1"), "c1");
+  await last().fail(problem(400, "after is no cursor of a stream"));
+  await pass(limits.againMs);
+  expect(last().request.after).toBe("");
+  expect(last().keys.toSorted()).toEqual(["a", "b"]);
+  await last().opened("c9");
+  expect(one.refused()).toEqual([]);
+  expect(one.resets().toSorted()).toEqual([key("a"), key("b")]);
+});
+
+test("the others resume from their cursor after a topic was refused", async () => {
+  const { last, pass, tab } = world();
+  const one = tab(wanted("good", "1"));
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await last().send(bookmark("c1"), "c1");
+  one.want(wanted("good", "1"), wanted("bad", "1"));
+  await pass(limits.reopenMs);
+  await last().fail(problem(400, `topics[${last().keys.indexOf("bad")}].filter, column 1: x`));
+  await pass(limits.againMs);
+  expect(last().request.after).toBe("c1");
 });
 
 test("the end of the session is said, and nothing is asked until it is there again", async () => {

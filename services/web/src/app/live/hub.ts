@@ -2,7 +2,7 @@
  * One live stream for all tabs of a browser. Each tab says which topics it shows; the hub follows their union and hands each
  * frame to the tabs that want its topic. When topics come or go, the stream is opened again a little before its last cursor,
  * so that no frame is missing; a frame that comes twice changes nothing, for it is the document as it is. A topic that the
- * server refuses is left out, so that it does not end the stream of the others.
+ * server refuses is left out for a minute, so that it does not end the stream of the others.
  */
 import { ApiError, type StreamedMessage } from "@trainyard/client";
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
@@ -38,7 +38,8 @@ export class LiveHub {
   readonly #parts: HubParts;
   readonly #tabs = new Set<Tab>();
   readonly #cursors = new Cursors();
-  readonly #refused = new Set<string>();
+  /** Topics that are left out, each with the time of its refusal. */
+  readonly #refused = new Map<string, number>();
   /** Topics that a tab has begun to want, each with the earliest position of those that began: until a stream has them. */
   readonly #fresh = new Map<string, string>();
   /** Keys that the open stream has. */
@@ -76,6 +77,8 @@ export class LiveHub {
     for (const one of this.#tabs) {
       if (tab.saidMs - one.saidMs > limits.tabGoneMs) this.#tabs.delete(one);
     }
+    const shown = new Set([...this.#tabs].flatMap((one) => one.wanted.map(({ key }) => key)));
+    this.#forgetRefused((key) => !shown.has(key));
     const keys = this.#wantedKeys();
     const isGone = this.#followed.some((key) => !keys.includes(key));
     if (added.length > 0 || isGone) this.#openAfter(limits.reopenMs);
@@ -86,7 +89,7 @@ export class LiveHub {
     const keys = new Set(
       [...this.#tabs].toReversed().flatMap((tab) => tab.wanted.map(({ key }) => key)),
     );
-    for (const key of this.#refused) keys.delete(key);
+    for (const key of this.#refused.keys()) keys.delete(key);
     return [...keys].slice(0, limits.topicsMax);
   }
 
@@ -130,21 +133,20 @@ export class LiveHub {
       position: this.#fresh.get(key) ?? "",
     }));
     // Without a cursor the stream begins now: what was read before that, and has no position, may be stale already.
-    const unplaced = after === "" ? fresh.filter((key) => this.#fresh.get(key) === "") : [];
-    const keyOf = new Map<string, string>();
+    const unplaced = after === "" ? keys.filter((key) => (this.#fresh.get(key) ?? "") === "") : [];
+    let keysOf = new Map<string, readonly string[]>();
     for await (const { id, message } of this.#parts.stream({ topics, after }, stream.signal)) {
       if (stream.signal.aborted) return;
       this.#heard(id, stream);
       const { frame } = message;
       if (frame.case === "opened") {
-        frame.value.topics.forEach((name, index) => keyOf.set(name, keys[index] ?? ""));
+        keysOf = keysByName(frame.value.topics, keys);
         if (unplaced.length > 0) this.#tellAll({ kind: "reset", keys: unplaced });
       } else if (frame.case === "change" || frame.case === "gone" || frame.case === "points") {
-        const key = keyOf.get(frame.value.topic);
-        if (key !== undefined) this.#tellAll({ kind: "frames", frames: [{ key, frame }] });
+        const named = keysOf.get(frame.value.topic) ?? [];
+        this.#tellAll({ kind: "frames", frames: named.map((key) => ({ key, frame })) });
       } else if (frame.case === "reset") {
-        const key = keyOf.get(frame.value.topic);
-        this.#tellAll({ kind: "reset", keys: key === undefined ? keys : [key] });
+        this.#tellAll({ kind: "reset", keys: keysOf.get(frame.value.topic) ?? keys });
       } else if (frame.case === "bookmark") {
         // The client opens a broken stream again with the same request: by now its cursor covers the positions.
         for (const topic of topics) topic.position = "";
@@ -174,10 +176,29 @@ export class LiveHub {
     const { status } = error.problem;
     if (status === 401) this.#say({ ...this.#status, state: "signed-out" });
     else if (status >= 400 && status < 500 && status !== 429) {
-      for (const key of refusedTopics(error.message, keys)) this.#refused.add(key);
-      this.#cursors.clear();
-      this.#say({ ...this.#status, refused: [...this.#refused] });
+      // A cursor that the server does not know says nothing about the topics, which begin anew.
+      if (error.problem.detail.startsWith("after is no cursor")) this.#cursors.clear();
+      else this.#refuse(refusedTopics(error.message, keys));
     }
+  }
+
+  #refuse(keys: readonly string[]): void {
+    const nowMs = this.#parts.nowMs();
+    for (const key of keys) this.#refused.set(key, nowMs);
+    this.#say({ ...this.#status, refused: [...this.#refused.keys()] });
+    this.#parts.after(limits.refusedMs, () => {
+      const untilMs = this.#parts.nowMs() - limits.refusedMs;
+      const isForgotten = this.#forgetRefused((_, atMs) => atMs <= untilMs);
+      if (isForgotten && this.#status.state !== "signed-out") this.#openAfter(0);
+    });
+  }
+
+  /** Returns whether there was one. */
+  #forgetRefused(isOver: (key: string, atMs: number) => boolean): boolean {
+    const over = [...this.#refused].filter(([key, atMs]) => isOver(key, atMs));
+    for (const [key] of over) this.#refused.delete(key);
+    if (over.length > 0) this.#say({ ...this.#status, refused: [...this.#refused.keys()] });
+    return over.length > 0;
   }
 
   #lose(): void {
@@ -205,6 +226,11 @@ export class LiveHub {
       }
     }
   }
+}
+
+/** The server gives equal topics one name, which then stands for several keys. */
+function keysByName(names: readonly string[], keys: readonly string[]) {
+  return Map.groupBy(keys, (_, index) => names[index] ?? "");
 }
 
 /** The earlier of two positions; an empty one is none. */

@@ -23,6 +23,15 @@ afterEach(() => {
 const point = (position: string): Item => ({ position }) as Item;
 const superseded = (position: string): Item =>
   ({ position, superseded: { run: 1, afterStep: 4 } }) as Item;
+const lists = ["xMin", "xMax", "count", "min", "max", "mean", "deviation", "first", "last"];
+const empty = {
+  ...{ trial: "1.1", group: "training", name: "loss", nans: [], infinities: [] },
+  ...Object.fromEntries(lists.map((name) => [name, []])),
+};
+const reported = (stepsCompleted: number) => ({
+  ...{ trial: "1.1", run: 1, group: "training", stepsCompleted, reportedAtMs: 1_000 },
+  ...{ metrics: { loss: 0.4 }, superseded: false, others: {}, key: "0" },
+});
 const isStale = (): boolean => queries.getQueryState(key)?.isInvalidated === true;
 
 /** What was gathered is applied. */
@@ -45,6 +54,27 @@ test("series are read again when a run supersedes points, once for a position th
   series.points([point("1"), superseded("2")]);
   await applied();
   expect(isStale()).toBe(false);
+});
+
+test("a point that comes while the series are read is not lost to an older answer", async () => {
+  series.points([point("1")]);
+  await applied();
+  const older = { series: [{ ...empty, xMin: [1], xMax: [1], mean: [0.5] }], position: "1" };
+  let answer = (): void => {};
+  const read = queries.fetchQuery({
+    queryKey: key,
+    queryFn: () =>
+      new Promise<typeof older>((resolve) => {
+        answer = () => resolve(older);
+      }),
+  });
+  series.points([{ position: "2", point: reported(2) } as Item]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  answer();
+  await read;
+  await applied();
+  expect(queries.getQueryData(key)).toMatchObject({ series: [{ xMax: [1, 2] }] });
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("series of other experiments stay as they are", async () => {

@@ -1,4 +1,4 @@
-import type { QueryClient } from "@tanstack/react-query";
+import type { Query, QueryClient } from "@tanstack/react-query";
 import type { RequestInitOf } from "@trainyard/contracts";
 import type { PointsFrame, PointsListener } from "./protocol.ts";
 import { type Answer, type Point, withPoints } from "./series-points.ts";
@@ -11,6 +11,8 @@ export class LiveSeries implements PointsListener {
   readonly #queries: QueryClient;
   readonly #experiment: string;
   #points: Point[] = [];
+  /** Points of reads that are under way: their answers may be older than the points, which are applied to them again. */
+  #kept: ReadonlyMap<Query, readonly Point[]> = new Map();
   /** The position of the last update: a stream that is opened again begins a little before it. */
   #last = 0;
   /** What was answered before the stream opened may lack points that came between: the first update reads all again. */
@@ -54,16 +56,24 @@ export class LiveSeries implements PointsListener {
     const isStale = this.#isStale;
     this.#points = [];
     this.#isStale = false;
+    const before = isStale ? new Map<Query, readonly Point[]>() : this.#kept;
+    const kept = new Map<Query, readonly Point[]>();
     const mine = `${this.#experiment}.`;
     for (const query of this.#queries.getQueryCache().findAll({ queryKey: ["queryMetrics"] })) {
       const request = query.queryKey[1] as RequestInitOf<"queryMetrics">;
       if (request.trials?.some((trial) => trial.startsWith(mine)) !== true) continue;
-      if (isStale) void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
-      else {
-        this.#queries.setQueryData<Answer>(query.queryKey, (answer) =>
-          answer === undefined ? undefined : withPoints(answer, request, points),
-        );
+      if (isStale) {
+        void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+        continue;
       }
+      const added = [...(before.get(query) ?? []), ...points];
+      if (query.state.fetchStatus !== "idle") kept.set(query, added);
+      this.#queries.setQueryData<Answer>(query.queryKey, (answer) => {
+        const longer = answer === undefined ? undefined : withPoints(answer, request, added);
+        return longer === answer ? undefined : longer;
+      });
     }
+    this.#kept = kept;
+    if ([...kept.values()].some((added) => added.length > 0)) this.#applySoon();
   }
 }

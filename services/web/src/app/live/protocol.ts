@@ -14,8 +14,16 @@ export type Topic = {
   readonly archived?: boolean;
 };
 
-/** Topics are told apart by their text. */
-export const topicKey = (topic: Topic): string => JSON.stringify(topic);
+/** Topics are told apart by their text: equal ones have the same, whatever their order and however "none" is written. */
+export function topicKey({ kind, experiment, filter, id, archived }: Topic): string {
+  return JSON.stringify({
+    kind,
+    experiment: experiment || undefined,
+    filter: filter || undefined,
+    id: id || undefined,
+    archived: archived || undefined,
+  });
+}
 
 export type WatchFrame = ReplyOf<"watch">["frame"];
 
@@ -65,6 +73,8 @@ export const limits = {
   silenceMs: 5_000,
   /** A new stream begins this much before now: what a tab reads while it is opened is not missed. */
   overlapMs: 3_000,
+  /** A refused topic is asked for again: its filter may be fast by then, or what it names be there. */
+  refusedMs: 60_000,
   tabSaysMs: 20_000,
   tabGoneMs: 65_000,
   /** A hidden tab follows nothing after this time. */

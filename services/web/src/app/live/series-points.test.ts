@@ -41,6 +41,13 @@ test("points of the series come to its end; those that it has already change not
   expect(withPoints(once, {}, [point(1, 9), point(2, 9)])).toBe(once);
 });
 
+test("a series of a name that every object has, such as constructor, takes only points that were reported", () => {
+  const series = answer({ ...empty, name: "constructor" });
+  expect(withPoints(series, {}, [point(1, 0.5)])).toBe(series);
+  const reported = point(1, 0.5, { metrics: { constructor: 2 } as unknown as Point["metrics"] });
+  expect(withPoints(series, {}, [reported]).series[0]).toMatchObject({ mean: [2] });
+});
+
 test("points of other trials, groups and names, and superseded ones, are not taken", () => {
   const others = [
     point(1, 1, { trial: "1.2" }),

@@ -1,5 +1,6 @@
 /** Points that arrive live, added to the series that QueryMetrics has answered. */
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
+import { own } from "../../components/own.ts";
 
 export type Answer = ReplyOf<"queryMetrics">;
 export type Series = Answer["series"][number];
@@ -25,7 +26,7 @@ export function withPoints(
   let changed = false;
   const series = answer.series.map((one) => {
     const next = (added.get(one.trial) ?? []).flatMap((point): (readonly [number, number])[] => {
-      const value = point.metrics[one.name];
+      const value = own(point.metrics, one.name);
       const at = xOf(point, x);
       if (value === undefined || at === undefined || (to !== undefined && at > to)) return [];
       return [[at, value]];
@@ -39,7 +40,7 @@ export function withPoints(
 
 function xOf(point: Point, x: string): number | undefined {
   if (x === "step" || x === "") return point.stepsCompleted;
-  return x === "time" ? point.reportedAtMs : point.metrics[x];
+  return x === "time" ? point.reportedAtMs : own(point.metrics, x);
 }
 
 /** Each point is a bucket at the end. With more than twice the buckets that were asked for, neighbours become one. */

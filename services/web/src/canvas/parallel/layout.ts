@@ -2,6 +2,7 @@
  * Parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each trial. Positions are
  * shares of an axis, 0 at its bottom, so that brushes hold when the picture is resized. Pure.
  */
+import { own } from "../../components/own.ts";
 
 export type Value = string | number | boolean | null | readonly unknown[] | undefined;
 export type Row = {
@@ -28,7 +29,7 @@ const categoriesMax = 24;
 
 /** The axis of a name; null where all rows have one value, or too many words. */
 export function axisOf(name: string, rows: readonly Row[]): Axis | null {
-  const values = rows.map((row) => row.values[name]).filter((value) => value !== undefined);
+  const values = rows.map((row) => own(row.values, name)).filter((value) => value !== undefined);
   const different = [...new Set(values.map(textOf))];
   if (different.length < 2) return null;
   const numbers = values.filter((value): value is number => typeof value === "number");
@@ -84,7 +85,7 @@ export type PlacedRow = {
 export function placed(rows: readonly Row[], axes: readonly Axis[]): readonly PlacedRow[] {
   return rows.map(({ id, values }) => ({
     id,
-    shares: axes.map(({ name, shareOf }) => shareOf(values[name])),
+    shares: axes.map(({ name, shareOf }) => shareOf(own(values, name))),
   }));
 }
 

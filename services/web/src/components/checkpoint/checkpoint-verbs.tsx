@@ -39,7 +39,7 @@ export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoin
     <>
       {isComplete && (
         <div className={styles["buttons"]}>
-          <a href={`/api/v1/checkpoints/${uuid}/download`} download>
+          <a href={`/api/v1/checkpoints/${uuid}/archive`} download>
             Download
           </a>
           <Button onClick={() => setOpen("register")}>Register</Button>

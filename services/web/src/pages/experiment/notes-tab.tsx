@@ -1,5 +1,7 @@
+import { ApiError } from "@trainyard/client";
 import { type JSX, useState } from "react";
 import { useChange } from "../../app/calls.ts";
+import { changedTexts, type Edits, editsSince } from "../../app/edits.ts";
 import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
@@ -7,48 +9,76 @@ import { Field, TextArea } from "../../components/field.tsx";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 
+type Texts = { readonly name: string; readonly description: string; readonly notes: string };
+
+const readOf = ({ etag, name, description, notes }: TabProps["experiment"]) => ({
+  etag,
+  texts: { name, description, notes },
+});
+
 /** Name, description and notes. A change that somebody made since they were read is not overwritten. */
 export function NotesTab({ experiment }: TabProps): JSX.Element {
-  return <NotesForm key={experiment.etag} experiment={experiment} />;
+  return <NotesForm key={experiment.id} experiment={experiment} />;
 }
 
+/** The experiment may change while somebody writes: the form keeps what was read until it has saved its own change. */
 function NotesForm({ experiment }: TabProps): JSX.Element {
-  const { id, etag } = experiment;
-  const [name, setName] = useState(experiment.name);
-  const [description, setDescription] = useState(experiment.description);
-  const [notes, setNotes] = useState(experiment.notes);
+  const { id } = experiment;
+  const [read, setRead] = useState(() => readOf(experiment));
+  const [edits, setEdits] = useState<Edits<Texts>>({});
+  const [isSaved, setIsSaved] = useState(false);
   const say = useSay();
   const update = useChange("updateExperiment", ["getExperiment", "listExperiments"]);
+  const isConflict = update.error instanceof ApiError && update.error.problem.status === 412;
+  const sent = changedTexts(read.texts, edits);
+  const isUnchanged = Object.keys(sent).length === 0;
+  const { name, description, notes } = { ...read.texts, ...edits };
+  const edit = (change: Edits<Texts>): void => setEdits((old) => ({ ...old, ...change }));
+  if (isSaved && experiment.etag !== read.etag) {
+    setRead(readOf(experiment));
+    setIsSaved(false);
+  }
   const save = () =>
     update.mutate(
-      { request: { experiment: id, name, description, notes }, ifMatch: etag },
-      { onSuccess: () => say.done(`Saved the notes of experiment ${id}.`) },
+      { request: { experiment: id, ...sent }, ifMatch: read.etag },
+      {
+        onSuccess: () => {
+          setIsSaved(true);
+          setEdits((now) => editsSince(now, sent));
+          say.done(`Saved the notes of experiment ${id}.`);
+        },
+      },
     );
+  const readAgain = (): void => {
+    setRead(readOf(experiment));
+    update.reset();
+  };
   return (
     <form
       className={styles["column"]}
       onSubmit={(event) => {
         event.preventDefault();
-        save();
+        if (!update.isPending && !isUnchanged) save();
       }}
     >
-      <Field label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Field label="Name" value={name} onChange={({ target }) => edit({ name: target.value })} />
       <Field
         label="Description"
         value={description}
-        onChange={(event) => setDescription(event.target.value)}
+        onChange={({ target }) => edit({ description: target.value })}
       />
       <TextArea
         label="Notes"
         rows={16}
         value={notes}
-        onChange={(event) => setNotes(event.target.value)}
+        onChange={({ target }) => edit({ notes: target.value })}
       />
       {update.error !== null && <ErrorNote error={update.error} />}
       <div className={styles["buttons"]}>
-        <Button type="submit" look="primary" disabled={update.isPending}>
+        <Button type="submit" look="primary" disabled={update.isPending || isUnchanged}>
           Save
         </Button>
+        {isConflict && <Button onClick={readAgain}>Read again and keep my text</Button>}
       </div>
     </form>
   );

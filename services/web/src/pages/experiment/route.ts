@@ -6,5 +6,7 @@ export const experimentRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/experiments/$experiment",
   validateSearch: readSearch,
+  // Another object is another page: nothing that was typed or opened for this one is kept for that.
+  remountDeps: ({ params }) => params,
   component: lazyRouteComponent(() => import("./page.tsx"), "ExperimentPage"),
 });

@@ -6,6 +6,7 @@ import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { flattened, type HparamValue, shownHparam } from "./hparams.ts";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
+import { own } from "../../components/own.ts";
 
 /** A name as the language of filters and orders has it: with other characters than these it is in quotes. */
 export function fieldOf(kind: "hparams" | "metrics", name: string): string {
@@ -16,15 +17,44 @@ export function fieldOf(kind: "hparams" | "metrics", name: string): string {
 export function namesOf(trials: readonly Trial[]) {
   const hparams = new Set<string>();
   const metrics = new Set<string>();
-  for (const { hyperparameters, latestValidation } of trials) {
-    for (const [name] of flattened(hyperparameters ?? {})) hparams.add(name);
-    for (const name of Object.keys(latestValidation)) metrics.add(name);
+  for (const trial of trials) {
+    for (const name of hparamsOf(trial).keys()) hparams.add(name);
+    for (const name of Object.keys(trial.latestValidation)) metrics.add(name);
   }
   return { hparams: [...hparams], metrics: [...metrics] };
 }
 
+/** A trial's hyperparameters by path. */
 export function hparamsOf(trial: Trial): ReadonlyMap<string, HparamValue> {
   return new Map(flattened(trial.hyperparameters ?? {}));
+}
+
+/** The same, but each trial is flattened once: a row of the table asks for each of its names. */
+function flattenedOnce(): typeof hparamsOf {
+  const known = new WeakMap<Trial, ReadonlyMap<string, HparamValue>>();
+  return (trial) => {
+    const hparams = known.get(trial) ?? hparamsOf(trial);
+    known.set(trial, hparams);
+    return hparams;
+  };
+}
+
+/** The names of the hyperparameters that differ between the trials, or that not all of them have; one pass. */
+export function differingHparams(trials: readonly Trial[]): readonly string[] {
+  const first = new Map<string, string>();
+  const seen = new Map<string, number>();
+  const differing = new Set<string>();
+  for (const trial of trials) {
+    for (const [name, value] of hparamsOf(trial)) {
+      const text = JSON.stringify(value);
+      if (!first.has(name)) first.set(name, text);
+      else if (first.get(name) !== text) differing.add(name);
+      seen.set(name, (seen.get(name) ?? 0) + 1);
+    }
+  }
+  return [...first.keys()].filter(
+    (name) => differing.has(name) || seen.get(name) !== trials.length,
+  );
 }
 
 /** What a trial's time from its first run to its end, or until now, is in milliseconds. */
@@ -51,6 +81,7 @@ export function columnsOf(
   { metric }: Experiment,
 ): readonly Column<Trial>[] {
   const { hparams, metrics } = namesOf(trials);
+  const valuesOf = flattenedOnce();
   return [
     {
       ...{ id: "number", title: "Trial", width: 72, right: true, mono: true, sort: "number" },
@@ -70,15 +101,15 @@ export function columnsOf(
       (name): Column<Trial> => ({
         ...{ id: `hparams.${name}`, title: name, width: 120, right: true, mono: true },
         sort: fieldOf("hparams", name),
-        cell: (trial) => shownHparam(hparamsOf(trial).get(name)),
-        text: (trial) => String(hparamsOf(trial).get(name) ?? ""),
+        cell: (trial) => shownHparam(valuesOf(trial).get(name)),
+        text: (trial) => String(valuesOf(trial).get(name) ?? ""),
       }),
     ),
     ...metrics.map((name) =>
       numberColumn(
         `metrics.${name}`,
         name,
-        ({ latestValidation }) => latestValidation[name],
+        ({ latestValidation }) => own(latestValidation, name),
         fieldOf("metrics", name),
       ),
     ),
@@ -106,16 +137,13 @@ export function columnsOf(
 
 /** What is shown until the user chooses: of the hyperparameters those that differ between the trials. */
 export function initialLayout(trials: readonly Trial[], { metric }: Experiment): ColumnLayout {
-  const { hparams, metrics } = namesOf(trials);
-  const differs = (name: string): boolean =>
-    new Set(trials.map((trial) => JSON.stringify(hparamsOf(trial).get(name)))).size > 1;
+  const { metrics } = namesOf(trials);
   return [
     { id: "number", pinned: true },
     { id: "state", pinned: true },
     { id: "best" },
     { id: "steps" },
-    ...hparams
-      .filter(differs)
+    ...differingHparams(trials)
       .slice(0, 12)
       .map((name) => ({ id: `hparams.${name}` })),
     ...metrics

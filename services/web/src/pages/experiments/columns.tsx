@@ -10,6 +10,7 @@ import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { isAttributeField } from "./attributes.ts";
 import { LabelCell } from "./label-cell.tsx";
 import styles from "./page.module.css";
+import { own } from "../../components/own.ts";
 
 export type Row = Plain<Experiment>;
 
@@ -143,11 +144,11 @@ function times(nowMs: number): readonly Column<Row>[] {
 /** A hyperparameter or a metric, by its field. */
 export function attributeColumn(field: string): Column<Row> {
   const text = ({ values }: Row): string => {
-    const value = values?.[field];
+    const value = own(values, field);
     return value === undefined || value === null ? "" : String(value);
   };
   const cell = ({ values }: Row): ReactNode => {
-    const value = values?.[field];
+    const value = own(values, field);
     return <span>{typeof value === "number" ? number(value) : text({ values } as Row)}</span>;
   };
   const title = field.replace(/^(hparams|metrics)\./, "");

@@ -1,9 +1,12 @@
 import { Pencil } from "lucide-react";
-import { type JSX, type KeyboardEvent, useRef } from "react";
+import { type JSX, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useChange } from "../../app/calls.ts";
 import { useSay } from "../../app/toasts.tsx";
-import { labelChange } from "./labels.ts";
+import { areText, labelChange } from "./labels.ts";
 import styles from "./page.module.css";
+
+const commaSentence =
+  "A label of this experiment has a comma in it: edit the labels with yard or Python.";
 
 type Props = {
   readonly row: { readonly id: string; readonly labels: readonly string[]; readonly etag: string };
@@ -36,7 +39,23 @@ export function LabelCell(props: Props): JSX.Element {
   );
 }
 
-function Editor({ row, onEdit }: Props): JSX.Element {
+function Editor(props: Props): JSX.Element {
+  /** As it was when the editor opened: what others change since is not overwritten. */
+  const [row] = useState(props.row);
+  return areText(row.labels) ? <TextEditor {...props} row={row} /> : <Refusal {...props} />;
+}
+
+function Refusal({ onEdit }: Props): null {
+  const say = useSay();
+  useEffect(() => {
+    say.done(commaSentence);
+    onEdit(false);
+    // oxlint-disable-next-line react/exhaustive-deps — said once, when the editor would open
+  }, []);
+  return null;
+}
+
+function TextEditor({ row, onEdit }: Props): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const isDone = useRef(false);
   const say = useSay();

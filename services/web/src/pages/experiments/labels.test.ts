@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { labelChange } from "./labels.ts";
+import { areText, labelChange } from "./labels.ts";
 
 test("edited labels are what is added and what is removed", () => {
   expect(labelChange(["old", "prod"], " prod, new ,, new")).toEqual({
@@ -7,5 +7,11 @@ test("edited labels are what is added and what is removed", () => {
     removeLabels: ["old"],
   });
   expect(labelChange(["a", "b"], "b, a")).toBeNull();
+  expect(labelChange([" a", "b"], " a, b")).toBeNull();
   expect(labelChange(["a"], "")).toEqual({ addLabels: [], removeLabels: ["a"] });
+});
+
+test("a label with a comma is not edited as a text, which would split it", () => {
+  expect(areText(["a", "b"])).toBe(true);
+  expect(areText(["a", "lr=0.1,0.2"])).toBe(false);
 });

@@ -5,8 +5,13 @@ export function labelsOf(text: string): readonly string[] {
   return [...new Set(text.split(",").map((label) => label.trim()))].filter((label) => label !== "");
 }
 
+/** Labels can be edited as a text with commas between them unless one has a comma in it. */
+export const areText = (labels: readonly string[]): boolean =>
+  !labels.some((label) => label.includes(","));
+
 /** What changes the labels into those of the text; null if nothing does. */
 export function labelChange(labels: readonly string[], text: string): LabelChange | null {
+  if (text === labels.join(", ")) return null;
   const wanted = labelsOf(text);
   const addLabels = wanted.filter((label) => !labels.includes(label));
   const removeLabels = labels.filter((label) => !wanted.includes(label));

@@ -26,7 +26,9 @@ export function AboutTab({ model }: { readonly model: Plain<Model> }): JSX.Eleme
         of={model}
         isPending={update.isPending}
         error={update.error}
-        onSave={(words) => update.mutate({ request: { model: model.name, ...words } })}
+        onSave={(change, onSuccess) =>
+          update.mutate({ request: { model: model.name, ...change } }, { onSuccess })
+        }
       />
     </div>
   );

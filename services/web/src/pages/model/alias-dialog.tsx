@@ -25,6 +25,7 @@ export function AliasDialog({ model, version: given, onClose }: Props): JSX.Elem
     "listModelAliasMoves",
   ]);
   const request = { model, alias: alias.trim(), version: version.trim(), reason };
+  const isReady = request.alias !== "" && request.version !== "" && !move.isPending;
   const submit = () => move.mutate({ request }, { onSuccess: onClose });
   return (
     <Dialog
@@ -35,11 +36,7 @@ export function AliasDialog({ model, version: given, onClose }: Props): JSX.Elem
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            disabled={request.alias === "" || request.version === "" || move.isPending}
-            onClick={submit}
-          >
+          <Button look="primary" disabled={!isReady} onClick={submit}>
             Move
           </Button>
         </>
@@ -48,7 +45,7 @@ export function AliasDialog({ model, version: given, onClose }: Props): JSX.Elem
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          submit();
+          if (isReady) submit();
         }}
       >
         <Field label="Alias" value={alias} onChange={(event) => setAlias(event.target.value)} />

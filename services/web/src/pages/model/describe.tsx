@@ -1,8 +1,9 @@
 import { type JSX, useState } from "react";
+import { changedTexts, type Edits, editsSince } from "../../app/edits.ts";
 import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field, TextArea } from "../../components/field.tsx";
-import { type Change, labelChange } from "./labels.ts";
+import { areText, type Change, labelChange } from "./labels.ts";
 
 type Described = {
   readonly description: string;
@@ -10,41 +11,60 @@ type Described = {
   readonly labels: readonly string[];
 };
 
+type Texts = { readonly description: string; readonly notes: string };
+
 type Props = {
   readonly of: Described;
   readonly isPending: boolean;
   readonly error: unknown;
-  readonly onSave: (words: { description: string; notes: string } & Change) => void;
+  /** Takes what has changed; calls back once it is saved. */
+  readonly onSave: (change: Edits<Texts> & Change, saved: () => void) => void;
 };
 
-/** Description, labels and notes, edited in place. */
+/** Description, labels and notes, edited in place. Only texts that were changed here are sent. */
 export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
-  const [description, setDescription] = useState(of.description);
-  const [labels, setLabels] = useState(of.labels.join(", "));
-  const [notes, setNotes] = useState(of.notes);
+  const [edits, setEdits] = useState<Edits<Texts>>({});
+  const [labels, setLabels] = useState<LabelEdit | null>(null);
+  const { description, notes } = { description: of.description, notes: of.notes, ...edits };
+  const edit = (change: Edits<Texts>): void => setEdits((old) => ({ ...old, ...change }));
+  const save = (): void => {
+    const sent = changedTexts({ description: of.description, notes: of.notes }, edits);
+    const change = labelChange(labels?.before ?? [], labels?.text ?? "");
+    onSave({ ...sent, ...change }, () => {
+      setEdits((now) => editsSince(now, edits));
+      setLabels((now) => (now === labels ? null : now));
+    });
+  };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onSave({ description, notes, ...labelChange(of.labels, labels) });
+        if (!isPending) save();
       }}
     >
       <Field
         label="Description"
         value={description}
-        onChange={(event) => setDescription(event.target.value)}
+        onChange={({ target }) => edit({ description: target.value })}
       />
       <Field
         label="Labels"
-        hint="With commas between them."
-        value={labels}
-        onChange={(event) => setLabels(event.target.value)}
+        hint={
+          areText(of.labels)
+            ? "With commas between them."
+            : "A label has a comma in it: edit the labels with yard or Python."
+        }
+        readOnly={!areText(of.labels)}
+        value={labels?.text ?? of.labels.join(", ")}
+        onChange={({ target }) =>
+          setLabels({ before: labels?.before ?? of.labels, text: target.value })
+        }
       />
       <TextArea
         label="Notes"
         rows={6}
         value={notes}
-        onChange={(event) => setNotes(event.target.value)}
+        onChange={({ target }) => edit({ notes: target.value })}
       />
       {error !== null && <ErrorNote error={error} />}
       <Button type="submit" disabled={isPending}>
@@ -53,3 +73,6 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
     </form>
   );
 }
+
+/** The text of the labels, and what they were when its editing began. */
+type LabelEdit = { readonly before: readonly string[]; readonly text: string };

@@ -1,7 +1,12 @@
 export type Change = { readonly addLabels: string[]; readonly removeLabels: string[] };
 
+/** Labels can be edited as a text with commas between them unless one has a comma in it. */
+export const areText = (labels: readonly string[]): boolean =>
+  !labels.some((label) => label.includes(","));
+
 /** What must be added and removed so that the labels are those of the text, which has commas between them. */
 export function labelChange(before: readonly string[], text: string): Change {
+  if (text === before.join(", ")) return { addLabels: [], removeLabels: [] };
   const after = new Set(
     text
       .split(",")

@@ -68,7 +68,7 @@ export function ModelPage(): JSX.Element {
           >
             {tab === "versions" && <VersionsTab model={name} />}
             {tab === "aliases" && <AliasesTab model={name} aliases={data.aliases} />}
-            {tab === "about" && <AboutTab key={data.changedAtMs} model={data} />}
+            {tab === "about" && <AboutTab key={name} model={data} />}
           </Tabs>
         </>
       )}

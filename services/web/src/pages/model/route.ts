@@ -24,6 +24,8 @@ export const modelRoute = createRoute({
     ...(typeof search["best"] === "string" ? { best: search["best"] } : {}),
     ...(isNumbers(search["compare"]) ? { compare: search["compare"] } : {}),
   }),
+  // Another object is another page: nothing that was typed or opened for this one is kept for that.
+  remountDeps: ({ params }) => params,
   component: lazyRouteComponent(() => import("./page.tsx"), "ModelPage"),
 });
 

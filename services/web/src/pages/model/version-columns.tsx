@@ -3,6 +3,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { ModelVersion } from "@trainyard/contracts/api";
 import { age, count, number, time } from "../../components/format.ts";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { own } from "../../components/own.ts";
 
 export type Version = Plain<ModelVersion>;
 
@@ -20,7 +21,7 @@ export const versionLayout: ColumnLayout = [
 
 /** "loss 0.123", of the metric that its experiment searched by; empty for a folder. */
 export function searchedMetric({ metrics, searcherMetric }: Version): string {
-  const value = metrics[searcherMetric];
+  const value = own(metrics, searcherMetric);
   return value === undefined ? "" : `${searcherMetric} ${number(value)}`;
 }
 

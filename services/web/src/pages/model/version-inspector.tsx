@@ -69,12 +69,15 @@ export function VersionInspector({ version, onClose }: Props): JSX.Element {
         ])}
       />
       <Describe
-        key={version.number}
+        key={`${model} ${version.number}`}
         of={version}
         isPending={update.isPending}
         error={update.error}
-        onSave={(words) =>
-          update.mutate({ request: { model, version: String(version.number), ...words } })
+        onSave={(change, onSuccess) =>
+          update.mutate(
+            { request: { model, version: String(version.number), ...change } },
+            { onSuccess },
+          )
         }
       />
       {open === "alias" && (

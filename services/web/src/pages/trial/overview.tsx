@@ -12,6 +12,7 @@ import { Curves } from "./curves.tsx";
 import { Decisions } from "./decisions.tsx";
 import { flatValues, type ShownTrial, type TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
+import { own } from "../../components/own.ts";
 
 export function Overview(props: TabProps): JSX.Element {
   const { trial } = props;
@@ -117,8 +118,8 @@ function Facts({ trial }: TabProps): JSX.Element {
               {names.map((name) => (
                 <tr key={name}>
                   <th scope="row">{name}</th>
-                  <td>{number(bestValidation[name])}</td>
-                  <td>{number(latestValidation[name])}</td>
+                  <td>{number(own(bestValidation, name))}</td>
+                  <td>{number(own(latestValidation, name))}</td>
                 </tr>
               ))}
             </tbody>

@@ -9,6 +9,7 @@ import { type Column, Table } from "../../components/table/index.ts";
 import type { TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
 import { useWholeList } from "./use-whole-list.ts";
+import { own } from "../../components/own.ts";
 
 type Point = ReplyOf<"listTrialMetrics">["items"][number];
 
@@ -89,7 +90,7 @@ function columnsOf(points: readonly Point[]): readonly Column<Point>[] {
     column("Step", 96, ({ stepsCompleted }) => number(stepsCompleted)),
     column("Run", 64, ({ run }) => String(run)),
     ...[...names].map((name) => ({
-      ...column(name, 120, ({ metrics }) => number(metrics[name])),
+      ...column(name, 120, ({ metrics }) => number(own(metrics, name))),
       id: `metrics.${name}`,
     })),
     column("Reported", 168, ({ reportedAtMs }) => time(reportedAtMs)),

@@ -1,0 +1,17 @@
+/** Texts of a form that the user has changed. The others follow what the server says. */
+export type Edits<Texts> = { readonly [Name in keyof Texts]?: string };
+
+/** Of the edits those that differ from the text that was read. */
+export function changedTexts<Texts extends Readonly<Record<string, string>>>(
+  read: Texts,
+  edits: Edits<Texts>,
+): Edits<Texts> {
+  const changed = Object.entries(edits).filter(([name, text]) => text !== read[name]);
+  return Object.fromEntries(changed) as Edits<Texts>;
+}
+
+/** The edits that were made since `sent` was sent. */
+export function editsSince<Texts>(edits: Edits<Texts>, sent: Edits<Texts>): Edits<Texts> {
+  const since = Object.entries(edits).filter(([name, text]) => text !== sent[name as keyof Texts]);
+  return Object.fromEntries(since) as Edits<Texts>;
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { differingHparams } from "./trial-columns.tsx";
+import type { Trial } from "./use-trials.ts";
+
+/** Counts how often its hyperparameters are read. */
+function trial(hyperparameters: Record<string, unknown>, read = (): void => {}): Trial {
+  return {
+    get hyperparameters() {
+      read();
+      return hyperparameters;
+    },
+  } as unknown as Trial;
+}
+
+test("hyperparameters differ where a trial has another value, or none", () => {
+  const trials = [
+    trial({ lr: 0.1, optimizer: { name: "sgd", beta: 1 }, layers: [1, 2] }),
+    trial({ lr: 0.2, optimizer: { name: "sgd" }, layers: [1, 2] }),
+    trial({ late: 1, lr: 0.1, optimizer: { name: "sgd" }, layers: [1, 2] }),
+  ];
+  expect(differingHparams(trials)).toEqual(["lr", "optimizer.beta", "late"]);
+  expect(differingHparams(trials.slice(0, 1))).toEqual([]);
+});
+
+test("the hyperparameters of a trial are flattened once, however many names there are", () => {
+  let reads = 0;
+  const names = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`h${at}`, at]));
+  const trials = Array.from({ length: 20 }, () =>
+    trial(names, () => {
+      reads += 1;
+    }),
+  );
+  differingHparams(trials);
+  expect(reads).toBe(20);
+});
