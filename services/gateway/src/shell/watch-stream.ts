@@ -17,7 +17,7 @@ export type Watched = {
 };
 
 export type WatchHubs = {
-  readonly documents: WatchHub;
+  readonly documents: Pick<WatchHub, "page" | "join">;
   readonly series: SeriesHub;
   /** The text of a frame. */
   readonly bookmark: (cursor: string) => string;
@@ -97,13 +97,14 @@ export class WatchStream {
     yield* queue.frames(signal);
   }
 
-  /** A store that does not answer is waited for by the hub, and holds up no other source. */
+  /** A page that does not come is waited for by the hub, and holds up no other source. */
   async *#pageOf(topic: SeriesTopic): AsyncGenerator<Frame, "more" | "end" | "away"> {
     const after = this.#places.get(topic.name);
     if (after === undefined) return "end";
     const page = await this.#hubs.series.page(topic, after).catch((error: unknown) => {
-      if (error instanceof Problem && error.status >= 500) return null;
-      throw error;
+      // The hub tells of what it is, and tries it again.
+      if (error instanceof Problem && error.status < 500) throw error;
+      return null;
     });
     if (page === null) return "away";
     yield* page.frames;
