@@ -17,23 +17,28 @@ export type Watched = {
 };
 
 export type WatchHubs = {
-  readonly documents: Pick<WatchHub, "page" | "join">;
+  readonly documents: WatchHub;
   readonly series: SeriesHub;
   /** The text of a frame. */
   readonly bookmark: (cursor: string) => string;
+};
+
+/** What a stream reads of them. */
+type Sources = Omit<WatchHubs, "documents"> & {
+  readonly documents: Pick<WatchHub, "page" | "join">;
 };
 
 /** What is sent: the text of a frame, and the cursor after it; empty for none. */
 export type Sent = { readonly id: string; readonly text: string };
 
 export class WatchStream {
-  readonly #hubs: WatchHubs;
+  readonly #hubs: Sources;
   readonly #watched: Watched;
   readonly #fixed: Pick<WatchCursor, "nowMs" | "begun">;
   readonly #places: Map<string, Place>;
   #log: WatchCursor["log"];
 
-  constructor(hubs: WatchHubs, { topics, series }: Watched, from: WatchCursor) {
+  constructor(hubs: Sources, { topics, series }: Watched, from: WatchCursor) {
     const byName = new Map(series.map((topic) => [topic.name, topic]));
     this.#hubs = hubs;
     this.#watched = { topics, series: [...byName.values()] };
