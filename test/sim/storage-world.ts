@@ -191,7 +191,7 @@ class StorageWorld {
       log: this.#log.as("registry"),
       manifests: { put: async () => {}, get: async () => manifest },
       verifier: this.#verifier,
-      readAheads: { begin: () => {} },
+      readAheads: { begin: () => false },
       stores,
       brake,
       // Nobody verifies a checkpoint again here, nor audits a storage.

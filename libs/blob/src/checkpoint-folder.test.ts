@@ -7,6 +7,7 @@ import {
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
+  removeCheckpointFiles,
   removeCheckpointFolder,
   sectionOfAddress,
   storeAddress,
@@ -73,6 +74,16 @@ describe("removing", () => {
     await removeCheckpointFolder(storage, uuid, id);
     expect(existsSync(join(dir.path, uuid))).toBe(false);
     await removeCheckpointFolder(storage, uuid, id);
+  });
+
+  test("of single files is tried again later where the disk does not remove them", async () => {
+    await using dir = await root();
+    const storage = { type: "directory", container_path: dir.path };
+    await writeFile(join(dir.path, uuid), "a file in the folder's place");
+    await expect(removeCheckpointFiles(storage, uuid, () => true)).rejects.toMatchObject({
+      code: "checkpoint_not_removed",
+      retry: "later",
+    });
   });
 
   test("never follows a link out of the folder", async () => {

@@ -4,8 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { isAbsolute, join, resolve } from "node:path";
-import { Fault, isCheckpointId } from "@trainyard/kernel";
-import { directoryDisk, type StorageDisk } from "./storage-disk.ts";
+import { assert, Fault, isCheckpointId } from "@trainyard/kernel";
+import { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
 import { problemOfStorage } from "./storage-marker.ts";
 import { keyPrefix } from "./objects/keys.ts";
 
@@ -129,6 +129,22 @@ export async function removeCheckpointFolder(
   }
   // A share that went away meanwhile has kept its files.
   await look();
+}
+
+/** Removes those files of a checkpoint that match. A Fault where they cannot be removed now. */
+export async function removeCheckpointFiles(
+  storage: CheckpointStorageSection,
+  checkpoint: string,
+  matches: (path: string) => boolean,
+  disk: StorageDisk = directoryDisk,
+): Promise<Removed> {
+  const folder = checkpointFolder(storage, checkpoint);
+  assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
+  try {
+    return await disk.removeFiles(folder, matches);
+  } catch (cause) {
+    throw notRemoved(folder, cause instanceof Error ? cause.message : String(cause), cause);
+  }
 }
 
 function notRemoved(folder: string, why: string, cause?: unknown): Fault {

@@ -4,6 +4,7 @@ export {
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
+  removeCheckpointFiles,
   removeCheckpointFolder,
   sectionOfAddress,
   storeAddress,

@@ -1,6 +1,7 @@
 /** TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its storage. */
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { Fault } from "@trainyard/kernel";
 import { type CheckpointStorageSection, checkpointRoot } from "./checkpoint-folder.ts";
 import { removeObjects } from "./objects/checkpoint-objects.ts";
 import type { ObjectStore } from "./objects/port.ts";
@@ -10,7 +11,8 @@ const below = ["tensorboard", "experiment"] as const;
 
 /**
  * Removes the folder of an experiment, which may be absent. The caller has seen that this host sees the right storage. Runs may
- * write below the root, so a link in the place of a folder is not followed: then nothing is removed.
+ * write below the root, so a link in the place of a folder is not followed: then nothing is removed. A folder that cannot be
+ * removed now is a Fault, so that others have their turn.
  */
 export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,
@@ -19,16 +21,28 @@ export async function removeTensorBoardFolder(
 ): Promise<void> {
   const root = checkpointRoot(storage);
   if (root === null) return;
+  const names = [...below, experiment];
+  const folder = join(root, ...names);
+  try {
+    if (await isOwnFolder(root, names)) await disk.removeFolder(folder);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const detail = `the folder ${folder} cannot be removed: ${why}`;
+    throw new Fault("tensorboard_not_removed", detail, { retry: "later", cause });
+  }
+}
+
+async function isOwnFolder(root: string, names: readonly string[]): Promise<boolean> {
   let folder = root;
-  for (const name of [...below, experiment]) {
+  for (const name of names) {
     folder = join(folder, name);
     const stats = await lstat(folder).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
       throw error;
     });
-    if (stats?.isDirectory() !== true) return;
+    if (stats?.isDirectory() !== true) return false;
   }
-  await disk.removeFolder(folder);
+  return true;
 }
 
 /** The same of an object store. */

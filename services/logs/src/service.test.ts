@@ -86,6 +86,22 @@ describe("lines", () => {
     expect(some).toMatchObject({ epoch: none.epoch, more: true });
   });
 
+  test("are of another history where their table was made anew, as a dump does that is restored", async () => {
+    const task = newExperiment();
+    const { epoch } = await logs.page({ task });
+    const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
+    await admin.connect();
+    await admin.query("alter table logs.lines rename to lines_before");
+    await admin.query("create table logs.lines (like logs.lines_before including all)");
+    await admin.query("grant select on logs.lines to public");
+    const restored = await logs.page({ task });
+    await admin.query("drop table logs.lines");
+    await admin.query("alter table logs.lines_before rename to lines");
+    await admin.end();
+    expect(restored.epoch).not.toBe(epoch);
+    expect((await logs.page({ task })).epoch).toBe(epoch);
+  });
+
   test("come back as they were written, with their trial and run", async () => {
     const trial = `${newExperiment()}.3`;
     const texts = [

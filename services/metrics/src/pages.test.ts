@@ -57,6 +57,25 @@ describe("a query", () => {
     expect(second.next).toBe("");
   });
 
+  test("of points with long names is cut where their bytes run out, and so is the stream", async () => {
+    const trial = await newTrial();
+    const name = "€".repeat(250);
+    const reports = Array.from({ length: 1_000 }, (_, n) => ({
+      ...report(n, name, n),
+      key: `${n}${name}`,
+    }));
+    expect((await metrics.send(service, `${trial}#1`, { reports })).status).toBe(200);
+    expect(await metrics.reports(trial, false, 1_000)).toHaveLength(1_000);
+    const query = { experiment: "17", trial, group: "", limit: 0, after: 0 };
+    const answer = await metrics.stage.ask(
+      [QueryStreamedPointsSchema, query],
+      StreamedPointPageSchema,
+    );
+    assert(answer.kind === "ok", `the stream is read: ${JSON.stringify(answer)}`);
+    expect(answer.reply).toMatchObject({ more: true });
+    expect(answer.reply.items.length).toBeGreaterThan(100);
+  });
+
   test("says which position it reflects, and refuses a cursor that is none", async () => {
     const trial = await newTrial();
     const page = await metrics.page({ trial });

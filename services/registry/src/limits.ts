@@ -24,6 +24,10 @@ export const registryLimits = {
   clockTickMs: 20,
   /** Files of a checkpoint that are read ahead of its completion: the SDK names the largest ones. */
   filesReadAheadMax: 100,
+  /** Of one checkpoint, by the sizes of its files, holes too: what a disk of 1 GiB/s reads in some four minutes. */
+  readAheadBytesMax: 256 * 1024 ** 3,
+  /** Checkpoints whose files are read ahead at one time: completions read by the same thread. Others are read at their completion. */
+  readAheadsAtOnceMax: 2,
   /** Checkpoints whose files are read ahead, or were, and that are not complete yet. */
   readAheadsRememberedMax: 64,
   /** Files whose upload or download is planned in one request: their addresses fit into one message. */

@@ -6,11 +6,11 @@
  * meanwhile the others have their turn.
  */
 import {
-  checkpointFolder,
   checkpointRoot,
   globMatcher,
   problemOfStorage,
   problemOfStore,
+  removeCheckpointFiles,
   removeCheckpointFolder,
   removeCheckpointObjects,
   type Removed,
@@ -232,9 +232,7 @@ export class Deletion {
     if (store !== null) {
       return this.#brake.ask(store, () => removeMatchingObjects(store, checkpoint, matches));
     }
-    const folder = checkpointFolder(storage, checkpoint);
-    assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
-    return disk.removeFiles(folder, matches);
+    return removeCheckpointFiles(storage, checkpoint, matches, disk);
   }
 
   async #deleteFiles(checkpoint: string): Promise<void> {

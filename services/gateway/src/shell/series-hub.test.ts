@@ -17,7 +17,7 @@ const topic: SeriesTopic = {
 };
 
 /** A store of texts, one a page. */
-function stage(texts: readonly string[]) {
+function stage(texts: readonly (string | Error)[]) {
   let tails = 0;
   const hub = new SeriesHub(
     { clock: systemClock, logger: createLogger("gateway", "silent") },
@@ -25,6 +25,7 @@ function stage(texts: readonly string[]) {
       look: async (_topic, after) => {
         const at = after === null ? texts.length : Number(after.position);
         const text = texts[at];
+        if (text instanceof Error) throw text;
         const next = { position: String(text === undefined ? at : at + 1), epoch: "e" };
         return { text: text ?? "", next, more: text !== undefined };
       },
@@ -58,4 +59,19 @@ test("a watcher that reads too slowly is cut off, and one beside it gets everyth
   joined[Symbol.dispose]();
   // The loop ends with its last watcher.
   while (tails() > 0) await new Promise(setImmediate);
+});
+
+test("a page that cannot be read holds up no watcher at another place, and no other source", async () => {
+  const { hub } = stage(["begun", new Error("too large"), "later", "end"]);
+  const stop = new AbortController();
+  const max = gatewayLimits.watchQueuedCharactersMax;
+  const [stuck, quick] = [new WatchQueue(max), new WatchQueue(max)];
+  using _stuck = hub.join(topic, { position: "1", epoch: "e" }, stuck);
+  using _quick = hub.join(topic, { position: "2", epoch: "e" }, quick);
+  const texts: string[] = [];
+  for await (const { text } of quick.frames(stop.signal)) {
+    texts.push(text);
+    if (text === "end") break;
+  }
+  expect(texts).toEqual(["later", "end"]);
 });

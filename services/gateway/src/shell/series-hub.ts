@@ -131,22 +131,32 @@ export class SeriesHub {
     }
   }
 
-  /** To the watchers of each place the page after it. Those who are at the end share a place, and so one look. */
+  /**
+   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page that does
+   * not come is asked for again, and holds up nobody at another place.
+   */
   async #tell({ topic, followers }: Feed) {
     const byPlace = Map.groupBy(followers, ({ place }) => JSON.stringify(place));
     let isNews = false;
     let isBehind = false;
+    const failures: unknown[] = [];
     for (const together of byPlace.values()) {
-      const { frames, place, more } = await this.page(topic, together[0]?.place ?? null);
-      isNews ||= frames.length > 0;
-      isBehind ||= more;
-      for (const follower of together) {
-        follower.place = place;
-        if (frames.length === 0 || follower.queue.push(frames)) continue;
-        followers.delete(follower);
-        follower.queue.fail(readsTooSlowly());
+      try {
+        const { frames, place, more } = await this.page(topic, together[0]?.place ?? null);
+        isNews ||= frames.length > 0;
+        isBehind ||= more;
+        for (const follower of together) {
+          follower.place = place;
+          if (frames.length === 0 || follower.queue.push(frames)) continue;
+          followers.delete(follower);
+          follower.queue.fail(readsTooSlowly());
+        }
+      } catch (error) {
+        failures.push(error);
       }
     }
+    // Those who are behind read on first; the failure comes again with their last page.
+    if (failures.length > 0 && !isBehind) throw failures[0];
     return { isNews, isBehind };
   }
 }

@@ -23,17 +23,22 @@ export type WatchHubs = {
   readonly bookmark: (cursor: string) => string;
 };
 
+/** What a stream reads of them. */
+type Sources = Omit<WatchHubs, "documents"> & {
+  readonly documents: Pick<WatchHub, "page" | "join">;
+};
+
 /** What is sent: the text of a frame, and the cursor after it; empty for none. */
 export type Sent = { readonly id: string; readonly text: string };
 
 export class WatchStream {
-  readonly #hubs: WatchHubs;
+  readonly #hubs: Sources;
   readonly #watched: Watched;
   readonly #fixed: Pick<WatchCursor, "nowMs" | "begun">;
   readonly #places: Map<string, Place>;
   #log: WatchCursor["log"];
 
-  constructor(hubs: WatchHubs, { topics, series }: Watched, from: WatchCursor) {
+  constructor(hubs: Sources, { topics, series }: Watched, from: WatchCursor) {
     const byName = new Map(series.map((topic) => [topic.name, topic]));
     this.#hubs = hubs;
     this.#watched = { topics, series: [...byName.values()] };
@@ -97,13 +102,14 @@ export class WatchStream {
     yield* queue.frames(signal);
   }
 
-  /** A store that does not answer is waited for by the hub, and holds up no other source. */
+  /** A page that does not come is waited for by the hub, and holds up no other source. */
   async *#pageOf(topic: SeriesTopic): AsyncGenerator<Frame, "more" | "end" | "away"> {
     const after = this.#places.get(topic.name);
     if (after === undefined) return "end";
     const page = await this.#hubs.series.page(topic, after).catch((error: unknown) => {
-      if (error instanceof Problem && error.status >= 500) return null;
-      throw error;
+      // The hub tells of what it is, and tries it again.
+      if (error instanceof Problem && error.status < 500) throw error;
+      return null;
     });
     if (page === null) return "away";
     yield* page.frames;

@@ -9,9 +9,12 @@ export type RemovedLines = { readonly lines: number; readonly untilMs: number };
 
 export type AboutLines = { readonly epoch: string; readonly removed: RemovedLines | null };
 
+// A table that was restored from a dump is another one, also in the same server.
+const tableEpoch = `left(md5(${databaseEpoch} || 'logs.lines'::regclass::oid::text), 8)`;
+
 const about = `
 select history.epoch, kept.removed_lines, kept.removed_until_ms
-from (select ${databaseEpoch} as epoch) as history
+from (select ${tableEpoch} as epoch) as history
 left join logs.experiments as kept on kept.experiment = $1 and kept.removed_lines > 0`;
 
 // First, as the next statement sees what was committed before it begins: neither lines that are being stored nor what

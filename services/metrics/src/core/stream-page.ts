@@ -1,7 +1,7 @@
 /** Some entries of a stream as the reports in them, each with its position: as many as one answer takes. */
 import { decodeReports, type Encoded } from "./columns/block.ts";
 import type { StoredReport } from "./columns/table.ts";
-import { textBytes } from "./values.ts";
+import { answeredBytes, textBytes } from "./values.ts";
 
 type Entry = {
   /** Of its last report. */
@@ -28,7 +28,7 @@ export type PageBounds = {
   /** Items after this position. */
   readonly after: number;
   readonly itemsMax: number;
-  /** Of the values as text, unless the first item alone has more. */
+  /** Of the items in the answer, but one item at least. */
   readonly bytesMax: number;
 };
 
@@ -48,7 +48,7 @@ export function streamPage(entries: Iterable<Entry>, bounds: PageBounds): Stream
       if (position <= bounds.after) continue;
       if (isFull()) return { items, isCut: true };
       items.push({ position, trial, run, kind: "report", group: entry.group, report });
-      bytes += textBytes(report.metrics);
+      bytes += answeredBytes([trial, entry.group, report.key], textBytes(report.metrics));
     }
   }
   return { items, isCut: false };

@@ -68,6 +68,10 @@ export function metricsText(metrics: JsonObject): string {
 export const textBytes = (metrics: JsonObject): number =>
   numbersBytes(metrics) ?? 3 * metricsText(metrics).length;
 
+/** The most bytes that a report takes in an answer: a unit of a name takes three, as it is no control character; the rest is numbers. */
+export const answeredBytes = (names: readonly string[], metricsBytes: number): number =>
+  names.reduce((bytes, name) => bytes + 3 * name.length, metricsBytes + 300);
+
 /** The same as it is read back from its text. */
 export const asStored = (metrics: JsonObject): JsonObject =>
   Object.values(metrics).every(isPlainScalar)

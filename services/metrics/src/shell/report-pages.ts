@@ -2,7 +2,7 @@
 import { parseTrialId } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import { inOrder } from "../core/columns/table.ts";
-import { metricsText } from "../core/values.ts";
+import { answeredBytes, metricsText } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { type Cursor, oldReports } from "./old-rows.ts";
 import { inSnapshot, type Part, type PartReport, partsOf, reportsOf } from "./parts.ts";
@@ -48,7 +48,8 @@ export async function readReports(pool: Pool, query: ReportQuery): Promise<Repor
       if (reports.length === limit || bytes >= metricsLimits.pageBytesMax) {
         return { reports, more: true, streamPosition: position };
       }
-      bytes += Buffer.byteLength(metricsText(report.metrics));
+      const metricsBytes = Buffer.byteLength(metricsText(report.metrics));
+      bytes += answeredBytes([trial, report.group, report.key], metricsBytes);
       reports.push(report);
     }
     return { reports, more: false, streamPosition: position };

@@ -26,22 +26,34 @@ export class ReadAheads {
   readonly #read: Read;
   /** By folder. */
   readonly #reading = new Map<string, Promise<readonly KnownDigest[]>>();
+  /** Also those that a completion has joined. */
+  #atWork = 0;
 
   constructor(read: Read) {
     this.#read = read;
   }
 
-  /** Begins to read, once a folder. */
-  begin(folder: string, paths: readonly string[]): void {
-    if (this.#reading.has(folder)) return;
-    // The completion reads what a lost thread has not.
-    this.#reading.set(
-      folder,
-      this.#read(folder, paths).catch(() => []),
-    );
+  /** Begins to read, once a folder. False where as many are read as may be at one time. */
+  begin(folder: string, paths: readonly string[]): boolean {
+    if (this.#reading.has(folder)) return true;
+    if (this.#atWork >= registryLimits.readAheadsAtOnceMax) return false;
+    this.#reading.set(folder, this.#begun(folder, paths));
     const [oldest] = this.#reading.keys();
     if (this.#reading.size > registryLimits.readAheadsRememberedMax && oldest !== undefined) {
       this.#reading.delete(oldest);
+    }
+    return true;
+  }
+
+  async #begun(folder: string, paths: readonly string[]): Promise<readonly KnownDigest[]> {
+    this.#atWork += 1;
+    try {
+      return await this.#read(folder, paths);
+    } catch {
+      // The completion reads what a lost thread has not.
+      return [];
+    } finally {
+      this.#atWork -= 1;
     }
   }
 
@@ -78,6 +90,5 @@ export async function readAhead(
   const { storage } = (await executor.cache.load(experimentStorage, parts.experiment)).state;
   const folder = checkpointFolder(checkpointStorage(storage, checkpointDir), checkpoint);
   if (folder === null) return { files: 0 };
-  readAheads.begin(folder, paths);
-  return { files: paths.length };
+  return { files: readAheads.begin(folder, paths) ? paths.length : 0 };
 }

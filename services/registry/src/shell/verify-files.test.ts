@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { markStorage, storageMarkerName } from "@trainyard/blob";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { digestAhead, verifyFiles } from "./verify-files.ts";
+import { digestsAhead, verifyFiles } from "./verify-files.ts";
 
 let root = "";
 let storageId = "";
@@ -155,8 +155,8 @@ describe("the files of a checkpoint", () => {
 
 describe("a file that was read ahead", () => {
   const ahead = async (folder: string, path = "f") => {
-    const known = await digestAhead(folder, path);
-    if (known === null) throw new Error(`${path} was not read`);
+    const [known] = await digestsAhead(folder, [path]);
+    if (known === undefined) throw new Error(`${path} was not read`);
     return known;
   };
 
@@ -189,7 +189,7 @@ describe("a file that was read ahead", () => {
   test("is known only if it did not change while it was read", async () => {
     const folder = await folderWith({ f: "x".repeat(32 * 1024 * 1024) });
     const changing = setInterval(() => void utimes(join(folder, "f"), 1, 1), 1);
-    expect(await digestAhead(folder, "f")).toBeNull();
+    expect(await digestsAhead(folder, ["f"])).toEqual([]);
     clearInterval(changing);
   });
 
@@ -197,7 +197,16 @@ describe("a file that was read ahead", () => {
     const folder = await folderWith({ f: "f", "deep/g": "g" });
     await symlink(join(folder, "f"), join(folder, "link"));
     for (const path of ["link", "deep", "missing"]) {
-      expect(await digestAhead(folder, path), path).toBeNull();
+      expect(await digestsAhead(folder, [path]), path).toEqual([]);
     }
+  });
+
+  test("is one of as many as their bytes allow; holes count", async () => {
+    const folder = await folderWith({ a: "aaaa", hole: "", b: "bbbb" });
+    await truncate(join(folder, "hole"), 1024 ** 4);
+    expect(await digestsAhead(folder, ["a", "hole", "b"], 7)).toHaveLength(1);
+    const known = await digestsAhead(folder, ["a", "hole", "b"], 8);
+    expect(known.map(({ path }) => path)).toEqual(["a", "b"]);
+    expect(await digestsAhead(folder, ["hole"])).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { directoryDisk, problemOfStorage } from "@trainyard/blob";
 import type { Manifest, ManifestFile } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
+import { inLanes } from "./in-lanes.ts";
 
 /** A checkpoint's folder, and the id of the storage that it was written to; empty where nobody knows it. */
 export type FolderPlace = { readonly folder: string; readonly storageId: string };
@@ -97,7 +98,7 @@ export async function verifyFile(
       return differs(`has ${stats.size} bytes, and the manifest says ${file.bytes}`);
     }
     const isKnown = known !== undefined && known.identity === identityOf(stats);
-    const digest = isKnown ? known.sha256 : await digestOf(handle);
+    const digest = isKnown ? known.sha256 : await digestOf(handle, stats.size);
     if (digest === file.sha256) return { kind: "verified" };
     return differs(`has SHA-256 ${digest}, and the manifest says ${file.sha256}`);
   } catch (error) {
@@ -107,20 +108,41 @@ export async function verifyFile(
   }
 }
 
+/** Of the files of a folder, as many as have no more bytes together than are read ahead. */
+export async function digestsAhead(
+  folder: string,
+  paths: readonly string[],
+  bytesMax: number = registryLimits.readAheadBytesMax,
+): Promise<readonly KnownDigest[]> {
+  let left = BigInt(bytesMax);
+  const claim = (bytes: bigint): boolean => {
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  };
+  const read = (path: string) => digestAhead(folder, path, claim);
+  const found = await inLanes(paths, registryLimits.filesHashedAtOnce, read);
+  return found.filter((one) => one !== null);
+}
+
 /**
  * The digest of a file that did not change while it was read; null for any other, and for what cannot be read. A write within one
  * tick of the file system's clock leaves the times of the write before it: so a file is read only after it has been the same for longer.
  */
-export async function digestAhead(folder: string, path: string): Promise<KnownDigest | null> {
+async function digestAhead(
+  folder: string,
+  path: string,
+  claim: (bytes: bigint) => boolean,
+): Promise<KnownDigest | null> {
   try {
     await using handle = await openOwn(folder, path);
     if (handle === null) return null;
     const first = await handle.stat({ bigint: true });
-    if (!first.isFile()) return null;
+    if (!first.isFile() || !claim(first.size)) return null;
     await delay(registryLimits.clockTickMs);
     const identity = identityOf(await handle.stat({ bigint: true }));
     if (identity !== identityOf(first)) return null;
-    const sha256 = await digestOf(handle);
+    const sha256 = await digestOf(handle, first.size);
     const after = identityOf(await handle.stat({ bigint: true }));
     return after === identity ? { path, identity, sha256 } : null;
   } catch {
@@ -142,19 +164,21 @@ function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
 
-/** Reads the next piece while this one is hashed. */
-async function digestOf(handle: FileHandle): Promise<string> {
+/** Reads the next piece while this one is hashed; of a file that grows meanwhile one piece beyond its size, which is another digest. */
+async function digestOf(handle: FileHandle, size: bigint): Promise<string> {
   const hash = createHash("sha256");
   const bytes = registryLimits.hashChunkBytes;
   let [piece, next] = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)];
   let reading = handle.read(piece, 0, bytes);
-  for (;;) {
+  for (let total = 0; ; ) {
     const { bytesRead } = await reading;
-    if (bytesRead === 0) return hash.digest("hex");
-    reading = handle.read(next, 0, bytes);
+    total += bytesRead;
+    const isEnd = bytesRead === 0 || total > size;
+    if (!isEnd) reading = handle.read(next, 0, bytes);
     // An error of a read that is not awaited yet is found by the next turn.
     reading.catch(() => undefined);
     hash.update(piece.subarray(0, bytesRead));
+    if (isEnd) return hash.digest("hex");
     [piece, next] = [next, piece];
   }
 }

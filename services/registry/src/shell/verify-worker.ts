@@ -1,10 +1,8 @@
 /** The thread that hashes, so that commands are answered meanwhile. */
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import type { Manifest } from "../core/manifest.ts";
-import { registryLimits } from "../limits.ts";
-import { inLanes } from "./in-lanes.ts";
 import {
-  digestAhead,
+  digestsAhead,
   type FolderPlace,
   type KnownDigest,
   type Verdict,
@@ -29,8 +27,5 @@ answerCalls(async (question: VerifyQuestion | AheadQuestion): Promise<HashAnswer
     const { place, manifest, known } = question;
     return { verdict: await verifyFiles(place, manifest, known) };
   }
-  const { folder, paths } = question;
-  const read = (path: string) => digestAhead(folder, path);
-  const found = await inLanes(paths, registryLimits.filesHashedAtOnce, read);
-  return { digests: found.filter((one) => one !== null) };
+  return { digests: await digestsAhead(question.folder, question.paths) };
 });

@@ -112,8 +112,11 @@ function combineRanks(chunk: Chunk): Points {
     }
     if (byRank.size === 1) {
       // A rank that reports twice at a step has two points.
-      combined.xs.push(...xs.subarray(start, end));
-      combined.values.push(...values.subarray(start, end));
+      // Not as arguments of one call, which are too many for the stack where a script reports each batch at one step.
+      for (let index = start; index < end; index += 1) {
+        combined.xs.push(at(xs, index));
+        combined.values.push(at(values, index));
+      }
     } else {
       const how = aggregations[at(chunk.aggregations, end - 1)] ?? "mean";
       combined.xs.push(at(xs, start));
@@ -124,8 +127,8 @@ function combineRanks(chunk: Chunk): Points {
 }
 
 function combine(how: Aggregation, values: readonly number[]): number {
-  if (how === "min") return Math.min(...values);
-  if (how === "max") return Math.max(...values);
+  if (how === "min") return values.reduce((a, b) => Math.min(a, b));
+  if (how === "max") return values.reduce((a, b) => Math.max(a, b));
   const sum = values.reduce((total, value) => total + value, 0);
   return how === "sum" ? sum : sum / values.length;
 }

@@ -61,6 +61,16 @@ describe("points", () => {
     );
   });
 
+  test("of one step are any number, of one rank and of many", () => {
+    const own = Array.from({ length: 200_000 }, (_, n) => ({ run: 1, step: 1, rank: 0, value: n }));
+    const first = { run: 1, step: 0, rank: 0, value: 7 };
+    expect(series([first, ...own])).toHaveLength(200_001);
+    for (const how of ["min", "max"] as const) {
+      const ranks = own.map((one, rank) => ({ ...one, rank, how }));
+      expect(series(ranks)).toEqual([[1, how === "min" ? 0 : 199_999]]);
+    }
+  });
+
   test("of a run end at its last step that counts", () => {
     const given = [1, 2].flatMap((run) =>
       [0, 1, 2].map((n) => ({ run, step: n + run, rank: 0, value: 10 * run + n })),

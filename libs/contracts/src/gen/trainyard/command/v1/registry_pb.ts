@@ -419,7 +419,7 @@ export const ReadAheadSchema: GenMessage<ReadAhead> = /*@__PURE__*/
  */
 export type ReadAheadBegun = Message<"trainyard.command.v1.ReadAheadBegun"> & {
   /**
-   * How many files are read; 0 where the storage is no directory.
+   * How many files are read; 0 where the storage is no directory, and while others are read.
    *
    * @generated from field: uint32 files = 1;
    */
