@@ -67,7 +67,9 @@ test("four ranks in containers of two agents meet, stop, and continue from their
   const launch = "python3 -m trainyard.launch.torch train.py";
   const id = await world.submit(config(launch, 4), world.code("together"));
   await eventually("all are under way", async () => {
-    return (await logsOf(id)).split("under way").length === 5;
+    const log = await logsOf(id);
+    if (log.split("under way").length === 5) return true;
+    throw new Error(log);
   });
   expect(podman.containers()).toHaveLength(2);
   expect((await world.yard("e", "pause", id)).code).toBe(0);

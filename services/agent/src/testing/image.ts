@@ -33,6 +33,7 @@ export function imageTar(folder: string): string {
     "/usr/bin/python3",
     python,
     ...sharedLibraries([...binaries, python, ...modules(library)]),
+    ...loadedLater(),
   ];
   run("tar", "-C", rootfs, "-cf", tar, ".");
   const excluded = ["test", "idlelib", "ensurepip", "dist-packages", "__pycache__", "config-*"];
@@ -58,6 +59,13 @@ function stdlib(python: string): string {
 function modules(library: string): readonly string[] {
   const found = run("sh", "-c", 'find "$0/lib-dynload" -name "*.so"', library).trim();
   return found === "" ? [] : found.split("\n");
+}
+
+/** The C library loads it where a thread ends at the exit of the interpreter; `ldd` does not name it. */
+function loadedLater(): readonly string[] {
+  const said = run("/sbin/ldconfig", "-p");
+  const paths = [...said.matchAll(/libgcc_s\.so\.1 .*=> (\S+)$/gm)].map(([, path = ""]) => path);
+  return paths.flatMap((path) => [path, realpathSync(path)]);
 }
 
 /** What the loader would load, and the files that those links name. */

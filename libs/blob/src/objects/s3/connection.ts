@@ -1,6 +1,6 @@
 /** The client of S3, and what each request of it needs: the bucket, full keys, the headers of encryption, Faults. */
 import { createHash } from "node:crypto";
-import { S3Client } from "@aws-sdk/client-s3";
+import { HeadBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import type { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { isFault } from "@trainyard/kernel";
 import { checkObjectKey, keyPrefix } from "../keys.ts";
@@ -11,6 +11,10 @@ import type { S3Settings } from "./options.ts";
 /** A host that does not take a connection for so long is away. */
 const connectMsMax = 10_000;
 
+/** How long the store's clock, as its last answer told it, counts for signatures of plans. */
+const clockMsMax = 10_000;
+const clockAnswerMsMax = 2_000;
+
 type SigningOptions = NonNullable<Parameters<typeof getSignedUrl>[2]>;
 
 export class S3Connection {
@@ -20,6 +24,7 @@ export class S3Connection {
   readonly settings: S3Settings;
   readonly address: string;
   readonly prefix: string;
+  #clock: { readonly untilMs: number; readonly known: Promise<void> } | null = null;
 
   constructor(settings: S3Settings) {
     this.settings = settings;
@@ -78,6 +83,7 @@ export class S3Connection {
     headers: PlannedRequest["headers"],
   ): Promise<Pick<PlannedRequest, "url" | "expiresAtMs">> {
     const { client, settings } = this;
+    await this.#knowClock();
     const nowMs = settings.clock.nowMs();
     return this.attempt("sign a request", "credentials", async () => {
       const url = await sign({
@@ -89,6 +95,27 @@ export class S3Connection {
       const endsMs = expiration?.getTime() ?? Number.POSITIVE_INFINITY;
       return { url, expiresAtMs: Math.min(nowMs + settings.planSeconds * 1_000, endsMs) };
     });
+  }
+
+  /**
+   * The client corrects its clock by the answers that it gets, and a signature alone gets none: with a clock that is behind
+   * the store's, every plan of a process that only plans would be over before it is used.
+   */
+  #knowClock(): Promise<void> {
+    const { client, settings } = this;
+    const nowMs = settings.clock.monotonicMs();
+    if (this.#clock === null || nowMs >= this.#clock.untilMs) {
+      const asked = client.send(new HeadBucketCommand({ Bucket: settings.bucket }), {
+        abortSignal: AbortSignal.timeout(clockAnswerMsMax),
+      });
+      // A refusal has the time, too; a store that is away is noticed by the one who uses the plan.
+      const known = asked.then(
+        () => {},
+        () => {},
+      );
+      this.#clock = { untilMs: nowMs + clockMsMax, known };
+    }
+    return this.#clock.known;
   }
 
   fault(error: unknown, doing: string, right: string): Error {

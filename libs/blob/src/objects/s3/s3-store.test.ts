@@ -196,7 +196,8 @@ describe("s3 alone", () => {
       absent: true,
     });
     expect(plan.parts).toHaveLength(1);
-    expect(at.server.served).toEqual([]);
+    // It tells the time.
+    expect(at.server.served.map(({ operation }) => operation)).toEqual(["HeadBucket"]);
   });
 
   test("a bucket can be the first label of the host", async () => {
@@ -321,6 +322,24 @@ describe("s3 that fails", () => {
     expect(await at.store.put("a", Buffer.from("x"))).toBe(true);
     const planned = await at.store.planDownload("a");
     expect((await sendPlanned(planned, Buffer.alloc(0))).status).toBe(200);
+  });
+
+  test("a plan has the store's time when nothing else is asked of the store", async () => {
+    let aheadMs = 7_200_000;
+    let passedMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
+    await using at = await opened({ nowMs: () => Date.now() + aheadMs }, { clock });
+    await at.store.put("a", Buffer.from("x"));
+    await using other = openAt(at.server, { clock });
+    const isTaken = async (): Promise<boolean> => {
+      const planned = await other.planDownload("a");
+      return (await sendPlanned(planned, Buffer.alloc(0))).status === 200;
+    };
+    expect(await isTaken()).toBe(true);
+    aheadMs *= 2;
+    expect(await isTaken()).toBe(false);
+    passedMs = 10_000;
+    expect(await isTaken()).toBe(true);
   });
 
   test("a right that is lost midway is refused by its name, and nothing counts as absent", async () => {

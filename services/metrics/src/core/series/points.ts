@@ -36,7 +36,7 @@ export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => nu
 
 export function joinPoints(parts: readonly Points[]): Points {
   const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return only;
+  if (parts.length === 1 && only !== undefined) return { xs: only.xs, values: only.values };
   return { xs: join(parts.map(({ xs }) => xs)), values: join(parts.map(({ values }) => values)) };
 }
 
