@@ -5,7 +5,8 @@ import { useCall } from "../../app/calls.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
-import { flatValues, type ShownTrial } from "./trial.ts";
+import { shownPairs } from "../../components/nested.ts";
+import type { ShownTrial } from "./trial.ts";
 import styles from "./trial.module.css";
 
 type Picture = ReplyOf<"getSearchPicture">;
@@ -60,7 +61,7 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
           <li>
             <time>{time(proposed.atMs)}</time>
             <p>Its hyperparameters were {originWords[origin] ?? origin}.</p>
-            <FactList facts={flatValues(trial.proposalEvidence ?? {})} />
+            <FactList facts={shownPairs(trial.proposalEvidence)} />
           </li>
         )}
         {decisionsLeftOut > 0 && <li>{decisionsLeftOut} earlier decisions are left out.</li>}

@@ -8,11 +8,12 @@ import { parseAnsi } from "../../components/log-view/ansi.ts";
 import { clockTime } from "../../components/log-view/line-time.ts";
 import { shownText } from "../../components/log-view/line-text.ts";
 import { withoutRedraws } from "../../components/log-view/progress-bars.ts";
+import { shownPairs } from "../../components/nested.ts";
+import { own } from "../../components/own.ts";
 import { Curves } from "./curves.tsx";
 import { Decisions } from "./decisions.tsx";
-import { flatValues, type ShownTrial, type TabProps } from "./trial.ts";
+import type { ShownTrial, TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
-import { own } from "../../components/own.ts";
 
 export function Overview(props: TabProps): JSX.Element {
   const { trial } = props;
@@ -102,7 +103,7 @@ function Facts({ trial }: TabProps): JSX.Element {
   return (
     <>
       <Part title="Hyperparameters">
-        <FactList facts={flatValues(hyperparameters ?? {})} />
+        <FactList facts={shownPairs(hyperparameters)} />
       </Part>
       {names.length > 0 && (
         <Part title="Validation">
