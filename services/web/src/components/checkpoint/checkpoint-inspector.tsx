@@ -3,12 +3,13 @@ import type { JSX } from "react";
 import { useCall } from "../../app/calls.ts";
 import { EmptyState } from "../empty-state.tsx";
 import { ErrorNote } from "../error-note.tsx";
-import { bytes, count, time } from "../format.ts";
+import { bytes, count } from "../format.ts";
 import { FactList, Inspector } from "../inspector.tsx";
 import { checkpointState } from "../state.ts";
 import { StateBadge } from "../state-badge.tsx";
 import styles from "./checkpoint.module.css";
 import { CheckpointVerbs } from "./checkpoint-verbs.tsx";
+import { verdictText } from "./verdict.ts";
 
 type Props = { readonly checkpoint: string; readonly onClose: () => void };
 
@@ -43,7 +44,7 @@ function Shown({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
               .map(({ holder, reason: why }) => (why === "" ? holder : `${holder} (${why})`))
               .join(", "),
           ],
-          ["Retention", verdict.data === undefined ? "" : verdictText(verdict.data)],
+          ["Retention", verdictText(verdict.data)],
           ...Object.entries(metadata ?? {}).map(
             ([name, value]) => [name, JSON.stringify(value)] as const,
           ),
@@ -84,13 +85,4 @@ function Files({ manifest }: { readonly manifest: Manifest }): JSX.Element {
       )}
     </>
   );
-}
-
-/** What keeps or condemns a checkpoint, as a sentence. */
-function verdictText(verdict: ReplyOf<"explainCheckpoint">): string {
-  const { keeps, keptBy, waits, graceEndMs, state, by } = verdict;
-  if (keeps) return `Kept: ${keptBy.join("; ")}`;
-  const grace = graceEndMs === undefined ? "" : `, can be brought back until ${time(graceEndMs)}`;
-  const person = by === "" ? "" : ` by ${by}`;
-  return `${state}${person}${grace}${waits === "" ? "" : `; waits: ${waits}`}`;
 }
