@@ -5,6 +5,7 @@ import { EmptyState } from "../empty-state.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { bytes, count } from "../format.ts";
 import { FactList, Inspector } from "../inspector.tsx";
+import { PlainTable } from "../plain-table.tsx";
 import { checkpointState } from "../state.ts";
 import { StateBadge } from "../state-badge.tsx";
 import styles from "./checkpoint.module.css";
@@ -62,22 +63,15 @@ function Files({ manifest }: { readonly manifest: Manifest }): JSX.Element {
   if (manifest.length === 0) return <EmptyState title="It has no files yet." />;
   return (
     <>
-      <table className={styles["files"]}>
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Size</th>
-          </tr>
-        </thead>
-        <tbody>
-          {manifest.slice(0, filesShownMax).map(({ path, bytes: size }) => (
-            <tr key={path}>
-              <th scope="row">{path}</th>
-              <td>{bytes(size)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable
+        caption="Files"
+        rows={manifest.slice(0, filesShownMax)}
+        keyOf={({ path }) => path}
+        columns={[
+          { title: "File", cell: ({ path }) => path },
+          { title: "Size", numeric: true, cell: ({ bytes: size }) => bytes(size) },
+        ]}
+      />
       {manifest.length > filesShownMax && (
         <p className={styles["muted"]}>
           The first {filesShownMax} of {count(manifest.length)} files.

@@ -10,6 +10,7 @@ import { shownText } from "../../components/log-view/line-text.ts";
 import { withoutRedraws } from "../../components/log-view/progress-bars.ts";
 import { shownPairs } from "../../components/nested.ts";
 import { own } from "../../components/own.ts";
+import { PlainTable } from "../../components/plain-table.tsx";
 import { Curves } from "./curves.tsx";
 import { Decisions } from "./decisions.tsx";
 import type { ShownTrial, TabProps } from "./trial.ts";
@@ -107,24 +108,20 @@ function Facts({ trial }: TabProps): JSX.Element {
       </Part>
       {names.length > 0 && (
         <Part title="Validation">
-          <table className={styles["small"]}>
-            <thead>
-              <tr>
-                <th scope="col">Metric</th>
-                <th scope="col">Best</th>
-                <th scope="col">Latest</th>
-              </tr>
-            </thead>
-            <tbody>
-              {names.map((name) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td>{number(own(bestValidation, name))}</td>
-                  <td>{number(own(latestValidation, name))}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <PlainTable
+            caption="Validation"
+            rows={names}
+            keyOf={(name) => name}
+            columns={[
+              { title: "Metric", cell: (name) => name },
+              { title: "Best", numeric: true, cell: (name) => number(own(bestValidation, name)) },
+              {
+                title: "Latest",
+                numeric: true,
+                cell: (name) => number(own(latestValidation, name)),
+              },
+            ]}
+          />
         </Part>
       )}
       <Part title="Trial">
