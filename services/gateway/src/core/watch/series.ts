@@ -21,7 +21,7 @@ export type Place = {
   readonly epoch: string;
 };
 
-/** A place of no store's history: a reader from there is told to read the series anew. */
+/** A place of no store's history: a reader from there reads the series again. */
 export const lostPlace: Place = { position: "0", epoch: "lost" };
 
 export const isSamePlace = (a: Place | null, b: Place | null): boolean =>

@@ -138,7 +138,7 @@ export function decodeFrame(bytes: Uint8Array): Frame<Float64Array> {
   };
 }
 
-/** An empty list of positions stands for all reports: a column has a point. */
+/** An empty list of positions means all reports: a column has a point. */
 export function writeColumn(to: ByteWriter, column: TableColumn, all: number): void {
   const { positions } = column;
   writeNumbers(to, positions === null || positions.length === all ? [] : positions);

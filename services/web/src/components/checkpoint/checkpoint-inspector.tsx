@@ -14,7 +14,7 @@ type Props = { readonly checkpoint: string; readonly onClose: () => void };
 
 const filesShownMax = 500;
 
-/** What is known of a checkpoint: its files, what keeps or condemns it, and what can be done with it. */
+/** The details of a checkpoint: its files, the rules that keep or condemn it, and its actions. */
 export function CheckpointInspector({ checkpoint, onClose }: Props): JSX.Element {
   return (
     <Inspector title={`Checkpoint ${checkpoint.slice(0, 8)}`} onClose={onClose}>
@@ -86,7 +86,7 @@ function Files({ manifest }: { readonly manifest: Manifest }): JSX.Element {
   );
 }
 
-/** What keeps or condemns a checkpoint, as a sentence. */
+/** The rule that keeps or condemns a checkpoint, as a sentence. */
 function verdictText(verdict: ReplyOf<"explainCheckpoint">): string {
   const { keeps, keptBy, waits, graceEndMs, state, by } = verdict;
   if (keeps) return `Kept: ${keptBy.join("; ")}`;

@@ -4,7 +4,7 @@ export type Change = { readonly addLabels: string[]; readonly removeLabels: stri
 export const areText = (labels: readonly string[]): boolean =>
   !labels.some((label) => label.includes(","));
 
-/** What must be added and removed so that the labels are those of the text, which has commas between them. */
+/** The labels to add and to remove so that they are those of the text, which has commas between them. */
 export function labelChange(before: readonly string[], text: string): Change {
   if (text === before.join(", ")) return { addLabels: [], removeLabels: [] };
   const after = new Set(
