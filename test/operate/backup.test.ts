@@ -46,7 +46,7 @@ async function withClient<Value>(url: string, use: (client: pg.Client) => Promis
   }
 }
 
-/** What a database says of its history. */
+/** The history that a database reports. */
 const epochOf = (postgres: TestPostgres): Promise<string> =>
   withClient(postgres.url({ database }), async (client) => {
     const { rows } = await client.query<{ epoch: string }>(`select ${databaseEpoch} as epoch`);

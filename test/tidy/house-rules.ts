@@ -1,7 +1,8 @@
 import type { Rule } from "./rule.ts";
 import { timeFromClock } from "./rules/clock.ts";
 import { oneConfigurationReader } from "./rules/configurations.ts";
-import { contractsHold, linksHold } from "./rules/documents.ts";
+import { contractsHold } from "./rules/contracts.ts";
+import { linksHold } from "./rules/documents.ts";
 import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
 import { namedExports } from "./rules/exports.ts";

@@ -35,7 +35,7 @@ export const logsLimits = {
   /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
   experimentsKnownMax: 1_000,
   runsToldMax: 10_000,
-  /** Lines of one chunk of the index of words, and their bytes; one is made when there are so many bytes. */
+  /** Lines and bytes of one chunk of the index of words; a chunk is made when the bytes are reached. */
   chunkLinesMax: 4_096,
   chunkBytesMax: 1024 * 1024,
   chunkBytesMin: 256 * 1024,

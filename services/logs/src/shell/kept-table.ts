@@ -89,7 +89,7 @@ export class KeptTable {
     );
   }
 
-  /** What was removed of an experiment's lines, null for nothing, and the history of the table (`databaseEpoch`). */
+  /** The removals of an experiment's lines, null for none, and the history of the table (`databaseEpoch`). */
   async about(experiment: string): Promise<AboutLines> {
     type Row = {
       readonly epoch: string;

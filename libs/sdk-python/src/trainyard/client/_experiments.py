@@ -36,7 +36,7 @@ class KeptCheckpoint(NamedTuple):
 
 
 class DeletionPreview(NamedTuple):
-    """What a deletion would take: the number of ``checkpoints``, and those of them that stay (at most 1,000)."""
+    """The preview of a deletion: the number of ``checkpoints``, and those of them that stay (at most 1,000)."""
 
     checkpoints: int
     kept: list[KeptCheckpoint]
@@ -189,7 +189,7 @@ class Experiment:
         return number_of(answer.get("graceEndMs") or 0)
 
     def preview_deletion(self) -> DeletionPreview:
-        """What ``delete`` would take and what stays. Changes nothing."""
+        """Returns what ``delete`` would take and what stays. Changes nothing."""
         answer = self._api.call("POST", f"{self._path}/delete", {"dryRun": True})
         kept = [
             KeptCheckpoint(*(str(item.get(name) or "") for name in KeptCheckpoint._fields))
