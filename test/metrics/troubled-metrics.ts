@@ -15,7 +15,7 @@ import { World } from "../world/world.ts";
 import { type Report, Reporter } from "./reporters.ts";
 import { type Subscriber, subscribe } from "./subscribers.ts";
 
-/** What is killed with kill -9 and started again; `wipe` deletes what NATS has stored meanwhile. */
+/** A part that is killed with kill -9 and started again; `wipe` deletes the data of NATS meanwhile. */
 export type Trouble = { readonly part: string; readonly wipe?: boolean };
 
 export const allTroubles: readonly Trouble[] = [
