@@ -159,7 +159,7 @@ def kill_descendants(killed):
 
 
 def kill_children(killed):
-    """Processes adopted just now, without a look at all of /proc: one that forks and leaves is here for a moment only."""
+    """Kills processes adopted just now, without a look at all of /proc: one that forks and leaves is here but a moment."""
     path = "/proc/self/task/%d/children" % os.getpid()
     try:
         with open(path, "rb") as file:
