@@ -13,7 +13,7 @@ export const logsLimits = {
   /** Lines of one answer, and their bytes as JSON: an answer is one message on the bus, of 1 MiB at most. */
   linesPerPageMax: 1_000,
   pageBytesMax: 640 * 1024,
-  /** What the database reads for one page before its size as JSON is known. */
+  /** The bytes that the database reads for one page before its size as JSON is known. */
   pageTextBytesMax: 640 * 1024,
   /** A live copy holds this much at most; what is beyond goes into the next. */
   liveCopyBytesMax: 256 * 1024,

@@ -1,5 +1,5 @@
 /**
- * What a search does when nobody says how: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
+ * The default searcher: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
  * first rung that rises when early values do not tell later ones (`halving/first-rung.ts`). The model orders the trials of the
  * highest rung to which enough have come by their values there, and those that have gone on by their later ones; until
  * enough have come above the lowest rung, trials are drawn by chance. Beyond ASHA, a trial that comes to a rung with the

@@ -1,4 +1,4 @@
-/** What holds for every search that halves, whatever its trials report, in whatever order and however often. */
+/** Properties of every search that halves, whatever its trials report, in whatever order and however often. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HalvingSearcher } from "@trainyard/experiment-config";
 import fc from "fast-check";

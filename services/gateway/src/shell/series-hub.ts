@@ -73,7 +73,7 @@ export class SeriesHub {
     return { frames: frames(reader.reset(topic, found), next), place: next, more: false };
   }
 
-  /** What is after a place, or why nothing can be: a sentence. */
+  /** The frame after a place, or a sentence that says why there can be none. */
   async #following(topic: SeriesTopic, after: Place | null) {
     const another = "the store has another history";
     if (after !== null && isLost(after)) return another;

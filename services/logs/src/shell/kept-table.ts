@@ -1,4 +1,4 @@
-/** What is kept of each experiment's lines, and what retention has removed of them. */
+/** The kept lines of each experiment, and the removals by retention. */
 import { databaseEpoch, inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { logsLimits } from "../limits.ts";

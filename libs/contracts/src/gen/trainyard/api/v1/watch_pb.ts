@@ -305,7 +305,7 @@ export const WatchBookmarkSchema: GenMessage<WatchBookmark> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 6);
 
 /**
- * What the client has may be stale: read the list again. The stream continues.
+ * The client's data may be stale: read the list again. The stream continues.
  *
  * @generated from message trainyard.api.v1.WatchReset
  */
