@@ -1,6 +1,6 @@
 /**
- * Trials report and subscribers follow while parts of the platform die. Afterwards the stored table has each report once, as
- * it was reported, and each subscriber has got each stored report once, in the order of the positions.
+ * Trials report and subscribers follow while parts of the platform die. Afterwards the stored table has each report
+ * once, as it was reported, and each subscriber has got each stored report once, in the order of the positions.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -155,7 +155,10 @@ function untilAllHeard(subscribers: readonly Subscriber[], count: number): Promi
   );
 }
 
-/** Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the table. */
+/**
+ * Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the
+ * table.
+ */
 function violationsOf(
   { name, heard }: Subscriber,
   stored: readonly Stored[],
