@@ -35,8 +35,8 @@ export function pageSize(asked: number): number {
 }
 
 /**
- * The same of documents that are wanted. One request looks through so many rows at most: a page may have fewer items than
- * were asked for, or none, and still a next page.
+ * The same of documents that are wanted. One request looks through so many rows at most: a page may have fewer items
+ * than were asked for, or none, and still a next page.
  */
 export async function filteredPage<Kind extends DocumentKind>(
   backend: Backend,
@@ -63,7 +63,10 @@ export async function filteredPage<Kind extends DocumentKind>(
   return { items, nextPageToken: pageToken, position: backend.position };
 }
 
-/** A page of the documents of a kind, the token of the page after it (empty for none), and the position that it reflects. */
+/**
+ * A page of the documents of a kind, the token of the page after it (empty for none), and the position that it
+ * reflects.
+ */
 export async function listPage<Kind extends DocumentKind>(
   { parts, position }: Backend,
   kind: Kind,

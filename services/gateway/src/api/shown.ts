@@ -26,7 +26,9 @@ import type {
   VersionDocument,
 } from "../core/views/documents.ts";
 
-/** In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here. */
+/**
+ * In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here.
+ */
 export function shownExperiment(
   {
     trialsMax: _trialsMax,

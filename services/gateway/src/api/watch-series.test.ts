@@ -20,7 +20,10 @@ import { created, requested, searchStarted, trialCreated } from "../testing/exam
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { watching } from "../testing/watching.ts";
 
-/** The points and lines of experiment 1 in the metrics and the logs service, and the history that the logs service names. */
+/**
+ * The points and lines of experiment 1 in the metrics and the logs service, and the history that the logs service
+ * names.
+ */
 let points: Plain<StreamedPoint>[] = [];
 let lines: Plain<StoredLine>[] = [];
 let epoch = "a";

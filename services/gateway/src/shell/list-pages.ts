@@ -38,7 +38,10 @@ export class ListTooSlow extends Error {
 const attributes = "gateway.attributes";
 const tableOf = ({ table }: ListSpec): string => `gateway.${table}`;
 
-/** Places of rows behind another, at most `limit`. Throws ListTooSlow, and a FilterError where the filter does not fit the list. */
+/**
+ * Places of rows behind another, at most `limit`. Throws ListTooSlow, and a FilterError where the filter does not fit
+ * the list.
+ */
 export async function listPlaces(
   pool: Pool,
   query: ListQuery,

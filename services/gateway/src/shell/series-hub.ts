@@ -1,7 +1,7 @@
 /**
- * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody watches
- * it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once for all who are
- * there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
+ * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody
+ * watches it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once
+ * for all who are there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
@@ -17,7 +17,9 @@ import { gatewayLimits } from "../limits.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
-  /** The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place. */
+  /**
+   * The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place.
+   */
   look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
   /** Wakes when something of the topic was stored; at most once each, and lost while the bus is away. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
@@ -144,8 +146,8 @@ export class SeriesHub {
   }
 
   /**
-   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page that does
-   * not come is asked for again, and holds up nobody at another place.
+   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page
+   * that does not come is asked for again, and holds up nobody at another place.
    */
   async #tell({ topic, followers }: Feed) {
     const byPlace = Map.groupBy(followers, ({ place }) => JSON.stringify(place));

@@ -1,6 +1,7 @@
 /**
- * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks up
- * which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each frame once.
+ * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks
+ * up which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each
+ * frame once.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
@@ -16,7 +17,10 @@ import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 const farBehind = `more than ${gatewayLimits.watchResumedMax} events since`;
 
 export type WatchEncoder = {
-  /** The changes of a page of events to a topic. A Problem below 500 is the topic's own: it ends the streams that have it. */
+  /**
+   * The changes of a page of events to a topic. A Problem below 500 is the topic's own: it ends the streams that have
+   * it.
+   */
   readonly changes: (topic: Topic, touched: Touched) => Promise<readonly Frame[]>;
   readonly reset: (topic: string, reason: string) => Frame;
 };
@@ -45,7 +49,9 @@ export class WatchHub {
     this.#encoder = encoder;
   }
 
-  /** The end of what the read model shows now, after a short wait for a position that another replica may have reached. */
+  /**
+   * The end of what the read model shows now, after a short wait for a position that another replica may have reached.
+   */
   async now(atLeast = 0): Promise<LogPlace> {
     await this.#parts.view.reach(atLeast, gatewayLimits.watchLookMs).catch(() => {});
     return this.cursorAt(this.#parts.view.position);
@@ -116,7 +122,10 @@ export class WatchHub {
     this.#isRunning = false;
   }
 
-  /** Of the next page of events, to all watchers that have not heard of it. One that joins meanwhile gets it in its turn. */
+  /**
+   * Of the next page of events, to all watchers that have not heard of it. One that joins meanwhile gets it in its
+   * turn.
+   */
   async #tell(after: number): Promise<void> {
     const events = await this.#pageAfter(after);
     const last = events.at(-1);

@@ -1,6 +1,7 @@
 /**
- * One stream of Watch. It reads on from its places, a page of each source in turn and as fast as its client reads, until all
- * are at their ends; then it follows what the hubs put into its queue. Its cursor has what was handed out, no more.
+ * One stream of Watch. It reads on from its places, a page of each source in turn and as fast as its client reads,
+ * until all are at their ends; then it follows what the hubs put into its queue. Its cursor has what was handed out, no
+ * more.
  */
 import type { Place, SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";

@@ -89,7 +89,10 @@ export type CheckpointDocument = Omit<Plain<Checkpoint>, "pins" | "codeDigest"> 
   readonly partial?: boolean;
 };
 
-/** Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is done. */
+/**
+ * Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is
+ * done.
+ */
 export type AgentDocument = Omit<Plain<Agent>, "labels"> & {
   readonly labels?: Plain<Agent>["labels"];
   /** Also slots that the agent does not offer now: they are still disabled when they return. */

@@ -21,7 +21,10 @@ async function allRows(search: Search, attributes: readonly string[]): Promise<r
   return rows;
 }
 
-/** Saves the shown columns of the list as a file, or of the selected rows where there are some. Returns the number of rows. */
+/**
+ * Saves the shown columns of the list as a file, or of the selected rows where there are some. Returns the number of
+ * rows.
+ */
 export async function exportCsv(
   search: Search,
   columns: readonly Column<Row>[],

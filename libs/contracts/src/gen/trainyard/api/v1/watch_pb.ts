@@ -35,8 +35,8 @@ export type WatchRequest = Message<"trainyard.api.v1.WatchRequest"> & {
   topics: WatchTopic[];
 
   /**
-   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty begins with what happens from now on,
-   * or at the positions of the topics.
+   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty begins with what happens from
+   * now on, or at the positions of the topics.
    *
    * @generated from field: string after = 2;
    */
@@ -64,14 +64,16 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   kind: string;
 
   /**
-   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they are of.
+   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they
+   * are of.
    *
    * @generated from field: string experiment = 2;
    */
   experiment: string;
 
   /**
-   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor keeps that time.
+   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor
+   * keeps that time.
    *
    * @generated from field: string filter = 3;
    */
@@ -85,9 +87,9 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   id: string;
 
   /**
-   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their list; of lines:
-   * the cursor of the last line that the client has. 0 begins with the first. Empty: what comes from now on. A resumed stream
-   * continues at its cursor instead.
+   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their
+   * list; of lines: the cursor of the last line that the client has. 0 begins with the first. Empty: what comes from
+   * now on. A resumed stream continues at its cursor instead.
    *
    * @generated from field: string position = 5;
    */
@@ -383,9 +385,9 @@ export const WatchLinesSchema: GenMessage<WatchLines> = /*@__PURE__*/
  */
 export const WatchService: GenService<{
   /**
-   * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its topic
-   * is the list as it is; points and lines come each once. The id of an event is the cursor after it; events without a cursor of
-   * their own have none.
+   * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its
+   * topic is the list as it is; points and lines come each once. The id of an event is the cursor after it; events
+   * without a cursor of their own have none.
    *
    * @generated from rpc trainyard.api.v1.WatchService.Watch
    */
