@@ -99,7 +99,13 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
   pytorch:
     pythonEnvironment().python === null
       ? []
-      : ["step_time_vs_plain", "ddp_vs_torchrun", "checkpoint_stall_ms", "first_batch_vs_plain"],
+      : [
+          "step_time_vs_plain",
+          "tensor_dataset_step_time_vs_plain",
+          "ddp_vs_torchrun",
+          "checkpoint_stall_ms",
+          "first_batch_vs_plain",
+        ],
   checkpoints: [
     "gc_100k_flatness",
     "registry_query_100k_flatness",

@@ -19,6 +19,7 @@ import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
 import { noTestMaterial } from "./rules/test-material.ts";
 import { everyTestRuns, noMocks } from "./rules/tests.ts";
+import { webColours, webFolders } from "./rules/web.ts";
 
 export const houseRules: readonly Rule[] = [
   fileSize,
@@ -48,4 +49,6 @@ export const houseRules: readonly Rule[] = [
   sentencesHold,
   packagesArgued,
   plainWords,
+  webFolders,
+  webColours,
 ];

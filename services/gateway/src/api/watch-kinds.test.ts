@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { AnyEvent, Plain } from "@trainyard/contracts";
-import type { WatchTopic } from "@trainyard/contracts/api";
+import type { AnyEvent } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { runId } from "@trainyard/kernel";
 import fc from "fast-check";
@@ -20,7 +19,7 @@ afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 type Document = Readonly<Record<string, unknown>>;
 type Watched = {
-  readonly topic: Partial<Plain<WatchTopic>>;
+  readonly topic: JsonObject;
   readonly list: string;
   /** The field that identifies a row. */
   readonly key: string;
@@ -80,7 +79,7 @@ class Client {
   /** Until the cursor is at a position, or so many frames have come; then the connection breaks. */
   async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
     const topics = this.lists.map((list) => ({ ...list.watched.topic, position: list.position }));
-    const body = { topics: topics as JsonObject[], after: this.#cursor };
+    const body = { topics, after: this.#cursor };
     let count = 0;
     let names: readonly string[] = [];
     for await (const { id, frame } of watching({ url, token: gateway.token }, body)) {

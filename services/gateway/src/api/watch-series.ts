@@ -94,7 +94,7 @@ async function lookAtPoints(points: StreamReader, topic: SeriesTopic, after: Pla
   const from = after === null ? undefined : Number(after.position);
   const page = await points.look({ experiment, trial, group, limit }, from, asGateway());
   const items = page.items.flatMap((item) => named(shownItem(item), names));
-  const next = { position: String(page.next), epoch: page.epoch ?? "" };
+  const next = { position: String(page.next), epoch: "" };
   return { text: textOf({ case: "points", value: { topic: key, items } }), next, more: page.more };
 }
 

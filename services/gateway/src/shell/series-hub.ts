@@ -5,7 +5,13 @@
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
-import { isSameHistory, isSamePlace, type Place, type SeriesTopic } from "../core/watch/series.ts";
+import {
+  isLost,
+  isSameHistory,
+  isSamePlace,
+  type Place,
+  type SeriesTopic,
+} from "../core/watch/series.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import { FairTurns } from "./fair-turns.ts";
@@ -68,21 +74,27 @@ export class SeriesHub {
       text === "" && isSamePlace(after, place)
         ? []
         : [{ text, mark: { of: "series", name: topic.name, place } }];
-    let reason = "the store has another history";
-    try {
-      const { text, next, more } = await reader.look(topic, after);
-      // An experiment of which nothing is stored does not know the history.
-      const place = next.epoch === "" ? { ...next, epoch: after?.epoch ?? "" } : next;
-      if (after === null || isSameHistory(after, next)) {
-        return { frames: frames(text, place), place, more };
-      }
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status >= 500) throw error;
-      reason = error.message;
-    }
+    const found = await this.#following(topic, after);
+    if (typeof found !== "string") return { ...found, frames: frames(found.text, found.place) };
     // First the place, then the frame: what the client lists afterwards has everything up to it.
     const { next } = await reader.look(topic, null);
-    return { frames: frames(reader.reset(topic, reason), next), place: next, more: false };
+    return { frames: frames(reader.reset(topic, found), next), place: next, more: false };
+  }
+
+  /** What is after a place, or why nothing can be: a sentence. */
+  async #following(topic: SeriesTopic, after: Place | null) {
+    const another = "the store has another history";
+    if (after !== null && isLost(after)) return another;
+    try {
+      const { text, next, more } = await this.#reader.look(topic, after);
+      if (after !== null && !isSameHistory(after, next)) return another;
+      // An experiment of which nothing is stored does not know the history.
+      const place = next.epoch === "" ? { ...next, epoch: after?.epoch ?? "" } : next;
+      return { text, place, more };
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      return error.message;
+    }
   }
 
   /** Puts what comes after a place into a queue, until it is disposed of. Without a place: what comes from now on. */
