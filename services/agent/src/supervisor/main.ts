@@ -20,6 +20,7 @@ import {
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
+import { OutputThrottle } from "../state/output-throttle.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import {
@@ -175,6 +176,7 @@ async function finish(
     group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
   const noticing = setInterval(noticeTeller(output), noticeMs);
   const end = await leader.end;
+  collected.hurry();
   clearInterval(looking);
   clearInterval(noticing);
   const atMs = clock.nowMs();
@@ -268,10 +270,16 @@ async function whenThereIsRoom(write: () => void): Promise<void> {
   }
 }
 
-type Collected = { readonly flush: () => void; readonly lastError: () => string };
+type Collected = {
+  /** The run has ended: the rest is read without a throttle. */
+  readonly hurry: () => void;
+  readonly flush: () => void;
+  readonly lastError: () => string;
+};
 
 function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
   let lastError = "";
+  const throttle = new OutputThrottle(output, clock);
   const attach = (stream: Readable, source: OutputSource): (() => void) => {
     const splitter = new LineSplitter();
     const write = (lines: ReturnType<LineSplitter["push"]>): void => {
@@ -280,11 +288,19 @@ function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
       if (source !== outputSource.stderr) return;
       lastError = lines.findLast(({ text }) => text.trim() !== "")?.text ?? lastError;
     };
-    stream.on("data", (chunk: Buffer) => write(splitter.push(chunk)));
+    stream.on("data", (chunk: Buffer) => {
+      const lines = splitter.push(chunk);
+      write(lines);
+      const pauseMs = throttle.pauseMs(chunk.length, lines.length);
+      if (pauseMs === 0) return;
+      stream.pause();
+      setTimeout(() => stream.resume(), pauseMs);
+    });
     return () => write(splitter.end());
   };
   const flushes = [attach(stdout, outputSource.stdout), attach(stderr, outputSource.stderr)];
   return {
+    hurry: () => throttle.end(),
     flush: () => {
       for (const flush of flushes) flush();
     },

@@ -146,6 +146,10 @@ export class ByteReader {
     this.#offset = start + 4 * into.length;
   }
 
+  skip(bytes: number): void {
+    this.#offset += bytes;
+  }
+
   text(): string {
     const length = this.varint();
     if (length > this.#bytes.length) throw new RangeError("a text is longer than its bytes");
