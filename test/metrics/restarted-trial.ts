@@ -1,7 +1,7 @@
 /**
- * A training that is killed after step 537 and continues from its checkpoint at step 400 (abandoned.py). Its curve has each
- * step once, by the last run that did it; what the killed run did beyond is shown on demand only; and sending its reports
- * again changes nothing.
+ * A training that is killed after step 537 and continues from its checkpoint at step 400 (abandoned.py). Its curve has
+ * each step once, by the last run that did it; what the killed run did beyond is shown on demand only; and sending its
+ * reports again changes nothing.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Trial } from "@trainyard/contracts/api";

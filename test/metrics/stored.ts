@@ -54,7 +54,10 @@ export function untilAllHeard(subscribers: readonly Subscriber[], count: number)
 const pointsIn = (heard: readonly Heard[]): readonly Stored[] =>
   heard.flatMap(({ point }) => (point === undefined ? [] : [point]));
 
-/** Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the table. */
+/**
+ * Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the
+ * table.
+ */
 export function violationsOf(
   { name, heard }: Subscriber,
   stored: readonly Stored[],

@@ -14,7 +14,7 @@ import { noModuleState } from "./rules/module-state.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
 import { packagesArgued } from "./rules/packages.ts";
-import { commentsBegin } from "./rules/comments.ts";
+import { commentsBegin, commentsFit } from "./rules/comments.ts";
 import { plainWords } from "./rules/plain-words.ts";
 import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
@@ -51,6 +51,7 @@ export const houseRules: readonly Rule[] = [
   sentencesHold,
   packagesArgued,
   commentsBegin,
+  commentsFit,
   plainWords,
   webFolders,
   webColours,

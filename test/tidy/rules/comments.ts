@@ -1,4 +1,4 @@
-/** Comments are read alone: they begin with the noun that they explain. */
+/** Comments are read alone: they begin with the noun that they explain, and fit 120 columns. */
 import { linesOf, type Repository, type Rule } from "../rule.ts";
 
 const source = /\.(ts|tsx|mjs|py|proto)$/;
@@ -39,3 +39,31 @@ function beginnings(repository: Repository, file: string): readonly string[] {
     return [`${file}:${index + 1}  begin with the noun: ${line.trim()}`];
   });
 }
+
+const widest = 120;
+/** Comments on lines of their own; ruff measures those of Python. */
+const commentLine = /^\s*(\/\/|\/\*|\*)/;
+/** Directives are one line, and so is an address. */
+const unbroken = /oxlint-|biome-|@ts-|https?:/;
+
+export const commentsFit: Rule = {
+  name: `a line of a comment has at most ${widest} characters`,
+  check: (repository) =>
+    repository.files
+      .filter((file) => /\.(ts|tsx|mjs|proto|css)$/.test(file) && !/(^|\/)gen\//.test(file))
+      .flatMap((file) =>
+        linesOf(repository, file)
+          .map((line, index) => ({ line, at: `${file}:${index + 1}` }))
+          .filter(({ line }) => line.length > widest && commentLine.test(line))
+          .filter(({ line }) => !unbroken.test(line))
+          .map(({ at }) => `${at}  wrap the comment at ${widest} characters`),
+      ),
+  violations: {
+    "one line": { "libs/a/src/a.ts": `/** ${"word ".repeat(24)}*/\n` },
+    "a line of a block": { "libs/a/src/a.ts": `/**\n * ${"word ".repeat(24)}\n */\n` },
+    "a line of a message": { "proto/a.proto": `// ${"word ".repeat(24)}\n` },
+  },
+  kept: {
+    "libs/a/src/a.ts": `// ${"a".repeat(117)}\n// https://a.example/${"a".repeat(120)}\nconst a = "${"a".repeat(120)}";\n`,
+  },
+};

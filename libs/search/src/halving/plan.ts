@@ -9,8 +9,10 @@ import { floorLog, hyperbandTrials } from "@trainyard/experiment-config";
 import { integerPower } from "../numeric/math.ts";
 import type { TrustPlan } from "./first-rung.ts";
 
-/** `promote` suspends a trial at a rung and resumes the best; `stop` ends what is not good enough when it arrives; `wait`
- * promotes from a rung when all of it is there (synchronous halving). */
+/**
+ * `promote` suspends a trial at a rung and resumes the best; `stop` ends a trial that is not good enough when it
+ * arrives; `wait` promotes from a rung when all of it is there (synchronous halving).
+ */
 export type HalvingForm = "promote" | "stop" | "wait";
 
 export type BracketPlan = {

@@ -1,15 +1,19 @@
 /**
- * How fast a run's output is read from its pipes. A process that writes more than the logs service takes fills the agent's
- * disk up to a limit, beyond which lines are lost. Long before that its pipes are read at a bounded rate, so that it waits in
- * its own writes and loses nothing; lines of the log say so. A logs service that is away for hours throttles only a run that
- * prints as much as this. files.py has the same for runs that it supervises.
+ * How fast a run's output is read from its pipes. A process that writes more than the logs service takes fills the
+ * agent's disk up to a limit, beyond which lines are lost. Long before that its pipes are read at a bounded rate, so
+ * that it waits in its own writes and loses nothing; lines of the log say so. A logs service that is away for hours
+ * throttles only a run that prints as much as this. files.py has the same for runs that it supervises.
  */
 import type { Clock } from "@trainyard/kernel";
 import { type OutputWriter, outputSource } from "./output-writer.ts";
 
-/** Of undelivered output: beyond it a run is throttled, until half of it is delivered. A training prints this in hours. */
+/**
+ * Of undelivered output: beyond it a run is throttled, until half of it is delivered. A training prints this in hours.
+ */
 export const throttledBytes = 128 * 1024 * 1024;
-/** From each pipe: some 3,000 lines a second, which the logs service takes. The limit for losses is then an hour away. */
+/**
+ * From each pipe: some 3,000 lines a second, which the logs service takes. The limit for losses is then an hour away.
+ */
 export const throttledBytesPerSecond = 256 * 1024;
 const lookMs = 1_000;
 
