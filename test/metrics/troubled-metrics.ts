@@ -21,7 +21,7 @@ import {
 } from "./stored.ts";
 import { type Subscriber, subscribe } from "./subscribers.ts";
 
-/** What is killed with kill -9 and started again; `wipe` deletes what NATS has stored meanwhile. */
+/** A part that is killed with kill -9 and started again; `wipe` deletes the data of NATS meanwhile. */
 export type Trouble = { readonly part: string; readonly wipe?: boolean };
 
 export const allTroubles: readonly Trouble[] = [

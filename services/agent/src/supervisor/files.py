@@ -1,4 +1,4 @@
-"""What supervisors write into a run's folder: records and lines (the layout is in state/layout.ts)."""
+"""The files that supervisors write into a run's folder: records and lines (the layout is in state/layout.ts)."""
 
 import errno
 import json
@@ -128,7 +128,7 @@ class LineSplitter:
         return lines
 
     def end(self):
-        """What came without an end."""
+        """Text without an end of line."""
         rest, self.held = self.held, b""
         return pieces_of(rest) if rest else []
 
@@ -158,7 +158,7 @@ def cut(rest):
 
 
 def text_of(content):
-    """What no database stores is replaced."""
+    """Characters that no database stores are replaced."""
     return content.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 

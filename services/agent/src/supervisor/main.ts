@@ -64,7 +64,7 @@ const notExecutable = 126;
 const folder = process.argv[2] ?? "";
 /** The run, once it was started. */
 const running: RunGroup[] = [];
-// What the machine's shutdown tells everybody must not keep this process from recording how the run ended.
+// The machine's shutdown signals everybody; this process must still record how the run ended.
 for (const name of ["SIGINT", "SIGHUP"] as const) process.on(name, () => {});
 process.on("SIGTERM", shutDown);
 const order = await readOrder();
@@ -103,7 +103,7 @@ async function supervise(order: StartOrder): Promise<void> {
       record = group;
     });
   } catch (error) {
-    // What was asked for may have been done all the same, or be done yet: nothing of it may train once the end is told.
+    // A request may have been carried out all the same, or later: nothing of it may train once the end is reported.
     const remains = await endAll(groupOf(record, null), teller(output), clock, limits.engineAwayMs);
     return await refuse(order, error, remains, output);
   }
@@ -171,7 +171,7 @@ async function finish(
   collected: Collected,
   output: OutputWriter,
 ): Promise<void> {
-  // What leaves its session, its environment and its parent is remembered only where it was seen before that.
+  // A process that leaves its session, its environment and its parent is remembered only where it was seen before that.
   const looking =
     group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
   const noticing = setInterval(noticeTeller(output), noticeMs);

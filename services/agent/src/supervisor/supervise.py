@@ -49,7 +49,7 @@ def claim(folder):
 
 def supervise(folder, order, cgroups):
     """`cgroups` are the places at which a cgroup for a run can be made; none: the run has its parent alone."""
-    # What the machine's shutdown tells everybody must not keep this process from recording how the run ended.
+    # The machine's shutdown signals everybody; this process must still record how the run ended.
     for number in parent.IGNORED:
         signal.signal(number, signal.SIG_IGN)
     if claim(folder):

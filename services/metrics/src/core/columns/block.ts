@@ -150,7 +150,7 @@ function openFrame(bytes: Uint8Array) {
   return { from, prefixes: Array.from({ length: from.varint() }, () => from.text()) };
 }
 
-/** An empty list of positions stands for all reports: a column has a point. */
+/** An empty list of positions means all reports: a column has a point. */
 export function writeColumn(to: ByteWriter, column: TableColumn, all: number): void {
   const { positions } = column;
   writeNumbers(to, positions === null || positions.length === all ? [] : positions);

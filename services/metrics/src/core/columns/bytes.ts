@@ -67,7 +67,7 @@ export class ByteWriter {
     }
   }
 
-  /** What `write` writes here, after the number of its bytes in four. */
+  /** Writes the number of bytes of `write` in four bytes, then those bytes. */
   sized(write: () => void): void {
     this.#reserve(4);
     const start = this.#length;
@@ -168,7 +168,7 @@ export class ByteReader {
     return text;
   }
 
-  /** What `sized` wrote: a view of what was read from, not a copy. */
+  /** Reads the bytes of `sized`: a view of the source, not a copy. */
   sized(): Uint8Array {
     const length = this.#view.getUint32(this.#offset, true);
     const start = this.#offset + 4;
