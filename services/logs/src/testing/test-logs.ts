@@ -66,19 +66,19 @@ export class TestLogs implements AsyncDisposable {
     assert(answer.kind === "ok", `lines are taken${told}`);
   }
 
-  async #ask(query: Partial<Plain<QueryLines>>) {
+  async ask(query: Partial<Plain<QueryLines>>) {
     const whole = { task: "", after: "", before: "", limit: 0, tail: 0, ...query };
     return this.stage.ask([QueryLinesSchema, whole], LinePageSchema);
   }
 
   async page(query: Partial<Plain<QueryLines>>) {
-    const answer = await this.#ask(query);
+    const answer = await this.ask(query);
     assert(answer.kind === "ok", `lines are answered: ${JSON.stringify(answer)}`);
     return answer.reply;
   }
 
   async refusal(query: Partial<Plain<QueryLines>>): Promise<Rejection> {
-    const answer = await this.#ask(query);
+    const answer = await this.ask(query);
     assert(answer.kind === "rejected", `the query is refused: ${JSON.stringify(answer)}`);
     return answer.rejection;
   }

@@ -39,8 +39,10 @@ export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => nu
       if (isOnePointAStep(chunks)) {
         return joinPoints(chunks.map((chunk) => cut(lineOf(chunk), lastStep(run))));
       }
+      const rising = inStepOrder(chunks.map(lineOf));
+      if (rising !== null) return cut(rising, lastStep(run));
       const whole = chunks.map((chunk) => ({ ...lineOf(chunk), ...chunk.rest() }));
-      return combineRanks(cut(inOrder(joinWhole(whole)), lastStep(run)));
+      return combineRanks(cut(inOrder(joinLists(whole)), lastStep(run)));
     }),
   );
 }
@@ -68,21 +70,19 @@ const lineOf = ({ steps, xs, values }: Chunk): Line => ({ steps, xs, values });
 
 function mapLists<Lists extends Line>(
   lists: Lists,
-  change: (list: Float64Array, name: keyof Lists) => Float64Array,
+  change: (list: Float64Array, name: string) => Float64Array,
 ): Lists {
-  const entries = Object.entries(lists).map(([name, list]) => [
-    name,
-    change(list, name as keyof Lists),
-  ]);
+  const entries = Object.entries(lists).map(([name, list]) => [name, change(list, name)]);
   return Object.fromEntries(entries) as Lists; // Of the same names.
 }
 
 /** At least one. */
-function joinWhole(parts: readonly Whole[]): Whole {
-  const [first] = parts as readonly [Whole];
+function joinLists<Lists extends Line>(parts: readonly Lists[]): Lists {
+  const [first] = parts as readonly [Lists];
+  const listOf = (part: Line, name: string) => part[name as keyof Line]; // A list of the first part.
   return parts.length === 1
     ? first
-    : mapLists(first, (_, name) => join(parts.map((part) => part[name])));
+    : mapLists(first, (_, name) => join(parts.map((part) => listOf(part, name))));
 }
 
 function join(lists: readonly Float64Array[]): Float64Array {
@@ -95,19 +95,60 @@ function join(lists: readonly Float64Array[]): Float64Array {
   return joined;
 }
 
+/**
+ * Blocks of reports that several requests brought at once overlap a little: most need no more than their steps to be put in
+ * order. Null where points share a step.
+ */
+function inStepOrder(lines: readonly Line[]): Line | null {
+  const joined = joinLists(lines);
+  const { steps } = joined;
+  const order = orderOf(steps, (a, b) => at(steps, a) - at(steps, b));
+  for (let i = 1; i < order.length; i += 1) {
+    if (!(at(steps, order[i] ?? -1) > at(steps, order[i - 1] ?? -1))) return null;
+  }
+  return mapLists(joined, (list) => taken(list, order));
+}
+
 function inOrder(whole: Whole): Whole {
   const { steps, times, ranks, numbers, values } = whole;
-  const compare = (a: number, b: number): number =>
-    at(steps, a) - at(steps, b) ||
-    at(times, a) - at(times, b) ||
-    at(ranks, a) - at(ranks, b) ||
-    at(numbers, a) - at(numbers, b) ||
-    (at(values, a) < at(values, b) ? -1 : 1);
-  let isOrdered = true;
-  for (let i = 1; i < steps.length && isOrdered; i += 1) isOrdered = compare(i - 1, i) < 0;
-  if (isOrdered) return whole;
-  const order = Uint32Array.from(steps, (_, index) => index).sort(compare);
-  return mapLists(whole, (list) => Float64Array.from(order, (index) => at(list, index)));
+  const order = orderOf(
+    steps,
+    (a, b) =>
+      at(steps, a) - at(steps, b) ||
+      at(times, a) - at(times, b) ||
+      at(ranks, a) - at(ranks, b) ||
+      at(numbers, a) - at(numbers, b) ||
+      (at(values, a) < at(values, b) ? -1 : 1),
+  );
+  return mapLists(whole, (list) => taken(list, order));
+}
+
+/** `compare` puts lower steps first. Only what is out of order is sorted: a step above all before it and below all after it stays. */
+function orderOf(steps: Float64Array, compare: (a: number, b: number) => number): Uint32Array {
+  const order = new Uint32Array(steps.length);
+  for (let i = 0; i < order.length; i += 1) order[i] = i;
+  const leastFrom = new Float64Array(steps.length + 1).fill(Number.POSITIVE_INFINITY);
+  for (let i = steps.length - 1; i >= 0; i -= 1) {
+    leastFrom[i] = Math.min(at(steps, i), at(leastFrom, i + 1));
+  }
+  let [greatest, start] = [Number.NEGATIVE_INFINITY, 0];
+  const sortUpTo = (end: number): void => {
+    if (end - start > 1) order.set(Array.from(order.subarray(start, end)).sort(compare), start);
+    start = end + 1;
+  };
+  for (let i = 0; i < steps.length; i += 1) {
+    const step = at(steps, i);
+    if (step > greatest && step < at(leastFrom, i + 1)) sortUpTo(i);
+    if (step > greatest) greatest = step;
+  }
+  sortUpTo(steps.length);
+  return order;
+}
+
+function taken(list: Float64Array, order: Uint32Array): Float64Array {
+  const inOrder = new Float64Array(order.length);
+  for (let i = 0; i < order.length; i += 1) inOrder[i] = at(list, order[i] ?? -1);
+  return inOrder;
 }
 
 /** Of points in order. */

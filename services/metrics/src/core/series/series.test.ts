@@ -63,6 +63,35 @@ describe("points", () => {
     );
   });
 
+  test("of one rank are those of a plain sort by run, step and key, also where blocks overlap", () => {
+    const steps = fc.array(fc.oneof(fc.nat(9), fc.integer({ min: -5, max: 300 })), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(
+        fc.array(steps, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        (parts, isOneEach) => {
+          const all = parts.flat().map((step, n) => ({ run: 1, step, rank: 0, value: n, n }));
+          const seen = new Set<number>();
+          const given = all.filter(({ step }) => !isOneEach || (!seen.has(step) && seen.add(step)));
+          let start = 0;
+          const chunks = parts.flatMap(({ length }) => {
+            const own = given.filter(({ n }) => n >= start && n < start + length);
+            start += length;
+            return own.length === 0
+              ? []
+              : [chunkOf(own.toSorted((a, b) => a.step - b.step || a.n - b.n))];
+          });
+          const expected = given.toSorted((a, b) => a.step - b.step || a.n - b.n);
+          const { xs, values } = pointsOf(chunks, () => Number.POSITIVE_INFINITY);
+          expect([...xs]).toEqual(expected.map(({ step }) => step));
+          expect([...values]).toEqual(expected.map(({ value }) => value));
+        },
+      ),
+    );
+  });
+
   test("of one step are any number, of one rank and of many", () => {
     const own = Array.from({ length: 200_000 }, (_, n) => ({ run: 1, step: 1, rank: 0, value: n }));
     const first = { run: 1, step: 0, rank: 0, value: 7 };
