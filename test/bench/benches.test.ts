@@ -95,6 +95,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     ...(curvesFolder() === undefined ? [] : ["tpe_tables_vs_optuna_median"]),
     "auto_vs_random_asha",
     "auto_vs_random_asha_worst",
+    "bohb_vs_random_continuous",
     "pbt_toy_worst_seed",
     "gp_async_hartmann6_50",
     "gp_async_hartmann6_100",

@@ -1,4 +1,4 @@
-/** What the pages cost a browser: the size of their first load, and what they do in Chromium. */
+/** The cost of the pages for a browser: the size of their first load, and what they do in Chromium. */
 import { join } from "node:path";
 import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";
 import { findChromium } from "../../browser/support/chromium.ts";

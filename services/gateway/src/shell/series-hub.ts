@@ -17,11 +17,11 @@ import { gatewayLimits } from "../limits.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
-  /** What is after a place, as the text of a frame, empty for nothing; without a place nothing, and the latest place. */
+  /** The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place. */
   look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
   /** Wakes when something of the topic was stored; at most once each, and lost while the bus is away. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
-  /** The text of a frame that says to read the series anew. */
+  /** The text of a frame that makes a client read the series again. */
   reset(topic: SeriesTopic, reason: string): string;
 }
 
@@ -73,7 +73,7 @@ export class SeriesHub {
     return { frames: frames(reader.reset(topic, found), next), place: next, more: false };
   }
 
-  /** What is after a place, or why nothing can be: a sentence. */
+  /** The frame after a place, or a sentence that says why there can be none. */
   async #following(topic: SeriesTopic, after: Place | null) {
     const another = "the store has another history";
     if (after !== null && isLost(after)) return another;
