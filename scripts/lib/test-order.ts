@@ -38,7 +38,7 @@ export const longestFirst: readonly string[] = [
   "test/watch/watch.test.ts",
   "test/e2e/spaces.test.ts",
   "test/browser/tabs.test.ts",
-  "test/browser/sign-in.test.ts",
+  "test/browser/frame.test.ts",
 ];
 
 /**

@@ -52,6 +52,15 @@ const submit = (searcher: string, gate = ""): Promise<string> =>
     code,
   );
 
+/** An ended search, of which several tests show something. */
+let search: Promise<string> | undefined;
+const searched = (): Promise<string> =>
+  (search ??= (async () => {
+    const experiment = await submit(asha);
+    await ended(experiment);
+    return experiment;
+  })());
+
 test("a running experiment's curves grow, and its trials come, without a read of the series", async ({
   skip,
 }) => {
@@ -74,8 +83,7 @@ test("trials are filtered, selected by keyboard, and their curves are a table to
   skip,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await submit(asha);
-  await ended(experiment);
+  const experiment = await searched();
   await page.goto(`${stage.world.api}/experiments/${experiment}?tab=trials`);
   await page.getByText("9 trials").waitFor();
   await page.getByRole("region", { name: "Parallel coordinates" }).waitFor();
@@ -95,8 +103,7 @@ test("a search is replayed by keyboard, and says of each stop what yard search e
   skip,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await submit(asha);
-  await ended(experiment);
+  const experiment = await searched();
   await page.goto(`${stage.world.api}/experiments/${experiment}?tab=search`);
   const canvas = page.getByRole("img", { name: /trials of asha/ });
   await canvas.waitFor();

@@ -1,11 +1,20 @@
-/** The frame of each page: sign-in, keys, palette, tokens, the live link and its loss. */
+/** The door and the frame of each page: its policy, sign-in and its end, keys, palette, tokens, the live link and its loss. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useStage } from "./support/stage.ts";
 
 const stage = useStage();
 
+const pathOf = (page: Page): string => new URL(page.url()).pathname;
+
+/** The frame that pages have for those who are signed in. */
+const rail = (page: Page) => page.getByRole("navigation", { name: "Pages" });
+
 const signInHeading = (page: Page) => page.getByRole("heading", { name: "Sign in to Trainyard" });
+
+/** The browser says on the console that a call was refused. */
+const refused = /401 \(Unauthorized\)/;
+
 const single = `entrypoint: "true"
 hyperparameters: {}
 searcher: {name: single, metric: loss}
@@ -17,41 +26,115 @@ async function create(name: string): Promise<string> {
   return experiment?.id ?? "";
 }
 
+test("a page is served under a policy with a nonce, at every address", async ({ skip }) => {
+  const page = await stage.page(skip, "/");
+  const answer = await page.goto(`${stage.world.api}/experiments?sort=name`);
+  const { "content-security-policy": policy = "" } = answer?.headers() ?? {};
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'nonce-[\w-]{22}'; /);
+  expect(new URL(page.url()).pathname).toBe("/experiments");
+  await page.getByRole("main").waitFor();
+});
+
+test("a script that did not come with the page does not run, and fails a test that does not expect it", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/");
+  const guard = stage.guardOf(page);
+  expect(guard.faults).toEqual([]);
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "globalThis.ran = true";
+    document.body.append(script);
+  });
+  expect(await page.evaluate(() => "ran" in globalThis)).toBe(false);
+  await expect.poll(() => guard.faults.join()).toContain("securitypolicyviolation: script-src");
+  guard.expect(/securitypolicyviolation/, /Content Security Policy/);
+});
+
+test("a code opens a session once, and the session ends when it is signed out", async ({
+  skip,
+}) => {
+  const { context } = await stage.visitor(skip);
+  const { code } = await stage.world.client.call("createSessionCode", {});
+  const sessions = `${stage.world.api}/api/v1/sessions`;
+  const current = `${sessions}/current`;
+  expect((await context.request.get(current)).status()).toBe(401);
+  expect((await context.request.post(sessions, { data: { code } })).status()).toBe(200);
+  expect((await context.request.get(current)).status()).toBe(200);
+  const headers = { origin: stage.world.api };
+  const again = await context.request.post(sessions, { data: { code }, headers });
+  expect(again.status()).toBe(401);
+  expect(((await again.json()) as { detail: string }).detail).toContain("used before");
+  expect((await context.request.delete(current, { headers })).status()).toBe(200);
+  expect((await context.request.get(current)).status()).toBe(401);
+});
+
 test("a link signs in once, and its code leaves the address", async ({ skip }) => {
-  const { page } = await stage.visitor(skip);
   const link = await stage.link();
+  const { page, context } = await stage.visitor(skip);
   await page.goto(link);
   await page.getByRole("heading", { name: "Home" }).waitFor();
   expect(page.url()).toBe(`${stage.world.api}/`);
-  const { page: other, guard } = await stage.visitor(skip);
-  guard.expect(/401/);
-  await other.goto(link);
-  await other.getByText(/The link has been used already/).waitFor();
-  expect(other.url()).not.toContain("#");
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
+  expect(await page.evaluate(() => document.cookie)).toBe("");
+  expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toMatch(/ty_|code/);
+  const late = await stage.visitor(skip);
+  late.guard.expect(refused);
+  await late.page.goto(link);
+  await late.page.getByRole("alert").filter({ hasText: "used already" }).waitFor();
+  expect(late.page.url()).not.toContain("#");
+  expect(await late.context.cookies()).toEqual([]);
 });
 
-test("a visitor signs in with a token and comes to the page that was asked for", async ({
+test("a token signs in and comes to the page that was asked for; a wrong one gets a sentence", async ({
   skip,
 }) => {
   const { page, guard } = await stage.visitor(skip);
-  guard.expect(/401/);
+  guard.expect(refused);
   await page.goto(`${stage.world.api}/experiments?filter=resnet`);
   await signInHeading(page).waitFor();
   await stage.looks(page, "sign-in");
-  await page.getByLabel("Or a token").fill("no token");
-  await page.keyboard.press("Enter");
-  await page.getByText(/Invalid token/).waitFor();
-  await page.getByLabel("Or a token").fill(stage.world.access.token);
-  await page.keyboard.press("Enter");
+  const signIn = async (token: string): Promise<void> => {
+    await page.getByLabel("Or a token").fill(token);
+    await page.keyboard.press("Enter");
+  };
+  await signIn("ty_wrong");
+  await page.getByText(/invalid token/i).waitFor();
+  await signIn(stage.world.access.token);
   await page.getByText("No experiment is like that.").waitFor();
-  expect(new URL(page.url()).search).toBe("?filter=resnet");
+  const { pathname, search } = new URL(page.url());
+  expect(pathname + search).toBe("/experiments?filter=resnet");
   const stored = await page.evaluate(() => JSON.stringify([localStorage, document.cookie]));
   expect(stored).not.toContain(stage.world.access.token);
 });
 
+test("signing out ends the session, also for the way back", async ({ skip }) => {
+  const page = await stage.page(skip, "/");
+  stage.guardOf(page).expect(refused);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signInHeading(page).waitFor();
+  expect(await page.context().cookies()).toEqual([]);
+  await page.goto(`${stage.world.api}/`);
+  await signInHeading(page).waitFor();
+});
+
+test("a page whose token is revoked leads to the sign-in without being asked", async ({ skip }) => {
+  const { token, secret } = await stage.world.client.call("createToken", { label: "short" });
+  const { page, guard, context } = await stage.visitor(skip);
+  guard.expect(refused);
+  const sessions = `${stage.world.api}/api/v1/sessions`;
+  await context.request.post(sessions, { data: { token: secret } });
+  await page.goto(`${stage.world.api}/experiments`);
+  await rail(page).waitFor();
+  await stage.world.client.call("revokeToken", { token: token?.id ?? "" });
+  await signInHeading(page).waitFor();
+  expect(pathOf(page)).toBe("/sign-in");
+});
+
 test("the end of a session ends it in every tab", async ({ skip }) => {
   const page = await stage.page(skip, "/experiments");
-  stage.guardOf(page).expect(/401/);
+  stage.guardOf(page).expect(refused);
   await page.getByText("There is no experiment yet.").waitFor();
   const other = await page.context().newPage();
   await other.goto(`${stage.world.api}/tokens`);

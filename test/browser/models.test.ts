@@ -42,12 +42,15 @@ async function trained(): Promise<string> {
   return experiment;
 }
 
+/** Two that have ended, of which all tests show something. */
+let ended: Promise<readonly [string, string]> | undefined;
+const bothTrained = () => (ended ??= Promise.all([trained(), trained()]));
+
 test("a checkpoint is registered from its experiment's page, promoted, and compared with another version", async ({
   skip,
 }) => {
   const page = await stage.page(skip, "/");
-  for (const number of [1, 2]) {
-    const experiment = await trained();
+  for (const [index, experiment] of (await bothTrained()).entries()) {
     await page.goto(`${stage.world.api}/experiments/${experiment}?tab=checkpoints`);
     await page.getByRole("row").filter({ hasText: "complete" }).first().click();
     const archive = await page.getByRole("link", { name: "Download" }).getAttribute("href");
@@ -55,7 +58,7 @@ test("a checkpoint is registered from its experiment's page, promoted, and compa
     await page.getByRole("button", { name: "Register" }).click();
     await page.getByLabel("Model").fill("shelf");
     await page.getByRole("dialog").getByRole("button", { name: "Register" }).click();
-    await page.getByText(`Registered version ${number} of shelf.`).waitFor();
+    await page.getByText(`Registered version ${index + 1} of shelf.`).waitFor();
   }
   await stage.looks(page, "experiment-checkpoints");
   await page.getByRole("link", { name: "Models" }).click();
@@ -85,7 +88,7 @@ test("a fork has the learning rate that was edited, after the server has refused
   skip,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await trained();
+  const [experiment] = await bothTrained();
   await page.goto(`${stage.world.api}/experiments/${experiment}`);
   await page.getByRole("button", { name: "Fork" }).click();
   const editor = page.getByRole("textbox", { name: "Configuration" });
@@ -112,7 +115,7 @@ test("an experiment shows its code and keeps the notes that are written on its p
   skip,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await trained();
+  const [experiment] = await bothTrained();
   await page.goto(`${stage.world.api}/experiments/${experiment}?tab=code`);
   await page.getByText("import trainyard").waitFor();
   await stage.looks(page, "experiment-code");

@@ -12,9 +12,6 @@ import { router } from "./app/router.ts";
 import { onSignedOut, takeCode } from "./app/session.ts";
 import { startTheme } from "./theme/theme.ts";
 
-startTheme();
-startNonce();
-
 /** A one-time link that was opened, also into a tab that is open already. */
 async function enter(): Promise<void> {
   const failure = await takeCode(queryClient);
@@ -28,17 +25,23 @@ function toSignIn(): void {
   void router.navigate({ to: "/sign-in", search: { back: href } });
 }
 
-const root = document.getElementById("root");
-if (root === null) throw new Error("index.html has no element #root");
+/** Not at the top level: pages that are loaded later import this file's chunk, and would wait for the await that waits for them. */
+async function start(): Promise<void> {
+  const root = document.getElementById("root");
+  if (root === null) throw new Error("index.html has no element #root");
+  await enter();
+  globalThis.addEventListener("hashchange", () => void enter());
+  live.start(patcher(queryClient));
+  onSignedOut(queryClient, toSignIn);
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}
 
-await enter();
-globalThis.addEventListener("hashchange", () => void enter());
-live.start(patcher(queryClient));
-onSignedOut(queryClient, toSignIn);
-createRoot(root).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
-  </StrictMode>,
-);
+startTheme();
+startNonce();
+void start();
