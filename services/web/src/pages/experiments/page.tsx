@@ -106,7 +106,7 @@ export function ExperimentsPage(): JSX.Element {
   );
 }
 
-/** What of the list is shown, and how. */
+/** Verbs that change which rows are shown, and how high they are. */
 function switches({ archived, compact }: Search, change: (next: SearchChange) => void): Verb[] {
   return [
     {

@@ -11,7 +11,7 @@ type Props = { readonly place: Place; readonly onAsk: (asked: AskedPlace) => voi
 
 const refresh = ["listWorkspaces", "listProjects"] as const;
 
-/** What can be done with a workspace or a project; with the default project nothing can. */
+/** The verbs of a workspace or a project; the default project has none. */
 export function PlaceMenu({ place, onAsk }: Props): JSX.Element | null {
   const { workspace, project } = namesOf(place);
   const { run, isPending } = useArchiving(place);
