@@ -64,7 +64,7 @@ test("a list is filtered, sorted and placed, and its address shows others the sa
   await other.getByRole("columnheader", { name: "Name" }).waitFor();
   await other.getByText("2 experiments", { exact: true }).waitFor();
   await other.getByRole("button", { name: "Projects of vision" }).click();
-  await other.getByRole("button", { name: "segmentation" }).click();
+  await other.getByRole("button", { name: "segmentation", exact: true }).click();
   await other.getByText("No experiment is like that.").waitFor();
   await stage.looks(other, "experiments-empty");
 });
@@ -124,6 +124,29 @@ test("experiments are selected and acted on by the keyboard alone, after the ser
   await row(page, "resnet-a").getByText("canceled").waitFor();
 });
 
+test("labels of selected experiments are changed together, after the server's preview", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/experiments?filter=resnet");
+  await row(page, "resnet-b").waitFor();
+  await page.getByRole("grid").focus();
+  for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+  await selected(page).getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Add or remove labels" }).click();
+  await page.getByLabel("Add labels").fill("vision, kept");
+  await page.getByLabel("Remove labels").fill("nightly");
+  await page.getByText("2 experiments will be labelled").waitFor();
+  await stage.looks(page, "experiments-label");
+  await page.getByRole("button", { name: "Label 2 experiments" }).click();
+  await page.getByText("2 experiments labelled.").waitFor();
+  await row(page, "resnet-a").getByText("kept", { exact: true }).waitFor();
+  const { items } = await stage.world.client.call("listExperiments", { filter: "resnet" });
+  expect(items.map(({ labels }) => labels)).toEqual([
+    ["kept", "vision"],
+    ["kept", "vision"],
+  ]);
+});
+
 test("labels are edited in place, and the row follows what others change", async ({ skip }) => {
   const page = await stage.page(skip, "/experiments?filter=bert");
   await row(page, "bert-a").waitFor();
@@ -156,6 +179,77 @@ test("new rows wait until they are asked for, and the inspector shows the chosen
   await page.keyboard.press("Escape");
   await page.getByRole("complementary", { name: "Inspector" }).waitFor({ state: "detached" });
   expect(new URL(page.url()).search).toBe("");
+});
+
+test("workspaces and projects are made, described and archived in the tree, and experiments moved into them", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/experiments?filter=bert");
+  const { client } = stage.world;
+  const tree = page.getByRole("navigation", { name: "Workspaces and projects" });
+  await row(page, "bert").waitFor();
+  await tree.getByRole("button", { name: "New workspace" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("speech");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => new URL(page.url()).searchParams.get("workspace")).toBe("speech");
+  await tree.getByRole("button", { name: "More of workspace speech" }).click();
+  await page.getByRole("menuitem", { name: "New project" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("asr");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => new URL(page.url()).searchParams.get("project")).toBe("asr");
+  await tree.getByRole("button", { name: "Projects of speech" }).click();
+  await tree.getByRole("button", { name: "More of project asr of speech" }).click();
+  await page.getByRole("menuitem", { name: "Describe" }).click();
+  await page.getByLabel("Description").fill("recognises speech");
+  await stage.looks(page, "experiments-place");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The words about project asr of speech are saved.").waitFor();
+  const place = { workspace: "speech", project: "asr" };
+  expect((await client.call("getProject", place)).description).toBe("recognises speech");
+  await tree.getByRole("button", { name: "All workspaces" }).click();
+  await row(page, "bert").waitFor();
+  for (const key of ["j", "x"]) await page.keyboard.press(key);
+  await selected(page).getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Move to a project" }).click();
+  await page.getByLabel("Workspace", { exact: true }).selectOption("speech");
+  await page.getByLabel("Project", { exact: true }).selectOption("asr");
+  await page.getByText("1 experiment will be moved").waitFor();
+  await page.getByRole("button", { name: "Move 1 experiment" }).click();
+  await tree.getByRole("button", { name: "asr", exact: true }).click();
+  await row(page, "bert").waitFor();
+  await tree.getByRole("button", { name: "More of project asr of speech" }).click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await page.getByText("The project asr of speech is archived").waitFor();
+  await tree.getByRole("button", { name: "asr", exact: true }).waitFor({ state: "detached" });
+  expect((await client.call("getProject", place)).archived).toBe(true);
+});
+
+test("a deleted experiment is brought back from its page, and from the list", async ({ skip }) => {
+  const { client } = stage.world;
+  const id = await create("lost");
+  const remove = async (): Promise<void> => {
+    await client.call("deleteExperiment", { experiment: id, reason: "a mistake" });
+  };
+  await client.call("killExperiment", { experiment: id });
+  await remove();
+  const page = await stage.page(skip, `/experiments/${id}`);
+  stage.guardOf(page).expect(/404/);
+  await page.getByText(/is deleted: a mistake\. It can be brought back until/).waitFor();
+  await stage.looks(page, "experiment-deleted");
+  await page.getByRole("button", { name: `Bring back experiment ${id}` }).click();
+  await page.getByRole("heading", { name: `${id} lost` }).waitFor();
+  await remove();
+  await page.goto(`${stage.world.api}/experiments?filter=lost`);
+  await page.getByText("No experiment is like that.").waitFor();
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Deleted experiments" }).click();
+  await page.getByRole("button", { name: `Bring back experiment ${id}` }).waitFor();
+  await stage.looks(page, "experiments-deleted");
+  await page.getByRole("button", { name: `Bring back experiment ${id}` }).click();
+  await page.getByText(`Experiment ${id} is back.`).waitFor();
+  await page.getByRole("button", { name: "Close", exact: true }).last().click();
+  await row(page, "lost").waitFor();
+  expect((await client.call("getExperiment", { experiment: id })).name).toBe("lost");
 });
 
 test("a view is saved under a name and opened again", async ({ skip }) => {

@@ -111,6 +111,42 @@ test("a fork has the learning rate that was edited, after the server has refused
   await stage.looks(page, "experiment-difference");
 });
 
+test("the keyboard alone leads from Home to a fork with another learning rate", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/");
+  const experiment = await trained();
+  const { keyboard } = page;
+  const press = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await keyboard.press(key);
+  };
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await press("g", "e");
+  const grid = page.getByRole("grid", { name: "Experiments" });
+  await grid.getByRole("link", { name: "shelf" }).first().waitFor();
+  await press("j", "Enter");
+  await page.waitForURL(`**/experiments/${experiment}`);
+  await page.getByRole("button", { name: "Fork" }).waitFor();
+  await press("Control+k");
+  await page.getByRole("option", { name: "Fork" }).waitFor();
+  await keyboard.type("fork");
+  await press("Enter");
+  const editor = page.getByRole("textbox", { name: "Configuration" });
+  await expect.poll(() => editor.evaluate((it) => it === document.activeElement)).toBe(true);
+  await press("Control+f");
+  const find = page.getByRole("textbox", { name: "Find" });
+  await find.waitFor();
+  await keyboard.type("val: 0.5");
+  await press("Enter", "Escape");
+  await find.waitFor({ state: "detached" });
+  await keyboard.type("val: 0.125");
+  await press("Control+Enter");
+  await page.waitForURL((url) => !url.pathname.endsWith(`/${experiment}`));
+  const fork = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const { config: forked } = await stage.world.client.call("getSubmission", { experiment: fork });
+  expect(forked).toContain("val: 0.125");
+});
+
 test("an experiment shows its code and keeps the notes that are written on its page", async ({
   skip,
 }) => {

@@ -25,6 +25,8 @@ export {
   type ExperimentActedOn,
   type ExperimentsActedOn,
   ExperimentsActedOnSchema,
+  type LabelExperiments,
+  LabelExperimentsSchema,
   type MoveExperiments,
   MoveExperimentsSchema,
   type PauseExperiment,

@@ -157,6 +157,22 @@ class ExperimentTest(unittest.TestCase):
         body = {"experiments": ["1", "2"], "verb": "pause", "reason": "", "dryRun": True}
         self.assertEqual(self.changes(), [("POST", "/api/v1/experiments:act", body)])
 
+    def test_labels_of_several_are_changed_and_each_outcome_is_told(self) -> None:
+        items = [
+            {"experiment": "1", "outcome": "changed"},
+            {"experiment": "2", "outcome": "unchanged"},
+        ]
+        self.gateway.answer = lambda method, path: (200, {"items": items})
+        done = self.client.label_experiments([1, "2"], add=["prod"], remove=("old",))
+        self.assertEqual([one.outcome for one in done], ["changed", "unchanged"])
+        body = {
+            "experiments": ["1", "2"],
+            "addLabels": ["prod"],
+            "removeLabels": ["old"],
+            "dryRun": False,
+        }
+        self.assertEqual(self.changes(), [("POST", "/api/v1/experiments:label", body)])
+
     def test_a_deletion_is_previewed(self) -> None:
         kept = [{"checkpoint": "c1", "trial": "12.1", "why": "a model pinned it"}]
         self.gateway.answer = lambda method, path: (

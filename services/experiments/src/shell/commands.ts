@@ -8,6 +8,7 @@ import {
   CreateExperimentSchema,
   DescribeExperimentSchema,
   ExperimentsActedOnSchema,
+  LabelExperimentsSchema,
   MoveExperimentsSchema,
   PauseExperimentSchema,
   StopExperimentSchema,
@@ -29,6 +30,7 @@ import {
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
+import { labelExperiments } from "./label-experiments.ts";
 import { moveExperiments } from "./move-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { type Grace, lifeCommands } from "./life-commands.ts";
@@ -77,6 +79,11 @@ export function commandTable(
     ),
     MoveExperiments: command(MoveExperimentsSchema, ExperimentsActedOnSchema, (request, context) =>
       moveExperiments(executor, request, context),
+    ),
+    LabelExperiments: command(
+      LabelExperimentsSchema,
+      ExperimentsActedOnSchema,
+      (request, context) => labelExperiments(executor, request, context),
     ),
     DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
       const { experiment, ifRevision, ...words } = request;

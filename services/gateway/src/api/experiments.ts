@@ -25,6 +25,7 @@ import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
+import { labelExperiments } from "./label-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
 import { rowsPage, shownColumns, withoutArchived } from "./lists.ts";
@@ -42,6 +43,7 @@ export function experimentHandlers(
     createExperiment: (request, context) =>
       createExperiment(backend, checkpointStorage, request, context),
     actOnExperiments: (request, context) => actOnExperiments(backend, request, context),
+    labelExperiments: (request, context) => labelExperiments(backend, request, context),
     forkExperiment: (request, context) =>
       forkExperiment(backend, checkpointStorage, request, context),
     listExperiments: (request) => listExperiments(backend, request),

@@ -167,6 +167,7 @@ const routes = [
   ["PATCH", "experiments/1"],
   ["POST", "experiments"],
   ["POST", "experiments:move"],
+  ["POST", "experiments:label"],
   ["POST", "experiments/1/fork"],
   ["POST", "models"],
   ["POST", "models/iris/move"],

@@ -6,12 +6,15 @@ import {
   CreateModelSchema,
   ExperimentsActedOnSchema,
   ModelChangeSchema,
+  type LabelExperiments,
+  LabelExperimentsSchema,
   type MoveExperiments,
   MoveExperimentsSchema,
   MoveModelSchema,
 } from "@trainyard/contracts/commands";
 import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { gatewayLimits } from "../limits.ts";
 import { foldingServices } from "../shell/verify.ts";
 import { created } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -20,7 +23,11 @@ let gateway: TestGateway;
 let stack: AsyncDisposableStack;
 let submitted: Plain<CreateExperiment>[] = [];
 let moved: Plain<MoveExperiments>[] = [];
+let labelled: Plain<LabelExperiments>[] = [];
 let models: unknown[] = [];
+
+const allChanged = (ids: readonly string[]) =>
+  ids.map((experiment) => ({ experiment, changed: true, code: "", detail: "" }));
 
 beforeAll(async () => {
   gateway = await startTestGateway();
@@ -39,14 +46,16 @@ beforeAll(async () => {
       }),
       MoveExperiments: command(MoveExperimentsSchema, ExperimentsActedOnSchema, async (request) => {
         moved.push(request);
-        const items = request.experiments.map((experiment) => ({
-          experiment,
-          changed: true,
-          code: "",
-          detail: "",
-        }));
-        return { position: 0, items };
+        return { position: 0, items: allChanged(request.experiments) };
       }),
+      LabelExperiments: command(
+        LabelExperimentsSchema,
+        ExperimentsActedOnSchema,
+        async (request) => {
+          labelled.push(request);
+          return { position: 0, items: allChanged(request.experiments) };
+        },
+      ),
     }),
   );
   stack.use(
@@ -65,6 +74,7 @@ afterAll(async () => {
 beforeEach(() => {
   submitted = [];
   moved = [];
+  labelled = [];
   models = [];
 });
 
@@ -242,6 +252,22 @@ test("experiments are moved, each named, into a project that exists", async () =
   );
   const many = Array.from({ length: 10_001 }, (_, n) => String(n + 1));
   expect((await api("POST", "experiments:move", { ...body, experiments: many })).status).toBe(400);
+});
+
+test("labels of experiments, each named, are changed in pieces, as a preview too", async () => {
+  const { actedOnTogether } = gatewayLimits;
+  const ids = Array.from({ length: actedOnTogether + 1 }, (_, n) => String(n + 1));
+  const body = { experiments: ids, addLabels: ["prod"], removeLabels: ["old"], dryRun: true };
+  const answer = await api("POST", "experiments:label", body);
+  expect(answer.status).toBe(200);
+  expect((answer.body as { items: unknown[] }).items).toHaveLength(ids.length);
+  const words = { addLabels: ["prod"], removeLabels: ["old"], dryRun: true };
+  expect(labelled).toEqual([
+    { experiments: ids.slice(0, actedOnTogether), ...words },
+    { experiments: ids.slice(actedOnTogether), ...words },
+  ]);
+  const twice = { ...body, experiments: ["1", "1"] };
+  expect((await api("POST", "experiments:label", twice)).status).toBe(400);
 });
 
 test("an experiment of before is in the default project, and one that was moved where it was moved to", async () => {

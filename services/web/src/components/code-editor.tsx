@@ -11,7 +11,10 @@ type Props = {
   readonly onChange: (text: string) => void;
 };
 
-/** An editor of YAML. It is large: load it with React's lazy. Tab leaves it, as it leaves any field. */
+/**
+ * An editor of YAML, which has the focus at first. It is large: load it with React's lazy. Tab leaves it, as it leaves any
+ * field; Escape is its own.
+ */
 export function CodeEditor({ label, text, onChange }: Props): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const first = useRef({ text, onChange });
@@ -32,7 +35,8 @@ export function CodeEditor({ label, text, onChange }: Props): JSX.Element {
         }),
       ],
     });
+    editor.focus();
     return () => editor.destroy();
   }, [label]);
-  return <div ref={place} className={styles["editor"]} />;
+  return <div ref={place} className={styles["editor"]} data-own-escape />;
 }

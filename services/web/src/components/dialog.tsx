@@ -14,12 +14,18 @@ type Props = {
   readonly children?: ReactNode;
   /** Buttons at the bottom right, the one that does it last. */
   readonly actions?: ReactNode;
+  /** Called for Ctrl-Enter, or ⌘-Enter, anywhere in it. */
+  readonly onSubmit?: (() => void) | undefined;
   readonly wide?: boolean;
 };
 
+/** Parts of a dialog that use Escape themselves, as the editor does: the dialog stays open, with what was written. */
+const hasOwnEscape = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("[data-own-escape]") !== null;
+
 /** A modal dialog: the focus stays in it and returns to where it was. */
 export function Dialog(props: Props): JSX.Element {
-  const { open, onClose, title, description, children, actions, wide = false } = props;
+  const { open, onClose, title, description, children, actions, onSubmit, wide = false } = props;
   return (
     <Radix.Root open={open} onOpenChange={(next) => next || onClose()}>
       <Radix.Portal>
@@ -27,6 +33,16 @@ export function Dialog(props: Props): JSX.Element {
         <Radix.Content
           className={styles["dialog"]}
           data-wide={wide}
+          onKeyDownCapture={(event) => {
+            const isSubmit = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+            if (!isSubmit || onSubmit === undefined) return;
+            event.preventDefault();
+            event.stopPropagation();
+            onSubmit();
+          }}
+          onEscapeKeyDown={(event) => {
+            if (hasOwnEscape(event.target)) event.preventDefault();
+          }}
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
         >
           <header className={styles["header"]}>

@@ -100,6 +100,25 @@ class Client:
         answer = self._api.call("POST", "/api/v1/experiments:act", body)
         return [ExperimentAction.of(item) for item in answer.get("items") or []]
 
+    def label_experiments(
+        self,
+        experiments: Sequence[int | str],
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> list[ExperimentAction]:
+        """Adds labels to and removes labels from each of the experiments that are named (at most 10,000, each
+        once), and says what happened to each; with ``dry_run`` what would happen.
+        """
+        body = {
+            "experiments": [str(one) for one in experiments],
+            "addLabels": list(add),
+            "removeLabels": list(remove),
+            "dryRun": dry_run,
+        }
+        answer = self._api.call("POST", "/api/v1/experiments:label", body)
+        return [ExperimentAction.of(item) for item in answer.get("items") or []]
+
     def follow_metrics(
         self, task: int | str, after: str = "", group: str = ""
     ) -> Iterator[MetricUpdate]:

@@ -2,6 +2,7 @@
 import { lookOf, looksOf } from "../../components/chart/look.ts";
 import { number } from "../../components/format.ts";
 import type { Colours } from "../../theme/colours.ts";
+import { headsOf } from "./heads.ts";
 import { heightAt, type SearchLayout, stub, type Thread, type ThreadPoint } from "./layout.ts";
 
 export type SearchEmphasis = {
@@ -63,22 +64,23 @@ function drawColumns(
   colours: Colours,
 ): void {
   ctx.textAlign = "center";
-  for (const { x, top, bottom, units, trials, kept, cutoff, cutoffY } of columns) {
+  const heads = headsOf(columns);
+  for (const [index, { x, top, bottom, cutoffY }] of columns.entries()) {
+    const head = heads[index];
     ctx.setLineDash([]);
     ctx.strokeStyle = colours.line;
     ctx.lineWidth = 1;
     line(ctx, x, top + 52, x, bottom);
     ctx.fillStyle = colours.text;
-    ctx.fillText(number(units), x, top + 10);
+    ctx.fillText(head?.units ?? "", x, top + 10);
     ctx.fillStyle = colours.muted;
-    ctx.fillText(trials === 0 ? "no trial" : `${kept} of ${trials} kept`, x, top + 26);
+    ctx.fillText(head?.kept ?? "", x, top + 26);
     if (cutoffY === null) continue;
     ctx.strokeStyle = colours.teal;
     ctx.lineWidth = 2;
     line(ctx, x - 26, cutoffY, x + 26, cutoffY);
-    if (cutoff === undefined) continue;
     ctx.fillStyle = colours.teal;
-    ctx.fillText(`cutoff ${number(cutoff)}`, x, top + 40);
+    ctx.fillText(head?.cutoff ?? "", x, top + 40);
   }
 }
 

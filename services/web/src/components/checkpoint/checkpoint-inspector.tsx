@@ -5,6 +5,7 @@ import { EmptyState } from "../empty-state.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { bytes, count } from "../format.ts";
 import { FactList, Inspector } from "../inspector.tsx";
+import { shownPairs } from "../nested.ts";
 import { PlainTable } from "../plain-table.tsx";
 import { checkpointState } from "../state.ts";
 import { StateBadge } from "../state-badge.tsx";
@@ -46,9 +47,7 @@ function Shown({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
               .join(", "),
           ],
           ["Retention", verdictText(verdict.data)],
-          ...Object.entries(metadata ?? {}).map(
-            ([name, value]) => [name, JSON.stringify(value)] as const,
-          ),
+          ...shownPairs(metadata),
         ]}
       />
       <CheckpointVerbs checkpoint={read.data} />

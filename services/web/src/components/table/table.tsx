@@ -189,7 +189,9 @@ function useActive<Row>({ rows, idOf, activeId, onActive }: TableProps<Row>) {
     }, afterMs);
   };
   const active = id === undefined ? -1 : rows.findIndex((row) => idOf(row) === id);
-  return { active, activate };
+  /** A row that is opened at once is not told of: the change of the URL would call the opened page back. */
+  const leave = (): void => clearTimeout(timer.current);
+  return { active, activate, leave };
 }
 
 /** Moving, selecting and opening: by keys, and by the pointer. */
@@ -199,7 +201,7 @@ function useKeys<Row>(
   height: number,
 ) {
   const { rows, idOf, selection = noSelection, onSelect, onOpen } = props;
-  const { active, activate } = useActive(props);
+  const { active, activate, leave } = useActive(props);
   const anchor = useRef(-1);
   const check = (index: number, shift: boolean): void => {
     const row = rows[index];
@@ -229,6 +231,7 @@ function useKeys<Row>(
     } else if ((event.key === "x" || event.key === " ") && row !== undefined) {
       check(active, event.shiftKey);
     } else if (event.key === "Enter" && row !== undefined) {
+      leave();
       onOpen?.(row);
     } else if (row === undefined || props.onKey?.(event.key, row) !== true) {
       return;

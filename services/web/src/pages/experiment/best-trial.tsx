@@ -1,4 +1,5 @@
 import type { JSX } from "react";
+import { useCall } from "../../app/calls.ts";
 import { PathLink } from "../../app/path-link.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { number } from "../../components/format.ts";
@@ -6,20 +7,25 @@ import { shownPairs } from "../../components/nested.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { trialState } from "../../components/state.ts";
 import styles from "./overview.module.css";
-import type { Experiment } from "./tabs.ts";
-import type { Trial } from "./use-trials.ts";
+import type { TabProps } from "./tabs.ts";
 
-type Props = { readonly experiment: Experiment; readonly trials: readonly Trial[] };
-
-export function BestTrial({ experiment, trials }: Props): JSX.Element {
+export function BestTrial({ experiment }: TabProps): JSX.Element {
   const { bestTrial, bestValue, metric, smallerIsBetter } = experiment;
-  const best = trials.find(({ id }) => id === bestTrial);
+  const { data: best } = useCall(
+    "getTrial",
+    { trial: bestTrial ?? "" },
+    {
+      enabled: bestTrial !== undefined,
+      watch: { kind: "trials", experiment: experiment.id, id: bestTrial ?? "" },
+    },
+  );
   return (
     <section className={styles["panel"]} aria-labelledby="best-trial">
       <h2 id="best-trial">Best trial</h2>
-      {bestTrial === undefined || best === undefined ? (
+      {bestTrial === undefined && (
         <p className={styles["note"]}>No trial has reported {metric} yet.</p>
-      ) : (
+      )}
+      {bestTrial !== undefined && best !== undefined && (
         <>
           <p>
             <PathLink to={`/trials/${bestTrial}`}>Trial {trialNumberOf(bestTrial)}</PathLink>{" "}

@@ -122,7 +122,7 @@ function columnsOf(verdicts: ReadonlyMap<string, Verdict>): readonly Column<Chec
     },
     plain("retention", "Retention", 320, ({ uuid }) => verdictText(verdicts.get(uuid))),
     { ...plain("size", "Size", 96, (one) => bytes(one.bytes)), right: true },
-    plain("held", "Held by", 180, ({ pins }) => pins.map(({ holder }) => holder).join(", ")),
+    plain("held", "Held by", 136, ({ pins }) => pins.map(({ holder }) => holder).join(", ")),
     plain("stored", "Stored", 168, ({ completedAtMs }) => time(completedAtMs)),
   ];
 }

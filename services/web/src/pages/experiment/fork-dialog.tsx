@@ -40,7 +40,8 @@ function ForkForm({ experiment, onClose, config, masked }: FormProps): JSX.Eleme
   const check = useChange("forkExperiment");
   const fork = useChange("forkExperiment", ["listExperiments"]);
   const request = { experiment, config: text, checkpoint: checkpoint.trim(), paused };
-  const submit = () =>
+  const submit = () => {
+    if (fork.isPending) return;
     fork.mutate(
       { request },
       {
@@ -55,14 +56,16 @@ function ForkForm({ experiment, onClose, config, masked }: FormProps): JSX.Eleme
         },
       },
     );
+  };
   const failed = fork.error ?? check.error;
   return (
     <Dialog
       open
       wide
       onClose={onClose}
+      onSubmit={submit}
       title={`Fork experiment ${experiment}`}
-      description="A new experiment with the same code. Change what should differ, a learning rate for example."
+      description="A new experiment with the same code. Change what should differ, a learning rate for example. Ctrl-Enter forks."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -13,7 +13,9 @@ import styles from "./overview.module.css";
 import { ParetoFront } from "./pareto-front.tsx";
 import type { TabProps } from "./tabs.ts";
 import { readTrials, readZoom, trialsText, zoomText } from "./url.ts";
-import { type Trial, useDrawn, useTrials } from "./use-trials.ts";
+import { type Trial, useTrials } from "./use-trials.ts";
+import { WhichChoice } from "./which-choice.tsx";
+import { drawnOf, readWhich } from "./which-trials.ts";
 
 const route = getRouteApi("/experiments/$experiment");
 
@@ -21,10 +23,14 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
   const { id, bestTrial, smallerIsBetter } = experiment;
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { trials, error, refetch, isPending } = useTrials(id);
+  const which = readWhich(search.drawn);
+  const { trials, error, refetch, isPending } = useTrials(experiment, which);
   const selected = useMemo(() => readTrials(search.trials), [search.trials]);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
-  const drawn = useDrawn(trials, selected, smallerIsBetter);
+  const drawn = useMemo(
+    () => drawnOf(trials, which, selected, smallerIsBetter),
+    [trials, which, selected, smallerIsBetter],
+  );
   const metric = useMetric(experiment, trials, search.metric);
   const x = search.x ?? "step";
   const ids = useMemo(() => drawn.map((trial) => trial.id), [drawn]);
@@ -33,10 +39,12 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
     () => new Set([...selected, ...(bestTrial === undefined ? [] : [trialNumberOf(bestTrial)])]),
     [selected, bestTrial],
   );
+  const set = (change: Partial<typeof search>): void =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const pick = (trial: number): void => {
     const next = new Set(selected);
     if (!next.delete(trial)) next.add(trial);
-    void navigate({ search: (now) => ({ ...now, trials: trialsText(next) }), replace: true });
+    set({ trials: trialsText(next) });
   };
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (trials.length === 0 && !isPending) {
@@ -59,18 +67,18 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
           name={metric.name}
           {...{ x, zoom, emphasised, ticks }}
           syncKey={`experiment ${id}`}
-          onZoom={(range) =>
-            void navigate({ search: (now) => ({ ...now, zoom: zoomText(range) }), replace: true })
-          }
+          onZoom={(range) => set({ zoom: zoomText(range) })}
           onPick={pick}
         />
-        {drawn.length < experiment.trials && (
-          <p className={styles["note"]}>
-            The {drawn.length} best of {experiment.trials} trials. Select others in the tab Trials.
-          </p>
-        )}
+        <WhichChoice
+          shown={drawn.length}
+          total={Math.max(trials.length, isPending ? 0 : experiment.trials)}
+          metric={experiment.metric}
+          which={which}
+          onWhich={(next) => set({ drawn: next === "best" ? undefined : next })}
+        />
       </section>
-      <BestTrial experiment={experiment} trials={trials} />
+      <BestTrial experiment={experiment} />
       <BestSoFar experiment={experiment} />
       <Importance experiment={experiment} />
       <ParetoFront experiment={experiment} />

@@ -3,11 +3,11 @@ import { type JSX, Suspense } from "react";
 import { useCall } from "../../app/calls.ts";
 import { usePoints } from "../../app/live/points.ts";
 import { Page } from "../../app/page.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { experimentState } from "../../components/state.ts";
 import { Tabs } from "../../components/tabs.tsx";
 import { Facts } from "./facts.tsx";
+import { isMissing, Missing } from "./missing.tsx";
 import styles from "./page.module.css";
 import { type Experiment, type ExperimentTab, tabs } from "./tabs.ts";
 import { useVerbs } from "./verbs.tsx";
@@ -28,13 +28,13 @@ export function ExperimentPage(): JSX.Element {
   const { data: experiment, error } = answer;
   usePoints(id, experiment !== undefined && unended.has(experiment.state));
   const open = tabs.find((tab) => tab.id === search.tab) ?? tabs[0];
-  if (experiment === undefined || open === undefined) {
+  if (experiment === undefined || open === undefined || isMissing(error)) {
     return (
       <Page title={`Experiment ${id}`} above={above}>
         {error === null ? (
           <p className={styles["loading"]}>Loading experiment {id} …</p>
         ) : (
-          <ErrorNote error={error} onRetry={() => void answer.refetch()} />
+          <Missing experiment={id} error={error} onRetry={() => void answer.refetch()} />
         )}
       </Page>
     );

@@ -1,6 +1,6 @@
 import { getRouteApi, useRouter } from "@tanstack/react-router";
-import { type JSX, useMemo, useState } from "react";
-import { useCall } from "../../app/calls.ts";
+import { type JSX, useCallback, useMemo, useState } from "react";
+import { useList } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
@@ -24,7 +24,9 @@ import type { TabProps } from "./tabs.ts";
 import { columnsOf, initialLayout } from "./trial-columns.tsx";
 import styles from "./trials.module.css";
 import { readTrials, readZoom, trialsText, zoomText } from "./url.ts";
-import { drawnMax, trialsMax, type Trial } from "./use-trials.ts";
+import { trialsMax, type Trial } from "./use-trials.ts";
+import { WhichChoice } from "./which-choice.tsx";
+import { drawnMax, orderOf, whichOf } from "./which-trials.ts";
 
 const route = getRouteApi("/experiments/$experiment");
 const none: readonly Trial[] = [];
@@ -38,12 +40,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const filter = search.filter ?? "";
   const sort = readSort(search.sort ?? "");
-  const answer = useCall(
-    "listTrials",
-    { experiment: id, pageSize: trialsMax, filter, orderBy: sortText(sort), count: true },
-    { watch: { kind: "trials", experiment: id, filter }, keepPrevious: true, follow: true },
-  );
-  const trials = answer.data?.items ?? none;
+  const { answer, trials, total, more } = useRows(id, filter, sortText(sort));
   const selected = useMemo(() => readTrials(search.trials), [search.trials]);
   const selection = useMemo(() => new Set([...selected].map((n) => `${id}.${n}`)), [selected, id]);
   const select = (ids: ReadonlySet<string>): void =>
@@ -64,9 +61,17 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
           onFilter={(text) => set({ filter: text === "" ? undefined : text })}
         />
         <span className={styles["note"]} role="status">
-          {answer.data !== undefined && `${count(answer.data.total ?? trials.length)} trials`}
+          {answer.data !== undefined && `${count(total)} trials`}
           {selected.size > 0 && `, ${selected.size} selected`}
         </span>
+        <WhichChoice
+          shown={trials.length}
+          total={answer.data === undefined ? 0 : total}
+          metric={experiment.metric}
+          which={whichOf(sortText(sort), experiment.smallerIsBetter)}
+          orderText={`the first by ${sort?.field ?? "number"}`}
+          onWhich={(which) => set({ sort: orderOf(which, experiment.smallerIsBetter) })}
+        />
         {selected.size > 0 && <Button onClick={() => select(new Set())}>Select none</Button>}
         <Button onClick={() => setChoosing(true)}>Columns</Button>
       </div>
@@ -78,7 +83,8 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         onLayout={onLayout}
         rows={trials}
         idOf={(trial) => trial.id}
-        total={answer.data?.total}
+        total={answer.data === undefined ? undefined : total}
+        onEnd={more}
         sort={sort}
         onSort={(field) => set({ sort: sortText(nextSort(sort, field)) || undefined })}
         selection={selection}
@@ -93,6 +99,21 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
       />
     </div>
   );
+}
+
+/** The trials that are loaded, how many there are, and how to load more. */
+function useRows(experiment: string, filter: string, orderBy: string) {
+  const answer = useList(
+    "listTrials",
+    { experiment, pageSize: trialsMax, filter, orderBy, count: true },
+    { watch: { kind: "trials", experiment, filter }, keepPrevious: true, follow: true },
+  );
+  const { data, hasNextPage, isFetching, fetchNextPage } = answer;
+  const trials = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? none, [data]);
+  const more = useCallback((): void => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+  return { answer, trials, total: Math.max(data?.pages[0]?.total ?? 0, trials.length), more };
 }
 
 function Empty({ id, filter }: { readonly id: string; readonly filter: string }): JSX.Element {

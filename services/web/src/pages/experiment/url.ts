@@ -12,6 +12,8 @@ export type ExperimentSearch = LogSearch & {
   readonly x?: string | undefined;
   /** The zoomed range of x: "10..250.5". */
   readonly zoom?: string | undefined;
+  /** Which curves are drawn where not all are: best where it is absent, latest or first. */
+  readonly drawn?: string | undefined;
   /** Numbers of selected trials: "3,7". */
   readonly trials?: string | undefined;
   readonly filter?: string | undefined;
@@ -34,6 +36,7 @@ const texts = [
   "metric",
   "x",
   "zoom",
+  "drawn",
   "trials",
   "filter",
   "sort",

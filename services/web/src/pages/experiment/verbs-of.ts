@@ -25,7 +25,7 @@ export const confirmations: Readonly<
   delete: {
     title: "Delete",
     means:
-      "Pages and lists leave it out at once. Its checkpoints, metrics, logs and code are deleted after the grace period; until then yard experiment undelete brings it back.",
+      "Pages and lists leave it out at once. Its checkpoints, metrics, logs and code are deleted after the grace period; until then its page brings it back.",
   },
 };
 

@@ -3,18 +3,22 @@ import { Button } from "../../components/button.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { noSelection, type Selection } from "../../components/table/index.ts";
 import { ActionDialog } from "./action-dialog.tsx";
+import { LabelDialog } from "./label-dialog.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
+import type { Row } from "./columns.tsx";
 import { type Action, actions, experiments } from "./outcomes.ts";
 import styles from "./page.module.css";
 
 type Props = {
   readonly selection: Selection;
+  /** Those that are loaded. */
+  readonly rows: readonly Row[];
   readonly onSelect: (selection: Selection) => void;
 };
 
 /** The actions on the selected experiments. */
-export function BulkBar({ selection, onSelect }: Props): JSX.Element | null {
-  const [asked, setAsked] = useState<Action | "move" | null>(null);
+export function BulkBar({ selection, rows, onSelect }: Props): JSX.Element | null {
+  const [asked, setAsked] = useState<Action | "move" | "label" | null>(null);
   const ids = [...selection];
   const close = (): void => setAsked(null);
   const done = (): void => {
@@ -39,6 +43,7 @@ export function BulkBar({ selection, onSelect }: Props): JSX.Element | null {
         groups={[
           [
             ...rest.filter(({ danger }) => !danger).map((action) => itemOf(action, setAsked)),
+            { title: "Add or remove labels", onSelect: () => setAsked("label") },
             { title: "Move to a project", onSelect: () => setAsked("move") },
           ],
           rest.filter(({ danger }) => danger).map((action) => itemOf(action, setAsked)),
@@ -48,12 +53,20 @@ export function BulkBar({ selection, onSelect }: Props): JSX.Element | null {
         Clear
       </Button>
       {asked === "move" && <MoveDialog ids={ids} onClose={close} onDone={done} />}
-      {asked !== null && asked !== "move" && (
+      {asked === "label" && (
+        <LabelDialog ids={ids} labels={labelsIn(rows, selection)} onClose={close} onDone={done} />
+      )}
+      {asked !== null && typeof asked !== "string" && (
         <ActionDialog action={asked} ids={ids} onClose={close} onDone={done} />
       )}
     </div>
   );
 }
+
+const labelsIn = (rows: readonly Row[], selection: Selection): readonly string[] => {
+  const selected = rows.filter(({ id }) => selection.has(id));
+  return [...new Set(selected.flatMap(({ labels }) => labels))].toSorted();
+};
 
 const itemOf = (action: Action, ask: (action: Action) => void) => ({
   title: action.title,

@@ -3,7 +3,15 @@ import type { ExperimentAction } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
 
 export type Action = {
-  readonly verb: "pause" | "activate" | "cancel" | "kill" | "archive" | "unarchive" | "delete";
+  readonly verb:
+    | "pause"
+    | "activate"
+    | "continue"
+    | "cancel"
+    | "kill"
+    | "archive"
+    | "unarchive"
+    | "delete";
   readonly title: string;
   /** Past tense. */
   readonly done: string;
@@ -26,6 +34,13 @@ export const actions: readonly Action[] = [
     title: "Activate",
     done: "activated",
     means: "They run, or continue after a pause.",
+    danger: false,
+  },
+  {
+    verb: "continue",
+    title: "Continue",
+    done: "continued",
+    means: "Experiments that have ended retry their failed and canceled trials.",
     danger: false,
   },
   {
@@ -61,7 +76,7 @@ export const actions: readonly Action[] = [
     title: "Delete",
     done: "deleted",
     means:
-      "Their checkpoints, metrics and logs are removed after a time of grace, in which yard experiment undelete brings them back.",
+      "Their checkpoints, metrics and logs are removed after a time of grace, in which Deleted experiments brings them back.",
     danger: true,
   },
 ];

@@ -1,9 +1,12 @@
 import { useRouter } from "@tanstack/react-router";
+import { ChevronDown } from "lucide-react";
 import { type JSX, useCallback, useState } from "react";
 import { useNow } from "../../app/clock.ts";
 import { Page } from "../../app/page.tsx";
 import { experimentPath } from "../../app/palette-query.ts";
+import type { Verb } from "../../app/verbs.tsx";
 import { useSay } from "../../app/toasts.tsx";
+import { Button } from "../../components/button.tsx";
 import { count } from "../../components/format.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
@@ -19,7 +22,8 @@ import {
   Table,
 } from "../../components/table/index.ts";
 import { BulkBar } from "./bulk-bar.tsx";
-import { attributeColumn, attributesIn, columnsOf, initialLayout, type Row } from "./columns.tsx";
+import { attributeColumn, attributesIn, columnsOf, firstLayout, type Row } from "./columns.tsx";
+import { DeletedDialog } from "./deleted-dialog.tsx";
 import { ExperimentInspector } from "./experiment-inspector.tsx";
 import { exportCsv } from "./export-csv.ts";
 import { FilterBar } from "./filter-bar.tsx";
@@ -34,10 +38,10 @@ import { ViewsMenu } from "./views-menu.tsx";
 export function ExperimentsPage(): JSX.Element {
   const search = experimentsRoute.useSearch();
   const navigate = experimentsRoute.useNavigate();
-  const [isChoosing, setChoosing] = useState(false);
+  const [open, setOpen] = useState<"columns" | "deleted" | "places" | null>(null);
   const [selection, setSelection] = useState<Selection>(noSelection);
   const say = useSay();
-  const layout = readLayout(search.columns ?? "") ?? initialLayout;
+  const layout = readLayout(search.columns ?? "") ?? firstLayout();
   const attributes = attributesIn(layout);
   const shown = useExperiments(search, attributes);
   const [editing, setEditing] = useState<string | null>(null);
@@ -50,6 +54,12 @@ export function ExperimentsPage(): JSX.Element {
       void navigate({ search: (now: Search) => changedSearch(now, next), replace }),
     [navigate],
   );
+  const isPlaces = open === "places";
+  const close = (): void => setOpen(null);
+  const changePlace = (next: SearchChange): void => {
+    close();
+    change(next);
+  };
   const save = (): void => {
     const selected = shown.rows.filter(({ id }) => selection.has(id));
     exportCsv(search, columns, layout, selected).then(
@@ -58,24 +68,19 @@ export function ExperimentsPage(): JSX.Element {
     );
   };
   const verbs = [
-    { title: "Columns", run: () => setChoosing(true) },
+    { title: "Columns", run: () => setOpen("columns") },
     { title: "Save as CSV", run: save },
-    {
-      title: search.archived === true ? "Leave out archived" : "Show archived",
-      run: () => change({ archived: search.archived !== true }),
-    },
-    {
-      title: search.compact === true ? "Normal rows" : "Compact rows",
-      run: () => change({ compact: search.compact !== true }),
-    },
+    ...switches(search, change),
+    { title: "Deleted experiments", run: () => setOpen("deleted") },
   ];
   const table = { search, change, layout, columns, shown, selection, setSelection, setEditing };
   return (
     <Page title="Experiments" verbs={verbs}>
       <div className={styles["page"]}>
-        <PlaceTree search={search} onChange={change} />
+        <PlaceTree {...{ search, isOpen: isPlaces, onClose: close }} onChange={changePlace} />
         <div className={styles["list"]}>
           <div className={styles["bar"]}>
+            <PlaceButton search={search} isOpen={isPlaces} onOpen={setOpen} />
             <FilterBar
               filter={search.filter ?? ""}
               onFilter={(filter) => change({ filter })}
@@ -83,20 +88,54 @@ export function ExperimentsPage(): JSX.Element {
             />
             <ViewsMenu search={search} onOpen={(view) => void navigate({ search: view })} />
           </div>
-          <BulkBar selection={selection} onSelect={setSelection} />
+          <BulkBar selection={selection} rows={shown.rows} onSelect={setSelection} />
           <Rows {...table} />
         </div>
         <Inspected search={search} rows={shown.rows} onClose={() => change({ at: undefined })} />
       </div>
       <ListColumns
-        open={isChoosing}
-        onClose={() => setChoosing(false)}
+        open={open === "columns"}
+        onClose={close}
         columns={columns}
         layout={layout}
         onLayout={(next) => change({ columns: layoutText(next) }, true)}
         rows={shown.rows}
       />
+      {open === "deleted" && <DeletedDialog onClose={close} />}
     </Page>
+  );
+}
+
+/** Verbs that change which rows are shown, and how high they are. */
+function switches({ archived, compact }: Search, change: (next: SearchChange) => void): Verb[] {
+  return [
+    {
+      title: archived === true ? "Leave out archived" : "Show archived",
+      run: () => change({ archived: archived !== true }),
+    },
+    {
+      title: compact === true ? "Normal rows" : "Compact rows",
+      run: () => change({ compact: compact !== true }),
+    },
+  ];
+}
+
+/** In a narrow window the tree of places is behind this button. */
+function PlaceButton(props: {
+  readonly search: Search;
+  readonly isOpen: boolean;
+  readonly onOpen: (open: "places" | null) => void;
+}): JSX.Element {
+  const { workspace, project } = props.search;
+  return (
+    <Button
+      className={styles["placeButton"]}
+      aria-expanded={props.isOpen}
+      onClick={() => props.onOpen(props.isOpen ? null : "places")}
+    >
+      {[workspace, project].filter((name) => name !== undefined).join(" / ") || "All workspaces"}
+      <ChevronDown size={14} aria-hidden />
+    </Button>
   );
 }
 

@@ -1,6 +1,12 @@
-import { ChevronDown, ChevronRight } from "lucide-react";
+import { ChevronDown, ChevronRight, Plus } from "lucide-react";
 import { type JSX, useState } from "react";
-import { useCall, useList } from "../../app/calls.ts";
+import { useList } from "../../app/calls.ts";
+import { useOfferVerbs } from "../../app/verbs.tsx";
+import { Button } from "../../components/button.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { PlaceDialog } from "./place-dialog.tsx";
+import { PlaceMenu } from "./place-menu.tsx";
+import type { AskedPlace, Place } from "./places.ts";
 import type { SearchChange, Search } from "./search.ts";
 import styles from "./page.module.css";
 
@@ -9,44 +15,92 @@ type Props = {
   readonly onChange: (change: SearchChange) => void;
 };
 
-/** Workspaces and their projects: choosing one shows its experiments. */
-export function PlaceTree({ search, onChange }: Props): JSX.Element {
-  const workspaces = useList("listWorkspaces", { pageSize: 200 });
-  const names = workspaces.data?.pages.flatMap(({ items }) => items.map(({ name }) => name)) ?? [];
+type TreeProps = Props & {
+  /** In a narrow window it covers the list while it is open. */
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+};
+
+/** Workspaces and their projects: choosing one shows its experiments. They are made, described and archived here too. */
+export function PlaceTree(props: TreeProps): JSX.Element {
+  const { search, onChange, isOpen, onClose } = props;
+  const [asked, setAsked] = useState<AskedPlace | null>(null);
+  const archived = search.archived ?? false;
+  const workspaces = useList("listWorkspaces", { pageSize: 200, archived });
+  const { workspace } = search;
+  useOfferVerbs([
+    { title: "New workspace", run: () => setAsked({ kind: "workspace" }) },
+    ...(workspace === undefined
+      ? []
+      : [
+          {
+            title: `New project in ${workspace}`,
+            run: () => setAsked({ kind: "project", workspace }),
+          },
+        ]),
+  ]);
   return (
-    <nav className={styles["tree"]} aria-label="Workspaces and projects">
+    <nav
+      className={styles["tree"]}
+      aria-label="Workspaces and projects"
+      data-open={isOpen}
+      onKeyDown={({ key }) => {
+        if (key === "Escape") onClose();
+      }}
+    >
       <ul>
-        <li>
-          <Place
+        <li className={styles["row"]}>
+          <Opener
             title="All workspaces"
-            isHere={search.workspace === undefined}
+            isHere={workspace === undefined}
             onOpen={() => onChange({ workspace: undefined, project: undefined })}
           />
+          <Button
+            look="plain"
+            aria-label="New workspace"
+            title="New workspace"
+            onClick={() => setAsked({ kind: "workspace" })}
+          >
+            <Plus size={14} aria-hidden />
+          </Button>
         </li>
-        {names.map((name) => (
-          <Workspace key={name} name={name} search={search} onChange={onChange} />
-        ))}
+        {workspaces.data?.pages
+          .flatMap(({ items }) => items)
+          .map((place) => (
+            <Workspace key={place.name} {...{ place, search, onChange }} onAsk={setAsked} />
+          ))}
       </ul>
+      {workspaces.error !== null && <ErrorNote error={workspaces.error} />}
       {workspaces.hasNextPage && (
-        <button
-          type="button"
-          className={styles["more"]}
-          onClick={() => void workspaces.fetchNextPage()}
-        >
+        <Button look="plain" onClick={() => void workspaces.fetchNextPage()}>
           More workspaces
-        </button>
+        </Button>
+      )}
+      {asked !== null && (
+        <PlaceDialog asked={asked} onClose={() => setAsked(null)} onMade={onChange} />
       )}
     </nav>
   );
 }
 
-function Workspace({ name, search, onChange }: Props & { readonly name: string }): JSX.Element {
+type PlaceProps = Props & {
+  readonly place: Place;
+  readonly onAsk: (asked: AskedPlace) => void;
+};
+
+function Workspace({ place, search, onChange, onAsk }: PlaceProps): JSX.Element {
+  const { name } = place;
   const [isOpen, setOpen] = useState(search.workspace === name);
-  const projects = useCall("listProjects", { workspace: name, pageSize: 200 }, { enabled: isOpen });
+  const archived = search.archived ?? false;
+  const projects = useList(
+    "listProjects",
+    { workspace: name, pageSize: 200, archived },
+    { enabled: isOpen },
+  );
   const Chevron = isOpen ? ChevronDown : ChevronRight;
   return (
     <li>
-      <span className={styles["workspace"]}>
+      <span className={styles["row"]}>
         <button
           type="button"
           className={styles["fold"]}
@@ -56,35 +110,49 @@ function Workspace({ name, search, onChange }: Props & { readonly name: string }
         >
           <Chevron size={14} aria-hidden />
         </button>
-        <Place
+        <Opener
           title={name}
+          isArchived={place.archived}
           isHere={search.workspace === name && search.project === undefined}
           onOpen={() => onChange({ workspace: name, project: undefined })}
         />
+        <PlaceMenu place={place} onAsk={onAsk} />
       </span>
       {isOpen && (
         <ul>
-          {projects.data?.items.map(({ name: project }) => (
-            <li key={project}>
-              <Place
-                title={project}
-                isHere={search.workspace === name && search.project === project}
-                onOpen={() => onChange({ workspace: name, project })}
-              />
+          {projects.data?.pages
+            .flatMap(({ items }) => items)
+            .map((project) => (
+              <li key={project.name} className={styles["row"]}>
+                <Opener
+                  title={project.name}
+                  isArchived={project.archived}
+                  isHere={search.workspace === name && search.project === project.name}
+                  onOpen={() => onChange({ workspace: name, project: project.name })}
+                />
+                {!place.archived && <PlaceMenu place={project} onAsk={onAsk} />}
+              </li>
+            ))}
+          {projects.hasNextPage && (
+            <li>
+              <Button look="plain" onClick={() => void projects.fetchNextPage()}>
+                More projects
+              </Button>
             </li>
-          ))}
+          )}
         </ul>
       )}
     </li>
   );
 }
 
-function Place(props: {
+function Opener(props: {
   readonly title: string;
   readonly isHere: boolean;
+  readonly isArchived?: boolean;
   readonly onOpen: () => void;
 }): JSX.Element {
-  const { title, isHere, onOpen } = props;
+  const { title, isHere, isArchived = false, onOpen } = props;
   return (
     <button
       type="button"
@@ -94,6 +162,7 @@ function Place(props: {
       onClick={onOpen}
     >
       {title}
+      {isArchived && <span className={styles["archived"]}> archived</span>}
     </button>
   );
 }

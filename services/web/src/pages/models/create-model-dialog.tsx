@@ -1,4 +1,4 @@
-import { type JSX, useState } from "react";
+import { type JSX, useId, useState } from "react";
 import { useChange } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -10,6 +10,7 @@ type Props = { readonly onClose: () => void; readonly onCreated: (model: string)
 export function CreateModelDialog({ onClose, onCreated }: Props): JSX.Element {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
+  const form = useId();
   const create = useChange("createModel", ["listModels"]);
   const submit = () =>
     create.mutate(
@@ -25,13 +26,19 @@ export function CreateModelDialog({ onClose, onCreated }: Props): JSX.Element {
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={name.trim() === "" || create.isPending} onClick={submit}>
+          <Button
+            look="primary"
+            type="submit"
+            form={form}
+            disabled={name.trim() === "" || create.isPending}
+          >
             Create
           </Button>
         </>
       }
     >
       <form
+        id={form}
         onSubmit={(event) => {
           event.preventDefault();
           submit();

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/experiment_changes.proto.
  */
 export const file_trainyard_api_v1_experiment_changes: GenFile = /*@__PURE__*/
-  fileDesc("Cil0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRfY2hhbmdlcy5wcm90bxIQdHJhaW55YXJkLmFwaS52MSLxAgoXVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBARISCgVub3RlcxgEIAEoCUgCiAEBEhIKCmFkZF9sYWJlbHMYBSADKAkSFQoNcmVtb3ZlX2xhYmVscxgGIAMoCRIVCghwcmlvcml0eRgHIAEoDUgDiAEBEhMKBndlaWdodBgIIAEoAUgEiAEBEhYKCW1heF9zbG90cxgJIAEoDUgFiAEBEjkKCWdjX3BvbGljeRgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuUmV0ZW50aW9uU2V0dGluZ3MSDgoGcmVhc29uGAsgASgJQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIICgZfbm90ZXNCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyKJAQoVRm9ya0V4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDgoGY29uZmlnGAIgASgJEhEKCW92ZXJyaWRlcxgDIAMoCRISCgpjaGVja3BvaW50GAQgASgJEg4KBnBhdXNlZBgFIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAYgASgIIl0KF0FjdE9uRXhwZXJpbWVudHNSZXF1ZXN0EhMKC2V4cGVyaW1lbnRzGAEgAygJEgwKBHZlcmIYAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB2RyeV9ydW4YBCABKAgiXwoYQWN0T25FeHBlcmltZW50c1Jlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEjEKBWl0ZW1zGAIgAygLMiIudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50QWN0aW9uIlUKEEV4cGVyaW1lbnRBY3Rpb24SEgoKZXhwZXJpbWVudBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEgwKBGNvZGUYAyABKAkSDgoGZGV0YWlsGAQgASgJIj4KGEFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg4KBnJlYXNvbhgCIAEoCSIwChpVbmFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJYgZwcm90bzM", [file_trainyard_common_v1_retention]);
+  fileDesc("Cil0cmFpbnlhcmQvYXBpL3YxL2V4cGVyaW1lbnRfY2hhbmdlcy5wcm90bxIQdHJhaW55YXJkLmFwaS52MSLxAgoXVXBkYXRlRXhwZXJpbWVudFJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBARISCgVub3RlcxgEIAEoCUgCiAEBEhIKCmFkZF9sYWJlbHMYBSADKAkSFQoNcmVtb3ZlX2xhYmVscxgGIAMoCRIVCghwcmlvcml0eRgHIAEoDUgDiAEBEhMKBndlaWdodBgIIAEoAUgEiAEBEhYKCW1heF9zbG90cxgJIAEoDUgFiAEBEjkKCWdjX3BvbGljeRgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuUmV0ZW50aW9uU2V0dGluZ3MSDgoGcmVhc29uGAsgASgJQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIICgZfbm90ZXNCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyKJAQoVRm9ya0V4cGVyaW1lbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSDgoGY29uZmlnGAIgASgJEhEKCW92ZXJyaWRlcxgDIAMoCRISCgpjaGVja3BvaW50GAQgASgJEg4KBnBhdXNlZBgFIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAYgASgIIl0KF0FjdE9uRXhwZXJpbWVudHNSZXF1ZXN0EhMKC2V4cGVyaW1lbnRzGAEgAygJEgwKBHZlcmIYAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB2RyeV9ydW4YBCABKAgiagoXTGFiZWxFeHBlcmltZW50c1JlcXVlc3QSEwoLZXhwZXJpbWVudHMYASADKAkSEgoKYWRkX2xhYmVscxgCIAMoCRIVCg1yZW1vdmVfbGFiZWxzGAMgAygJEg8KB2RyeV9ydW4YBCABKAgiXwoYQWN0T25FeHBlcmltZW50c1Jlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEjEKBWl0ZW1zGAIgAygLMiIudHJhaW55YXJkLmFwaS52MS5FeHBlcmltZW50QWN0aW9uIlUKEEV4cGVyaW1lbnRBY3Rpb24SEgoKZXhwZXJpbWVudBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEgwKBGNvZGUYAyABKAkSDgoGZGV0YWlsGAQgASgJIj4KGEFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJEg4KBnJlYXNvbhgCIAEoCSIwChpVbmFyY2hpdmVFeHBlcmltZW50UmVxdWVzdBISCgpleHBlcmltZW50GAEgASgJYgZwcm90bzM", [file_trainyard_common_v1_retention]);
 
 /**
  * @generated from message trainyard.api.v1.UpdateExperimentRequest
@@ -172,6 +172,42 @@ export const ActOnExperimentsRequestSchema: GenMessage<ActOnExperimentsRequest> 
   messageDesc(file_trainyard_api_v1_experiment_changes, 2);
 
 /**
+ * @generated from message trainyard.api.v1.LabelExperimentsRequest
+ */
+export type LabelExperimentsRequest = Message<"trainyard.api.v1.LabelExperimentsRequest"> & {
+  /**
+   * Each once.
+   *
+   * @generated from field: repeated string experiments = 1;
+   */
+  experiments: string[];
+
+  /**
+   * As in UpdateExperimentRequest; at least one in the two.
+   *
+   * @generated from field: repeated string add_labels = 2;
+   */
+  addLabels: string[];
+
+  /**
+   * @generated from field: repeated string remove_labels = 3;
+   */
+  removeLabels: string[];
+
+  /**
+   * @generated from field: bool dry_run = 4;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.LabelExperimentsRequest.
+ * Use `create(LabelExperimentsRequestSchema)` to create a new message.
+ */
+export const LabelExperimentsRequestSchema: GenMessage<LabelExperimentsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_experiment_changes, 3);
+
+/**
  * @generated from message trainyard.api.v1.ActOnExperimentsResponse
  */
 export type ActOnExperimentsResponse = Message<"trainyard.api.v1.ActOnExperimentsResponse"> & {
@@ -193,7 +229,7 @@ export type ActOnExperimentsResponse = Message<"trainyard.api.v1.ActOnExperiment
  * Use `create(ActOnExperimentsResponseSchema)` to create a new message.
  */
 export const ActOnExperimentsResponseSchema: GenMessage<ActOnExperimentsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiment_changes, 3);
+  messageDesc(file_trainyard_api_v1_experiment_changes, 4);
 
 /**
  * @generated from message trainyard.api.v1.ExperimentAction
@@ -229,7 +265,7 @@ export type ExperimentAction = Message<"trainyard.api.v1.ExperimentAction"> & {
  * Use `create(ExperimentActionSchema)` to create a new message.
  */
 export const ExperimentActionSchema: GenMessage<ExperimentAction> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiment_changes, 4);
+  messageDesc(file_trainyard_api_v1_experiment_changes, 5);
 
 /**
  * @generated from message trainyard.api.v1.ArchiveExperimentRequest
@@ -251,7 +287,7 @@ export type ArchiveExperimentRequest = Message<"trainyard.api.v1.ArchiveExperime
  * Use `create(ArchiveExperimentRequestSchema)` to create a new message.
  */
 export const ArchiveExperimentRequestSchema: GenMessage<ArchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiment_changes, 5);
+  messageDesc(file_trainyard_api_v1_experiment_changes, 6);
 
 /**
  * @generated from message trainyard.api.v1.UnarchiveExperimentRequest
@@ -268,5 +304,5 @@ export type UnarchiveExperimentRequest = Message<"trainyard.api.v1.UnarchiveExpe
  * Use `create(UnarchiveExperimentRequestSchema)` to create a new message.
  */
 export const UnarchiveExperimentRequestSchema: GenMessage<UnarchiveExperimentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_experiment_changes, 6);
+  messageDesc(file_trainyard_api_v1_experiment_changes, 7);
 

@@ -1,0 +1,22 @@
+/** Labels of experiments, each named: as with verbs, a refusal of one does not keep the others from it. */
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { ExperimentsActedOnSchema, LabelExperimentsSchema } from "@trainyard/contracts/commands";
+import type { RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { inCommits } from "./act-on-experiments.ts";
+
+export async function labelExperiments(
+  backend: Backend,
+  { experiments: all, addLabels, removeLabels, dryRun }: RequestOf<"labelExperiments">,
+  context: RequestContext,
+): Promise<ReplyOf<"labelExperiments">> {
+  return inCommits(backend, "label-experiments", all, context, (experiments, part) =>
+    backend.command(
+      "experiments",
+      LabelExperimentsSchema,
+      { experiments: [...experiments], addLabels, removeLabels, dryRun },
+      ExperimentsActedOnSchema,
+      part,
+    ),
+  );
+}

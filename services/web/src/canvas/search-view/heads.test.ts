@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { headsOf } from "./heads.ts";
+
+const column = (x: number, bracket = 0) => ({
+  ...{ x, bracket, units: 3, trials: 9, kept: 3 },
+  cutoff: 0.123456,
+});
+
+test("a column says how many continue and its cutoff in words", () => {
+  expect(headsOf([column(100), column(300)])[0]).toEqual({
+    units: "3",
+    kept: "3 of 9 kept",
+    cutoff: "cutoff 0.123456",
+  });
+  expect(headsOf([{ ...column(100), trials: 0, kept: 0, cutoff: undefined }])[0]).toEqual({
+    units: "3",
+    kept: "no trial",
+    cutoff: "",
+  });
+});
+
+test("columns that are close say it short, so that no text covers another", () => {
+  const [first] = headsOf([column(20), column(100)]);
+  expect(first).toEqual({ units: "3", kept: "3 of 9", cutoff: "0.123" });
+});
+
+test("columns of several brackets are not close: they are under each other", () => {
+  expect(headsOf([column(100, 0), column(100, 1)])[0]?.kept).toBe("3 of 9 kept");
+});

@@ -1,0 +1,28 @@
+/** The words over the columns of the search view, short where columns are close: pure. */
+import { number } from "../../components/format.ts";
+import type { Column } from "./layout.ts";
+
+/** Pixels that "cutoff 0.0123456" needs. */
+const wideMin = 112;
+
+export type Head = { readonly units: string; readonly kept: string; readonly cutoff: string };
+
+/** One a column, in their order. */
+export function headsOf(columns: readonly Pick<Column, HeadField>[]): readonly Head[] {
+  const isClose = columns.some(({ x, bracket }, index) => {
+    const next = columns[index + 1];
+    return next !== undefined && next.bracket === bracket && Math.abs(next.x - x) < wideMin;
+  });
+  return columns.map(({ units, trials, kept, cutoff }) => ({
+    units: number(units),
+    kept: trials === 0 ? "no trial" : `${kept} of ${trials}${isClose ? "" : " kept"}`,
+    cutoff: cutoffText(cutoff, isClose),
+  }));
+}
+
+type HeadField = "x" | "bracket" | "units" | "trials" | "kept" | "cutoff";
+
+function cutoffText(cutoff: number | undefined, isClose: boolean): string {
+  if (cutoff === undefined) return "";
+  return isClose ? String(Number(cutoff.toPrecision(3))) : `cutoff ${number(cutoff)}`;
+}

@@ -1,0 +1,31 @@
+import type { JSX } from "react";
+import { useChange } from "../app/calls.ts";
+import { useSay } from "../app/toasts.tsx";
+import { Button } from "./button.tsx";
+
+/** Brings a deleted experiment back, within its time of grace. */
+export function BringBack({ experiment }: { readonly experiment: string }): JSX.Element {
+  const say = useSay();
+  const undelete = useChange("undeleteExperiment", [
+    "getExperiment",
+    "listExperiments",
+    "listDeletedExperiments",
+  ]);
+  return (
+    <Button
+      aria-label={`Bring back experiment ${experiment}`}
+      disabled={undelete.isPending}
+      onClick={() =>
+        undelete.mutate(
+          { request: { experiment } },
+          {
+            onSuccess: () => say.done(`Experiment ${experiment} is back.`),
+            onError: (error) => say.failed(error),
+          },
+        )
+      }
+    >
+      Bring back
+    </Button>
+  );
+}

@@ -1,0 +1,37 @@
+import { ApiError } from "@trainyard/client";
+import type { JSX } from "react";
+import { useList } from "../../app/calls.ts";
+import { BringBack } from "../../components/bring-back.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { time } from "../../components/format.ts";
+import styles from "./page.module.css";
+
+/** Also of an experiment that was shown until it was deleted. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof ApiError && error.problem.status === 404;
+
+type Props = {
+  readonly experiment: string;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+};
+
+/** Why the experiment is not shown; one that is deleted can be brought back here while its time of grace lasts. */
+export function Missing({ experiment, error, onRetry }: Props): JSX.Element {
+  const options = { enabled: isMissing(error) };
+  const deleted = useList("listDeletedExperiments", { pageSize: 200 }, options);
+  const found = deleted.data?.pages
+    .flatMap(({ items }) => items)
+    .find(({ id }) => id === experiment);
+  if (found === undefined) return <ErrorNote error={error} onRetry={onRetry} />;
+  return (
+    <div className={styles["deleted"]}>
+      <p>
+        Experiment {experiment} ({found.name}) is deleted
+        {found.reason === "" ? "" : `: ${found.reason}`}. It can be brought back until{" "}
+        {time(found.graceEndMs)}.
+      </p>
+      <BringBack experiment={experiment} />
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import type { JSX } from "react";
+import { count } from "../../components/format.ts";
+import styles from "./overview.module.css";
+import { whichText, type WhichTrials, whichTrials } from "./which-trials.ts";
+
+type Props = {
+  /** How many are shown, and of how many. */
+  readonly shown: number;
+  readonly total: number;
+  readonly metric: string;
+  /** Null for another order, which `orderText` names. */
+  readonly which: WhichTrials | null;
+  readonly orderText?: string;
+  readonly onWhich: (which: WhichTrials) => void;
+};
+
+/** Says that not all trials are shown, and which are; others can be chosen. Nothing where all are. */
+export function WhichChoice(props: Props): JSX.Element | null {
+  const { shown, total, metric, which, orderText = "", onWhich } = props;
+  if (shown >= total) return null;
+  return (
+    <label className={styles["choices"]}>
+      <span>
+        {count(shown)} of {count(total)} trials:
+      </span>
+      <select
+        aria-label="Which trials are shown"
+        value={which ?? ""}
+        onChange={({ target }) => {
+          const chosen = whichTrials.find((one) => one === target.value);
+          if (chosen !== undefined) onWhich(chosen);
+        }}
+      >
+        {which === null && <option value="">{orderText}</option>}
+        {whichTrials.map((one) => (
+          <option key={one} value={one}>
+            {whichText(one, metric)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,48 @@
+/** Which trials are shown where not all of them are: pure. */
+export const whichTrials = ["best", "latest", "first"] as const;
+export type WhichTrials = (typeof whichTrials)[number];
+
+/** As many as one query of metrics takes. */
+export const drawnMax = 200;
+
+export const readWhich = (text: string | undefined): WhichTrials =>
+  whichTrials.find((which) => which === text) ?? "best";
+
+/** As the API's orderBy: the trials that are shown come first. */
+export function orderOf(which: WhichTrials, smallerIsBetter: boolean): string {
+  if (which === "best") return smallerIsBetter ? "best_value" : "best_value desc";
+  return which === "latest" ? "number desc" : "number";
+}
+
+/** Which trials come first in an order of a list, which is by number where it names none; null for any other order. */
+export function whichOf(orderBy: string, smallerIsBetter: boolean): WhichTrials | null {
+  const order = orderBy === "" ? "number" : orderBy;
+  return whichTrials.find((which) => orderOf(which, smallerIsBetter) === order) ?? null;
+}
+
+export function whichText(which: WhichTrials, metric: string): string {
+  return which === "best" ? `the best by ${metric}` : `the ${which}`;
+}
+
+type Trial = { readonly number: number; readonly bestValue?: number | undefined };
+
+/** The trials whose curves are drawn: of more than fit those that are selected, then the best, the latest or the first. */
+export function drawnOf<Of extends Trial>(
+  trials: readonly Of[],
+  which: WhichTrials,
+  selected: ReadonlySet<number>,
+  smallerIsBetter: boolean,
+): readonly Of[] {
+  if (trials.length <= drawnMax) return trials;
+  const rank = ({ number, bestValue }: Trial): number => {
+    if (selected.has(number)) return Number.NEGATIVE_INFINITY;
+    if (which !== "best") return which === "latest" ? -number : number;
+    if (bestValue === undefined) return Number.POSITIVE_INFINITY;
+    return smallerIsBetter ? bestValue : -bestValue;
+  };
+  const ranked = trials.map((trial) => ({ trial, rank: rank(trial) }));
+  return ranked
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)))
+    .slice(0, drawnMax)
+    .map(({ trial }) => trial);
+}

@@ -1,0 +1,109 @@
+import { type JSX, useId, useState } from "react";
+import { useCall, useChange } from "../../app/calls.ts";
+import { useSettled } from "../../app/settled.ts";
+import { useSay } from "../../app/toasts.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Field } from "../../components/field.tsx";
+import { labelsOf } from "../../components/labels.ts";
+import { experiments, outcomeText, summaryOf } from "./outcomes.ts";
+import { Preview } from "./preview.tsx";
+
+type Props = {
+  readonly ids: readonly string[];
+  /** Those that the selected rows have. */
+  readonly labels: readonly string[];
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+};
+
+type Texts = { readonly adding: string; readonly removing: string };
+
+/** Adds labels to and removes labels from several experiments, after the server has said what would change. */
+export function LabelDialog({ ids: selected, labels, onClose, onDone }: Props): JSX.Element {
+  const [ids] = useState(selected);
+  const [texts, setTexts] = useState<Texts>({ adding: "", removing: "" });
+  const settled = useSettled(texts);
+  const form = useId();
+  const say = useSay();
+  const request = {
+    experiments: [...ids],
+    addLabels: [...labelsOf(settled.adding)],
+    removeLabels: [...labelsOf(settled.removing)],
+  };
+  const enabled = request.addLabels.length + request.removeLabels.length > 0;
+  const options = { fresh: true, enabled };
+  const preview = useCall("labelExperiments", { ...request, dryRun: true }, options);
+  const label = useChange("labelExperiments", ["listExperiments"]);
+  const summary = preview.data === undefined ? null : summaryOf(preview.data.items);
+  const willChange = summary?.changed.length ?? 0;
+  const isReady = enabled && settled === texts && willChange > 0 && !label.isPending;
+  const run = (): void => {
+    label
+      .mutateAsync({ request })
+      .then(({ items }) => {
+        say.done(outcomeText({ done: "labelled" }, summaryOf(items)));
+        onDone();
+      })
+      .catch(() => {}); // The dialog shows the error of the change.
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Label ${experiments(ids.length)}`}
+      actions={
+        <>
+          <Button onClick={onClose}>Leave them</Button>
+          <Button look="primary" type="submit" form={form} disabled={!isReady}>
+            Label {experiments(willChange)}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) run();
+        }}
+      >
+        <Fields labels={labels} texts={texts} onTexts={setTexts} />
+      </form>
+      {enabled && (
+        <Preview
+          summary={summary}
+          error={preview.error}
+          future={(count) => `${experiments(count)} will be labelled`}
+        />
+      )}
+      {label.error !== null && <ErrorNote error={label.error} />}
+    </Dialog>
+  );
+}
+
+function Fields(props: {
+  readonly labels: readonly string[];
+  readonly texts: Texts;
+  readonly onTexts: (texts: Texts) => void;
+}): JSX.Element {
+  const { labels, texts, onTexts } = props;
+  return (
+    <>
+      <Field
+        label="Add labels"
+        hint="With commas between them."
+        autoFocus
+        value={texts.adding}
+        onChange={({ target }) => onTexts({ ...texts, adding: target.value })}
+      />
+      <Field
+        label="Remove labels"
+        hint={labels.length === 0 ? "They have none." : `They have ${labels.join(", ")}.`}
+        value={texts.removing}
+        onChange={({ target }) => onTexts({ ...texts, removing: target.value })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import { Ellipsis } from "lucide-react";
+import type { JSX } from "react";
+import { useChange } from "../../app/calls.ts";
+import { useSay } from "../../app/toasts.tsx";
+import { Button } from "../../components/button.tsx";
+import { Menu, type MenuItem } from "../../components/menu.tsx";
+import { type AskedPlace, isDefault, namesOf, type Place, placeText } from "./places.ts";
+import styles from "./page.module.css";
+
+type Props = { readonly place: Place; readonly onAsk: (asked: AskedPlace) => void };
+
+const refresh = ["listWorkspaces", "listProjects"] as const;
+
+/** The verbs of a workspace or a project; the default project has none. */
+export function PlaceMenu({ place, onAsk }: Props): JSX.Element | null {
+  const { workspace, project } = namesOf(place);
+  const { run, isPending } = useArchiving(place);
+  const items: readonly MenuItem[] =
+    project === undefined && !place.archived
+      ? [{ title: "New project", onSelect: () => onAsk({ kind: "project", workspace }) }]
+      : [];
+  const changes: readonly MenuItem[] = isDefault(place)
+    ? []
+    : [
+        { title: "Describe", onSelect: () => onAsk({ kind: "describe", place }) },
+        {
+          title: place.archived ? "Unarchive" : "Archive",
+          onSelect: run,
+          disabled: isPending,
+        },
+      ];
+  if (items.length + changes.length === 0) return null;
+  return (
+    <Menu
+      groups={[items, changes]}
+      trigger={
+        <Button
+          look="plain"
+          className={styles["placeMenu"]}
+          aria-label={`More of ${placeText(place)}`}
+        >
+          <Ellipsis size={14} aria-hidden />
+        </Button>
+      }
+    />
+  );
+}
+
+/** Archives the place, or takes it back; says so. */
+function useArchiving(place: Place): { readonly run: () => void; readonly isPending: boolean } {
+  const say = useSay();
+  const archiveWorkspace = useChange("archiveWorkspace", refresh);
+  const unarchiveWorkspace = useChange("unarchiveWorkspace", refresh);
+  const archiveProject = useChange("archiveProject", refresh);
+  const unarchiveProject = useChange("unarchiveProject", refresh);
+  const changes = [archiveWorkspace, unarchiveWorkspace, archiveProject, unarchiveProject];
+  const run = (): void => {
+    const { workspace, project } = namesOf(place);
+    const done = place.archived ? "is in lists again" : "is archived: it takes no new experiments";
+    const said = {
+      onSuccess: () => say.done(`The ${placeText(place)} ${done}.`),
+      onError: (error: unknown) => say.failed(error),
+    };
+    if (project === undefined) {
+      const change = place.archived ? unarchiveWorkspace : archiveWorkspace;
+      change.mutate({ request: { workspace } }, said);
+    } else {
+      const change = place.archived ? unarchiveProject : archiveProject;
+      change.mutate({ request: { workspace, project } }, said);
+    }
+  };
+  return { run, isPending: changes.some(({ isPending }) => isPending) };
+}
