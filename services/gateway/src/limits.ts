@@ -22,7 +22,7 @@ export const gatewayLimits = {
    */
   bodyDepthMax: 64,
   /** Connections of the read model; a verification holds one for its whole run. */
-  poolConnections: 8,
+  poolConnections: 10,
   /** How often answers older than a day are forgotten. */
   sweepMs: 3_600_000,
   /** How often the log is read for experiments that were deleted for good, besides each time that one passes by. */
@@ -104,7 +104,11 @@ export const gatewayLimits = {
   watchTopicsOfOneMax: 512,
   watchTopicsOfAllMax: 8_192,
   /** Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their own. */
-  watchQueries: { max: 2, ofOneMax: 1 },
+  watchQueries: { max: 3, ofOneMax: 2 },
+  /** A page of events, and what it changes of topics, serves others who ask for so long. */
+  watchPageMs: 1_000,
+  /** An answer of more characters is not kept for others: several thousand may be. */
+  watchSharedCharacters: 32 * 1024,
   /** The same to the stores of points and lines. */
   watchLooks: { max: 8, ofOneMax: 4 },
   /** Events read at once for watchers. */

@@ -153,6 +153,9 @@ describe("the list of jobs", () => {
       data: end,
     });
     expect(idsOf(await listed(`?pool=gpus&minPosition=${position}`))).toEqual([]);
+    // Also one whose change is kept for its later runs.
+    const later = await gateway.append("allocation-22.1#1", { type: "AllocationEnded", data: end });
+    expect(idsOf(await listed(`?minPosition=${later}`))).toEqual(["21 behind 0", "24 behind 0"]);
   });
 
   test.each([

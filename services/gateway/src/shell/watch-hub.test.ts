@@ -193,3 +193,17 @@ test("a caller with as many topics as it may have holds up no other, and topics 
   await busy.return(undefined);
   await one.return(undefined);
 });
+
+test("clients that come back together at one place are asked for once", async () => {
+  const { hub, watch, happen, asked } = stage();
+  const stop = new AbortController();
+  const from = await hub.now();
+  await happen(3);
+  const streams = Array.from({ length: 20 }, () => watch([topic("quick")], from, stop.signal));
+  for (const stream of streams) {
+    expect(await until(stream, (text) => text === "at 3")).toEqual(["quick changed", "at 3"]);
+  }
+  expect(asked).toEqual(["quick"]);
+  stop.abort();
+  for (const stream of streams) await stream.return(undefined);
+});

@@ -2,7 +2,7 @@
  * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks up
  * which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each frame once.
  * Each caller has a loop of its own, which asks for one topic after the other: a caller with many topics waits for its own.
- * Loops that are at the same place at the same time share the page and its answers.
+ * Those who are at the same place within a second share the page and its answers.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
@@ -54,8 +54,12 @@ export class WatchHub {
   readonly #encoder: WatchEncoder;
   readonly #turns = new FairTurns(gatewayLimits.watchQueries);
   readonly #lanes = new Map<string, Lane>();
+  /** By their beginning, those that were read a moment ago: clients that come back together begin at one place. */
+  readonly #pages = new Map<
+    number,
+    { readonly page: Promise<Page | null>; readonly atMs: number }
+  >();
   /** Reads that are under way. */
-  readonly #pages = new Map<string, Promise<Page | null>>();
   readonly #places = new Map<number, Promise<LogPlace>>();
 
   constructor(parts: Parts, encoder: WatchEncoder) {
@@ -96,7 +100,11 @@ export class WatchHub {
     const page = await this.#pageAfter(after.position);
     if (page === null) return false;
     // One topic at a time: its frames are read before those of the next one are made.
-    for (const topic of distinct(topics)) yield* await this.#ask(caller, topic, page);
+    for (const topic of distinct(topics)) {
+      const answer = await this.#answerOf(caller, topic, page);
+      if (answer instanceof Problem) throw answer;
+      yield* answer;
+    }
     yield bookmark(page.last);
     return true;
   }
@@ -124,7 +132,17 @@ export class WatchHub {
   async #pageAfter(position: number): Promise<Page | null> {
     const upTo = this.#parts.view.position;
     if (upTo <= position) return null;
-    return shared(this.#pages, `${position} ${upTo}`, () => this.#readPage(position, upTo));
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const [begin, { atMs }] of this.#pages) {
+      if (nowMs - atMs >= gatewayLimits.watchPageMs) this.#pages.delete(begin);
+    }
+    const known = this.#pages.get(position);
+    // Of a page that ends earlier the rest follows. One that could not be read is read again.
+    const found = known === undefined ? null : await known.page.catch(() => null);
+    if (found !== null) return found;
+    const page = this.#readPage(position, upTo);
+    this.#pages.set(position, { page, atMs: nowMs });
+    return page;
   }
 
   async #readPage(position: number, upTo: number): Promise<Page | null> {
@@ -199,6 +217,9 @@ export class WatchHub {
       throw error;
     });
     page.answers.set(topic.key, asked);
+    // What failed is asked for again, and what takes much memory is not kept.
+    const forget = (): void => void page.answers.delete(topic.key);
+    asked.then((answer) => isLarge(answer) && forget(), forget);
     return asked;
   }
 
@@ -243,6 +264,10 @@ export class WatchHub {
     watcher.queue.fail(problem);
   }
 }
+
+const isLarge = (answer: readonly Frame[] | Problem): boolean =>
+  !(answer instanceof Problem) &&
+  answer.reduce((sum, { text }) => sum + text.length, 0) > gatewayLimits.watchSharedCharacters;
 
 /** Joins a read of the key that is under way, else begins one. */
 function shared<Key, Value>(

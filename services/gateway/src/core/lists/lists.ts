@@ -267,7 +267,7 @@ export const jobList: ListSpec<"job"> = {
   attributes: null,
 };
 
-const spaceFields: ListSpec<"workspace">["fields"] = [
+const spaceFields: ListSpec<"workspace" | "project">["fields"] = [
   { name: "name", column: "name", type: "text", anyCase: true, value: ({ name }) => name },
   { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
   { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
