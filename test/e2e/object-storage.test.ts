@@ -212,6 +212,10 @@ test("a bucket that does not exist, and credentials in a configuration, are refu
   const unnamed = await world.yard("e", "create", world.write("elsewhere.yaml", elsewhere), code);
   expect(unnamed).toMatchObject({ code: 2 });
   expect(unnamed.err).toContain("TRAINYARD_STORAGE_ENDPOINTS");
+  const boards = `${configOf(6)}tensorboard_storage: { type: gcs, bucket: absent }\n`;
+  const noBoards = await world.yard("e", "create", world.write("boards.yaml", boards), code);
+  expect(noBoards).toMatchObject({ code: 2 });
+  expect(noBoards.err).toContain("tensorboard_storage: the bucket absent");
   const open = configOf(6).replace("bucket: models", "bucket: models, secret_key: hidden");
   const told = await world.yard("e", "create", world.write("open.yaml", open), code);
   expect(told.err).toContain("does not belong into a configuration");

@@ -257,6 +257,25 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   );
 });
 
+test("TensorBoard files go to the store that tensorboard_storage names, and checkpoints to theirs", async () => {
+  const boards = { type: "s3", bucket: "models", prefix: "boards", endpoint_url: s3.url };
+  const folder = { type: "directory", container_path: "/checkpoints" };
+  const planIn = async (id: string, checkpoints: Record<string, string>, own: object) => {
+    const created = experimentStoredIn(checkpoints, { tensorboard_storage: own });
+    await registry.stage.tell(`experiment-${id}`, created);
+    const trial = `${id}.1`;
+    await registry.stage.tell(`trial-${trial}`, trialCreated(1, id), runRequested(1, id));
+    const request = { trial, run: 1, files: digested({ events: "1" }), beginnings: [] };
+    return registry.stage.ask([PlanTensorBoardSchema, request], FileUploadsSchema);
+  };
+  const planned = await planIn("8", folder, boards);
+  const [part] = planned.kind === "ok" ? (planned.reply.files[0]?.parts ?? []) : [];
+  expect(part?.request?.url).toContain("/boards/tensorboard/experiment/8/trial/8.1/events?");
+  expect(await planIn("9", { ...boards, prefix: "team" }, folder)).toMatchObject({
+    rejection: { rejected: "storage_unsupported", detail: expect.stringContaining("directory") },
+  });
+});
+
 test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {
   const trial = await newTrial("2.1");
   const data = { checkpoint: randomUUID(), run: 1, step: 1 };

@@ -7,7 +7,11 @@ import {
   QuerySystemPointsSchema,
   SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
-import { type NormalisedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
+import {
+  type NormalisedConfig,
+  recordedConfig,
+  tensorboardStorage,
+} from "@trainyard/experiment-config/recorded";
 import type { TrialDocument } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
@@ -108,7 +112,7 @@ function tensorboardPlace(
   trial: string,
   checkpointDir: string,
 ): { readonly root: string | null; readonly below: string } {
-  const storage = checkpointStorage(config.checkpoint_storage, checkpointDir);
+  const storage = checkpointStorage(tensorboardStorage(config), checkpointDir);
   const below = join("tensorboard", "experiment", experiment, "trial", trial);
   return { root: checkpointRoot(storage), below };
 }

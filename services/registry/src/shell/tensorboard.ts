@@ -1,16 +1,21 @@
 /**
- * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
+ * TensorBoard files of a trial in the object store that its experiment names for them, or else for checkpoints: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
  * prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an earlier run takes
  * only the place of what is its own beginning: any other may be a newer run's.
  */
-import { type Claim, compareWithFile, type ObjectHead, type ObjectStore } from "@trainyard/blob";
+import {
+  checkpointStorage,
+  type Claim,
+  compareWithFile,
+  type ObjectHead,
+  type ObjectStore,
+} from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { FileUploads, ManifestEntry, PlanTensorBoard } from "@trainyard/contracts/commands";
 import { parseTrialId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 import { experimentStorage, trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
-import { storeOf } from "./declare.ts";
 import { inLanes } from "./in-lanes.ts";
 import { claimOf, digestsOf, messageOf, problemOf } from "./upload.ts";
 
@@ -33,9 +38,11 @@ export async function planTensorBoard(
   if (experiment.deleted) {
     return reject("run_not_found", `the experiment of run ${trial}#${run} was deleted`);
   }
-  const store = await storeOf(deps, parts.experiment);
+  const { tensorboards } = experiment;
+  const store = await deps.stores.of(checkpointStorage(tensorboards, deps.checkpointDir));
   if (store === null) {
-    return reject("storage_unsupported", `experiment ${parts.experiment} stores in a directory`);
+    const detail = `TensorBoard files of experiment ${parts.experiment} are stored in a directory`;
+    return reject("storage_unsupported", detail);
   }
   const below = `tensorboard/experiment/${parts.experiment}/trial/${trial}`;
   const beginningOf = new Map(beginnings.map((entry) => [entry.path, entry]));
