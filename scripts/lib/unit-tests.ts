@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import { root } from "./root.ts";
 
 /**
- * What a test needs beyond its own process, or what brings it there. A test whose file, or whose package's files that it
+ * The needs of a test beyond its own process, or what brings it there. A test whose file, or whose package's files that it
  * imports, names one of these is an integration test; the others are unit tests.
  */
 const beyondTheProcess =

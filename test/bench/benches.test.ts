@@ -89,6 +89,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     ...(curvesFolder() === undefined ? [] : ["tpe_tables_vs_optuna_median"]),
     "auto_vs_random_asha",
     "auto_vs_random_asha_worst",
+    "bohb_vs_random_continuous",
     "pbt_toy_worst_seed",
     "gp_async_hartmann6_50",
     "gp_async_hartmann6_100",
@@ -99,7 +100,13 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
   pytorch:
     pythonEnvironment().python === null
       ? []
-      : ["step_time_vs_plain", "ddp_vs_torchrun", "checkpoint_stall_ms", "first_batch_vs_plain"],
+      : [
+          "step_time_vs_plain",
+          "tensor_dataset_step_time_vs_plain",
+          "ddp_vs_torchrun",
+          "checkpoint_stall_ms",
+          "first_batch_vs_plain",
+        ],
   checkpoints: [
     "gc_100k_flatness",
     "registry_query_100k_flatness",

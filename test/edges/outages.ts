@@ -66,7 +66,7 @@ async function restarted(world: World, { id }: SearchUnderTest): Promise<readonl
     .map(({ id: trial, runs }) => `trial ${trial} took ${runs.length} runs`);
 }
 
-/** What a trial stored last is complete and can be downloaded, whatever was away when its run ended. */
+/** The last checkpoint of a trial is complete and can be downloaded, whatever was away when its run ended. */
 async function checkpointViolations(
   world: World,
   { id }: SearchUnderTest,

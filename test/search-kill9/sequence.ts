@@ -10,7 +10,7 @@ import { serviceMeta } from "@trainyard/runtime";
 
 export type Told = { readonly stream: string; readonly events: readonly AnyEvent[] };
 
-/** What other services say, or what the client of a custom search posts. */
+/** The inputs from other services, or from the client of a custom search. */
 export type Input =
   | { readonly kind: "told"; readonly told: Told }
   | { readonly kind: "posted"; readonly operations: readonly Plain<SearchOperation>[] };

@@ -83,7 +83,7 @@ export class Trainer {
     if (trial !== undefined) trial.wanted = wanted;
   }
 
-  /** What happens next; null when nothing more can. */
+  /** The next act; null when nothing more can happen. */
   next(): Input | null {
     if (this.#over) return null;
     if (this.#config.searcher.name === "custom") {

@@ -32,7 +32,7 @@ type ModelAgentDeps = TrainingDeps & {
   readonly graceMs: (allocation: string) => number | null;
   /** Of its host. */
   readonly wall: Clock;
-  /** What a script says when it ends, as long as it likes. */
+  /** The last output of a script, as long as it likes. */
   readonly lastWord: string;
 };
 

@@ -30,7 +30,7 @@ export class ModelCluster {
     this.#deps = deps;
   }
 
-  /** What the log has become: every event once, in order. */
+  /** The log: every event once, in order. */
   see(events: readonly StoredEvent[]): void {
     for (const stored of events) {
       if (stored.position <= this.#position) continue;

@@ -28,7 +28,7 @@ export type Trouble =
 /** Asked at each call, before its effect and after it. Null for no trouble. */
 export type Troubles = (method: keyof EventLog, moment: "before" | "after") => Trouble | null;
 
-/** What the log does not take; null where it does. */
+/** The refusal of a commit; null where the log takes it. */
 export type RefusalOf = (request: AppendRequest) => AppendResult | null;
 
 export class MortalLog implements EventLog {

@@ -53,7 +53,7 @@ export class Operators {
     this.done = true;
   }
 
-  /** What the scheduler refuses is not asked again. */
+  /** A request that the scheduler refuses is not repeated. */
   async #change(): Promise<void> {
     const chance = this.#chance;
     const agent = chance.pick(agentNames);

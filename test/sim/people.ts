@@ -125,7 +125,7 @@ export class People {
     );
   }
 
-  /** Whatever they do, in the end it may run or is stopped. */
+  /** An experiment may run in the end, or is stopped, whatever people do. */
   async #changeMinds(experiment: string, paused: boolean): Promise<void> {
     const { clock, chance } = this.#deps;
     let pausedNow = paused;
@@ -151,7 +151,7 @@ export class People {
     if (chance.happens(0.2)) await this.#delete(experiment);
   }
 
-  /** What they have stopped, or what failed, goes on later. */
+  /** An experiment that was stopped, or failed, continues later. */
   async #takeUp(experiment: string): Promise<void> {
     const { clock, chance } = this.#deps;
     if (chance.happens(0.5)) await this.#stop(experiment);

@@ -223,7 +223,7 @@ class StorageWorld {
     this.#index.level();
   }
 
-  /** What gc does when an experiment has ended. */
+  /** The work of gc when an experiment has ended. */
   async #sweep(): Promise<void> {
     const handlers = reactionHandlers({ index: this.#index, clock: this.#clock, graceMs: 1_000 });
     const stored = this.#log.store.stream("experiment-1").at(-1);
@@ -323,7 +323,7 @@ function contextOf() {
   return { identity: { commitId: newEventId(), meta: emptyMeta }, authid: "" };
 }
 
-/** What is wrong in the world of a seed. */
+/** The mistakes in the world of a seed. */
 export async function judgeStorageWorld(seed: number): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), "trainyard-sim-"));
   try {

@@ -1,5 +1,5 @@
 /**
- * What decides in the platform, in one process and virtual time: the real experiments, searcher and, if wanted, scheduler
+ * The deciding services of the platform, in one process and virtual time: the real experiments, searcher and, if wanted, scheduler
  * over a log and a bus in memory, with models of everything else. Chance decides who dies, what is lost, late, doubled or
  * out of order; all chance comes from the world's seed, so a world can be seen again.
  */
@@ -34,10 +34,10 @@ import { wanderingClock } from "./wrong-clocks.ts";
 
 /** By default, as a pause's grace is an hour, and several may follow. */
 const stuckByDefaultMs = 6 * 3_600_000;
-/** What is on its way when the last experiment has ended arrives within this. */
+/** Messages on their way when the last experiment has ended arrive within this. */
 const afterglowMs = 60_000;
 
-/** What befalls a world beside deaths and a bad bus. */
+/** The troubles of a world beside deaths and a bad bus. */
 export type Hazards = {
   readonly outage?: Outage;
   /** The log goes back. Only with the scheduler: the model of the cluster remembers runs that never were. */

@@ -12,7 +12,7 @@ import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
 import { isSeries, listed, type Mirror, type WatchedTopic, Watcher } from "./watcher.ts";
 
-/** What is killed with kill -9 and started again; `wipe` deletes what NATS has stored meanwhile. */
+/** A part that is killed with kill -9 and started again; `wipe` deletes the data of NATS meanwhile. */
 export type Trouble = { readonly part: string; readonly awayMs: number; readonly wipe?: boolean };
 
 export type Options = {

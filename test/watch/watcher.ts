@@ -23,7 +23,7 @@ export type WatchedTopic = WatchedList | WatchedSeries;
 
 type Document = { readonly id: string };
 
-/** What a client has of a topic. */
+/** The client's copy of a topic. */
 export type Mirror = {
   readonly topic: WatchedTopic;
   readonly documents: Map<string, Document>;

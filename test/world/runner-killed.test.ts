@@ -1,4 +1,4 @@
-/** What tests start ends with their runner, also when nothing in the runner gets to run any more. */
+/** Processes of tests end with their runner, also when nothing in the runner gets to run any more. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";

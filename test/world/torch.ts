@@ -1,4 +1,4 @@
-/** What needs PyTorch, or another thing that a machine may lack, runs where it is; elsewhere the reason is printed. */
+/** Tests that need PyTorch, or another thing that a machine may lack, run where it is; elsewhere the reason is printed. */
 import { pythonEnvironment, torchRequired } from "../../scripts/lib/python-environment.ts";
 
 /** Of vitest's test context. */

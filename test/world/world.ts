@@ -180,7 +180,7 @@ export class World implements AsyncDisposable {
     return answer.experiment.id;
   }
 
-  /** What a trial has written, as `yard trial logs` prints it, for tests that look often. */
+  /** The output of a trial, as `yard trial logs` prints it, for tests that look often. */
   async logs(trial: string): Promise<string> {
     const texts: string[] = [];
     let pageToken = "";

@@ -14,7 +14,7 @@ export const limits = {
   /** An agent that stops its trials gives them 10 s to leave by themselves, 5 s after SIGTERM, and 5 s to tell their ends. */
   stopAgentMs: 25_000,
   stopNatsMs: 10_000,
-  /** What an earlier supervisor left, of any kind. */
+  /** The remains of an earlier supervisor, of any kind. */
   stopLeftoverMs: 25_000,
   /** A fast shutdown writes a checkpoint, which on a slow disk takes a while; what SIGKILL leaves is recovered. */
   stopPostgresMs: 30_000,

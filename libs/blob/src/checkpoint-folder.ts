@@ -91,7 +91,7 @@ export function storageStreamId(root: string): string {
   return createHash("sha256").update(root).digest("hex").slice(0, 32);
 }
 
-/** What a person said of a root: the storage there, and the ids that it had before. */
+/** A person's statement about a root: the storage there, and its earlier ids. */
 export type Adoption = { readonly id: string; readonly replaced: readonly string[] };
 
 /** The storage that a checkpoint lies in, by the id that it was declared with and what was said of its root; empty where nobody knows. */

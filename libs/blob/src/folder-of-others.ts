@@ -8,7 +8,7 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What was found in the place of a file or folder; its sentence ends one that begins with the path. */
+/** The unexpected entry in the place of a file or folder; its sentence ends one that begins with the path. */
 export class NotInside extends Error {
   override readonly name = "NotInside";
 }

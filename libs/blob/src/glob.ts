@@ -4,7 +4,7 @@
  */
 const globCharactersMax = 1_024;
 
-/** What is wrong with a pattern, as a sentence; null if nothing is. */
+/** The mistake in a pattern, as a sentence; null for none. */
 export function problemOfGlob(glob: string): string | null {
   const shown = JSON.stringify(glob.slice(0, 100));
   if (glob === "") return "a pattern is empty";

@@ -1,5 +1,5 @@
 /**
- * What packed model code may hold: a gzip-compressed tar of files, folders, and links that stay inside it. The gateway
+ * The rules for packed model code: a gzip-compressed tar of files, folders, and links that stay inside it. The gateway
  * refuses anything else before it is stored, the agent again before a byte is unpacked, since there it would do harm.
  */
 import type { Readable } from "node:stream";
@@ -53,7 +53,7 @@ class Refused extends Error {
   override readonly name = "Refused";
 }
 
-/** What has been seen of an archive. */
+/** The entries of an archive so far. */
 class Look {
   readonly #parser: Parser;
   #entries = 0;

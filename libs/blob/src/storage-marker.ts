@@ -17,7 +17,7 @@ import { flushFolder } from "./flush-folder.ts";
 
 export const storageMarkerName = ".trainyard-storage";
 
-/** What a host sees in the place of a root's marker. */
+/** The place of a root's marker as a host sees it. */
 export type SeenStorage =
   | { readonly kind: "marked"; readonly id: string }
   | { readonly kind: "unmarked" }
@@ -37,7 +37,7 @@ export function isStorageId(text: string): boolean {
   return idPattern.test(text);
 }
 
-/** What the marker of a root says. */
+/** The content of a root's marker. */
 export async function readStorageMarker(root: string): Promise<SeenStorage> {
   const path = join(root, storageMarkerName);
   try {
@@ -135,7 +135,7 @@ async function createMarker(root: string, id: string, linkFile: typeof link): Pr
   await flushFolder(root).catch(() => {}); // Not every file system flushes folders.
 }
 
-/** What link(2) says of a file system that has no links: vfat and some of those in user space. */
+/** The errors of link(2) on a file system without links: vfat and some of those in user space. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
 
 async function writeDraft(root: string, id: string): Promise<string> {
@@ -146,7 +146,7 @@ async function writeDraft(root: string, id: string): Promise<string> {
 
 async function writeFlushed(path: string, id: string): Promise<void> {
   await using file = await open(path, "wx");
-  // Whoever verifies or deletes is perhaps another user, whatever the umask of this one.
+  // The verifier or deleter may be another user, so the umask of this one must not matter.
   await file.chmod(0o644).catch(() => {});
   await file.writeFile(`${id}\n${explanation}`);
   await file.sync();

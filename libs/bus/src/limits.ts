@@ -22,7 +22,7 @@ export const busLimits = {
 
   /** Commands that one process works on at once; group commit gains nothing beyond, and memory stays bounded. */
   commandsInFlightMax: 512,
-  /** What a caller is told to wait when that many are in flight, or when a handler could not say. */
+  /** The wait that a caller is asked for when that many are in flight, or when a handler could not answer. */
   retryAfterMs: 500,
 
   /** Events on the way to the server without a confirmation. */

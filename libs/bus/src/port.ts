@@ -8,7 +8,7 @@
  */
 import type { StoredEvent } from "@trainyard/event-log";
 
-/** What travels with a command besides its body; on NATS as headers. */
+/** The parts of a command besides its body; on NATS as headers. */
 export type CommandHeaders = {
   /** A UUID that names the attempt's effect; a repeat has none. Derived from caller and idempotency key. */
   readonly commitId: string;

@@ -1,6 +1,6 @@
 /** Versions of the protocol between scheduler and agents (agent.proto, "Versions"). */
 
-/** What one side of it sends: absent from those that are older than the fields. */
+/** The version of one side: absent from sides that are older than the fields. */
 export type Spoken = {
   readonly protocol?: number | undefined;
   readonly protocolOldest?: number | undefined;

@@ -114,7 +114,7 @@ function freshDefault(field: DescField): unknown {
   return field.fieldKind === "list" ? [] : {};
 }
 
-/** What an absent field reads as; undefined for one with presence. */
+/** The value of an absent field; undefined for one with presence. */
 function defaultOf(field: DescField): unknown {
   if (field.fieldKind === "list") return [];
   if (field.fieldKind === "map") return {};
@@ -150,7 +150,7 @@ function valueReader(field: DescField): Read {
   return elementReader(field);
 }
 
-/** What was parsed is the map already unless an entry reads as something else; a log is folded a million events at a time. */
+/** The parsed map is the result already unless an entry reads as something else; a log is folded a million events at a time. */
 function readMap(parsed: JsonObject, item: Read): PlainRecord {
   for (const key of Object.keys(parsed)) {
     const entry = parsed[key];

@@ -31,7 +31,7 @@ export type StreamWrite = {
 /** A stream, also of another owner, that must not have moved. */
 export type StreamGuard = { readonly stream: string; readonly expectedVersion: number };
 
-/** What could not be processed, with its reason; later events of the same key park behind it. */
+/** An event that could not be processed, with its reason; later events of the same key park behind it. */
 export type Park = {
   readonly position: number;
   readonly key: string;
@@ -69,7 +69,7 @@ export type CommitMeta = {
   readonly workspace: string;
   readonly correlationid: string;
   readonly causationid: string;
-  /** Who caused it: empty for nobody, a name (`admin`), or a kind and an id (`token:4f…`, `run:12.3#1`, `agent:gpu-7`). */
+  /** The cause: empty for nobody, a name (`admin`), or a kind and an id (`token:4f…`, `run:12.3#1`, `agent:gpu-7`). */
   readonly authid: string;
   readonly traceparent: string;
 };
@@ -232,7 +232,7 @@ export interface EventLog extends AsyncDisposable {
   /** The end of the log as it is now. */
   anchor(): Promise<LogAnchor>;
   /**
-   * What shows that the log is not what it was when the anchor was taken; null when its commit is there. With `verify`, which
+   * The evidence that the log is not what it was when the anchor was taken; null when its commit is there. With `verify`, which
    * proves what is before that commit, nothing up to the anchor can be missing or changed.
    */
   checkAnchor(anchor: LogAnchor): Promise<VerifyFinding | null>;

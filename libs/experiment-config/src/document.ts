@@ -240,7 +240,7 @@ function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === Scalar.PLAIN && key.source === "<<";
 }
 
-/** What is wrong with a text that has to go through UTF-8 and PostgreSQL; null for nothing. */
+/** The mistake in a text that has to go through UTF-8 and PostgreSQL; null for none. */
 export function textProblem(text: string): string | null {
   if (text.includes("\u0000")) return "contains the character \\u0000, which cannot be stored";
   if (!text.isWellFormed()) return "contains half of a surrogate pair, which is not text";

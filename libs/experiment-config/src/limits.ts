@@ -1,6 +1,6 @@
 /** The limits of an experiment's configuration, each with its reason. The document's size is kernel's configBytesMax. */
 export const configLimits = {
-  /** What people write is under ten levels deep; protobuf readers commonly give up at 100, and each level costs them two. */
+  /** Configurations of people are under ten levels deep; protobuf readers commonly give up at 100, and each level costs them two. */
   documentDepthMax: 32,
   /** A workspace is named in each commit of its experiments, whose attributes hold 1 KiB: four bytes a character. */
   workspaceCharactersMax: 255,

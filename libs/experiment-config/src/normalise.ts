@@ -104,7 +104,7 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
   return { ...config, hyperparameters: normaliseSpace(mappingAt(full, "hyperparameters")) };
 }
 
-/** What is accepted without effect stays readable for the training code, save credentials. */
+/** Accepted keys without effect stay readable for the training code, except credentials. */
 function withoutEffectIn(mapping: JsonObject, section?: string): JsonObject {
   const kept: JsonObject = {};
   for (const path of pathsWithoutEffect) {

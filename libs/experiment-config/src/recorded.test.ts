@@ -199,7 +199,7 @@ describe("recordedConfig", () => {
         expect(typeof read.searcher.metric).toBe("string");
         expect(Number.isInteger(read.resources.slots_per_trial)).toBe(true);
         expect(typeof read.checkpoint_storage.save_trial_best).toBe("number");
-        // What it gave, recorded, is read the same: nothing in it is of a wrong type.
+        // The recorded result is read the same: nothing in it is of a wrong type.
         expect(recordedConfig(recorded(read))).toEqual(read);
       }),
       { numRuns: 500 },

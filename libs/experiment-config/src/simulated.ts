@@ -34,7 +34,7 @@ export function parseForRecorded(
   recorded: RecordedTrainings,
 ): ParsedExperiment | Rejection {
   const read = readYaml(yamlText);
-  // What cannot be read is said by the one that says it for all.
+  // A text that cannot be read is refused by the function that refuses it for all.
   if (!isMapping(read.value)) return parseExperiment(yamlText, options);
   const overridden = withOverrides(read.value, options.overrides ?? []);
   if (overridden.problems.length > 0) return parseExperiment(yamlText, options);
@@ -64,7 +64,7 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
     metric: recorded.metric,
     smaller_is_better: recorded.smallerIsBetter,
     time_metric: recorded.timeMetric,
-    // Who trains to the end of its code ends where the record does.
+    // A searcher that trains to the end of its code ends where the record does.
     max_time: trainsToTheEnd(name) ? (valueAt(searcher, "max_time") ?? null) : recorded.maxTime,
     max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
   };

@@ -33,7 +33,7 @@ export const runtimeLimits = {
   eventsTogether: 256,
   /** Events of different streams set aside on one page before it counts as a fault of the view's: then it is repeated instead. */
   setAsideAtOnceMax: 20,
-  /** What is kept of the reason: enough for a sentence with the value that it is about. */
+  /** The kept part of the reason: enough for a sentence with its value. */
   setAsideReasonCharacters: 500,
   /** Streams that are set aside, listed at once: an operator reads the first. */
   setAsideShownMax: 200,

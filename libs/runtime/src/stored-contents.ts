@@ -22,7 +22,7 @@ export type Content = {
 /** Content at one number of deletions. */
 export type ContentFile = Content & { readonly deletions: number };
 
-/** What is known of content that others name; the gateway owns the stream. */
+/** The state of content that others name; the gateway owns the stream. */
 export type StoredContent = { readonly deletions: number; readonly deleting: boolean };
 
 export const contents: StreamFold<StoredContent> = {

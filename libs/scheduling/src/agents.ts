@@ -39,7 +39,7 @@ export type Standing = {
   readonly mostTogether: number;
 };
 
-/** What decides where a demand can be. */
+/** The properties that decide where a demand can be. */
 export type Wanted = Pick<Demand, "slots" | "singleAgent"> & {
   readonly constraints?: Constraints | undefined;
 };
@@ -141,7 +141,7 @@ export class PoolAgents {
     );
   }
 
-  /** What the work finds as if these were not there. */
+  /** Runs the work as if the agents of these ids were not there. */
   without<T>(ids: readonly string[], work: () => T): T {
     if (ids.length === 0) return work();
     const agents = ids.flatMap((id) => this.#byId.get(id) ?? []).filter(({ hidden }) => !hidden);
@@ -201,7 +201,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** What a holder has, agent by agent. */
+  /** The slots of a holder, agent by agent. */
   sharesOf(holder: string): readonly Share[] {
     return [...(this.#places.get(holder) ?? [])].flatMap((agent) => {
       const slots = this.#byId.get(agent)?.holders.get(holder);
@@ -242,7 +242,7 @@ export class PoolAgents {
     return this.view(noConditions).largest;
   }
 
-  /** What a demand's constraints leave of the agents that take work, and of their free slots. */
+  /** The agents that take work and satisfy a demand's constraints, and their free slots. */
   standing({ slots, constraints }: Omit<Wanted, "singleAgent">): Standing {
     const { alone, together, slotless } = conditionsOf(constraints);
     return this.without(constraints?.excludedAgents ?? [], () => {
@@ -299,7 +299,7 @@ export class PoolAgents {
     return shares.length <= 1 || (values.size === 1 && !values.has(null));
   }
 
-  /** What all agents of the pool offer, and whether they take work. */
+  /** The offers of all agents of the pool, and whether they take work. */
   *offers(): Generator<
     Offer & Pick<Agent, "id" | "takesWork"> & { readonly disabled: ReadonlySet<string> }
   > {

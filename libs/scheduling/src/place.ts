@@ -80,7 +80,7 @@ export class PlacementPass {
   readonly #claims: Claim[] = [];
   /** The claim on slots that are reserved: at most one. */
   #lent: Claim | null = null;
-  /** What `look` finds, in the order in which lanes were passed. */
+  /** The findings of `look`, in the order in which lanes were passed. */
   readonly obstacles = new Map<Lane, Obstacle>();
   #notesObstacles = false;
   /** Runs whose slots are free soon. */
@@ -365,7 +365,7 @@ export class PlacementPass {
     return { demand, shares, isLent, blockers, startsAtMs: Math.max(this.#nowMs, ...ends) };
   }
 
-  /** What no run within its quota has taken or claimed goes to those that may borrow. */
+  /** Slots that no run within its quota has taken or claimed go to those that may borrow. */
   #lend(walk: Walk): void {
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       if (this.#grants.size >= this.#grantsMax) return;

@@ -158,7 +158,7 @@ export interface Algorithm<Memory = unknown> {
   /** Whether a checkpoint of the trial at this step is new to it. Absent: it does not use checkpoints. */
   takesCheckpoint?(memory: Memory, trial: number, step: number): boolean;
   /**
-   * What follows from an observation, which has been applied already. Proposals are numbered in their order. What it tries
+   * The decisions after an observation, which has been applied already. Proposals are numbered in their order. What it tries
    * out through the undo log is taken back.
    */
   on(search: RunningSearch<Memory>, observation: Observation, undo: UndoLog): readonly Decision[];

@@ -19,7 +19,7 @@ export function timeOf({ step, scalars }: RecordValidation, timeMetric: string):
 }
 
 /**
- * What of the two that a search reads is not in the report; null for neither. Where both are absent it is the metric,
+ * The metric or time metric that is not in the report; null for neither. Where both are absent it is the metric,
  * unless the search decides nothing by it.
  */
 export function missingIn(

@@ -277,7 +277,7 @@ function withFollowing(
   const events = [input, ...stops, ...wanted];
   const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
   if (events.some(({ type }) => type === "TrialProposed") || waits || goesOn(search)) return events;
-  // What is decided together with the end counts for how it ended.
+  // A decision together with the end counts for how it ended.
   for (const event of wanted) tried.apply(event);
   return [...events, exhausted(search)];
 }

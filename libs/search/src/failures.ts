@@ -6,7 +6,7 @@ import { type Evidence, text } from "./words.ts";
 
 const RULE = "max_failures";
 
-/** What follows from the failures so far: a part of the stops at a time, the rest with the inputs that come next. */
+/** The stops that follow from the failures so far: a part at a time, the rest with the inputs that come next. */
 export function failureDecisions({
   plan,
   outcomes,

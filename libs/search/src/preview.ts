@@ -1,5 +1,5 @@
 /**
- * What a search will spend before it has spent anything: how many trials end at which time, by bracket and in all. For
+ * The spending of a search before it has spent anything: how many trials end at which time, by bracket and in all. For
  * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`), and
  * the first rung does not rise; what its probes train beyond it is left out.
  */

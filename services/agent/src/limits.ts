@@ -83,7 +83,7 @@ export const limits = {
   endMessageCharsMax: 2_000,
   /** Of what an engine or a registry says, and of a line of the agent's own. */
   saidCharsMax: 2_000,
-  /** What the SDK writes of a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters of. */
+  /** The SDK's files about a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters of. */
   sealedBytesMax: 4 * 1024 * 1024,
   /** Checkpoints of a run's spool that one look takes: a run that fills it with names keeps no other run's report waiting. */
   spoolEntriesMax: 10_000,
@@ -99,7 +99,7 @@ export const limits = {
   deviceLookMs: 30_000,
   /** A single look that fails, on a host that is busy, withdraws no device; this many in a row do. */
   deviceFailedLooks: 2,
-  /** What one call may print; a list of 100 GPUs has 20 KiB. */
+  /** The output limit of one call; a list of 100 GPUs has 20 KiB. */
   deviceOutputBytesMax: 1024 * 1024,
   /** Of a line of theirs in a message. */
   deviceLineCharsMax: 200,

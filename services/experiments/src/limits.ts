@@ -2,7 +2,7 @@
 export const limits = {
   /** A pause waits for the script's own checkpoint; Determined's preemption timeout, which its users' scripts are written for. */
   preemptionGraceMs: 3_600_000,
-  /** What the search has stopped holds slots that others wait for: time for a last checkpoint, no more. */
+  /** A run that the search has stopped holds slots that others wait for: time for a last checkpoint, no more. */
   searchStopGraceMs: 60_000,
   /** A person waits for a cancel to take effect. */
   cancelGraceMs: 60_000,

@@ -37,7 +37,7 @@ export const gatewayLimits = {
   pageSizeMax: 1_000,
   /** Rows that one request looks through for a page of workspaces or projects. */
   filteredRowsMax: 5_000,
-  /** What one query of a list may take; beyond it the costliest condition is named. */
+  /** The cost limit of one query of a list; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
   /** Queries of lists that run at once: the other connections stay for commands, single documents and the read model. */
   listQueriesAtOnce: 4,
@@ -68,7 +68,7 @@ export const gatewayLimits = {
   seriesTrialsMax: 200,
   seriesNamesMax: 50,
   seriesBucketsDefault: 1_000,
-  /** What the metrics service answers at once, too. */
+  /** The metrics service's own limit of one answer, too. */
   seriesBucketsMax: 4_000,
   /** Questions of one query that are under way at once: others ask meanwhile. */
   seriesAtOnce: 4,
@@ -109,7 +109,7 @@ export const gatewayLimits = {
   seriesQuietMs: 8_000,
   watchRestMs: 50,
   watchRetryMs: 1_000,
-  /** What is new of a search, as far as a client that did not know of it is told. */
+  /** The new events of a search for a client that did not know of it. */
   newEventsNamed: 20,
   /** How often a follower looks for lines when nothing announces any. */
   logPollMs: 1_000,
@@ -189,6 +189,6 @@ export const gatewayLimits = {
   tensorboardFilesMax: 100_000,
   /** Matched log policies that a trial's description shows; there is one for each policy, node and run. */
   logPoliciesShown: 100,
-  /** What `describe` shows of a trial in ERROR. */
+  /** The lines of a trial in ERROR that `describe` shows. */
   lastLogLines: 20,
 } as const;

@@ -13,7 +13,7 @@ export const logsLimits = {
   /** Lines of one answer, and their bytes as JSON: an answer is one message on the bus, of 1 MiB at most. */
   linesPerPageMax: 1_000,
   pageBytesMax: 640 * 1024,
-  /** What the database reads for one page before its size as JSON is known. */
+  /** The bytes that the database reads for one page before its size as JSON is known. */
   pageTextBytesMax: 640 * 1024,
   /** A live copy holds this much at most; what is beyond goes into the next. */
   liveCopyBytesMax: 256 * 1024,
@@ -35,7 +35,7 @@ export const logsLimits = {
   /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
   experimentsKnownMax: 1_000,
   runsToldMax: 10_000,
-  /** Lines of one chunk of the index of words, and their bytes; one is made when there are so many bytes. */
+  /** Lines and bytes of one chunk of the index of words; a chunk is made when the bytes are reached. */
   chunkLinesMax: 4_096,
   chunkBytesMax: 1024 * 1024,
   chunkBytesMin: 256 * 1024,

@@ -86,7 +86,7 @@ describe("lines", () => {
     expect(some).toMatchObject({ epoch: none.epoch, more: true });
   });
 
-  test("are of another history where their table was made anew, as a dump does that is restored", async () => {
+  test("have another history after a restored dump created their table again", async () => {
     const task = newExperiment();
     const { epoch } = await logs.page({ task });
     const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));

@@ -24,7 +24,7 @@ export const metricsLimits = {
   systemValuesMax: 16,
   /** Nothing that a machine measures comes near it, and sums over years stay finite. */
   systemValueMax: 1e18,
-  /** What the SDK allows. A key is part of an index entry, a group of a subject; both have room for it. */
+  /** The limits of the SDK. A key is part of an index entry, a group of a subject; both have room for it. */
   nameCharactersMax: 255,
   /** Of a metric's name: part of an index entry, too. */
   metricNameBytesMax: 1_024,

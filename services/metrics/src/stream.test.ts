@@ -59,9 +59,6 @@ async function readOn(experiment: string, asked: Asked & { readonly after: numbe
   }
 }
 
-const epochAfter = async (experiment: string, after: number | undefined) =>
-  (await page(experiment, after === undefined ? {} : { after })).epoch;
-
 const experimentOf = (trial: string): string => trial.split(".")[0] ?? "";
 
 beforeAll(async () => {
@@ -89,11 +86,6 @@ describe("the stream of an experiment's points", () => {
     expect((await readOn(experiment, { after: 3 })).items).toEqual(items.slice(3));
     const ofB = await readOn(experiment, { after: 0, trial: b });
     expect([ofB.items.map(nameOf), ofB.next]).toEqual([[`${b}#1 0-1`], 5]);
-    const epochs = await Promise.all(
-      [undefined, 0, 5].map((after) => epochAfter(experiment, after)),
-    );
-    expect(epochs).toEqual([epochs[0], epochs[0], epochs[0]]);
-    expect(epochs[0]).toMatch(/^[0-9a-f]{8}$/);
     const validations = await readOn(experiment, { after: 0, group: "validation" });
     expect(validations.items.map(nameOf)).toEqual([`${a}#1 0-2`]);
   });

@@ -12,7 +12,7 @@ export type DatabaseOptions = {
   readonly passwords: Readonly<Record<string, string>>;
 };
 
-/** What was missing and is there now. */
+/** The names of the databases, roles and tables that were made. */
 export type Prepared = {
   readonly database: string;
   readonly created: readonly string[];

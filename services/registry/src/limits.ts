@@ -57,7 +57,7 @@ export const registryLimits = {
   storageExamplesMax: 20,
   /** A file server may remember for a minute or so that a folder was not there: until then it is not missing. */
   folderMissingMs: 2 * 60 * 1000,
-  /** What could not be cleared is tried again after this long, then after twice the time: a storage may be away for days. */
+  /** A failed clearing is tried again after this long, then after twice the time: a storage may be away for days. */
   tryAgainFirstMs: 1_000,
   tryAgainLastMs: 10 * 60 * 1000,
   /** Longer than an agent tries to deliver what an ended run has left, a week: then nobody will. */

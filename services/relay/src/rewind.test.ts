@@ -44,7 +44,7 @@ async function relay(): Promise<Service> {
   return service;
 }
 
-/** What a restored backup has: the log as it was when its head was there. */
+/** The state of a restored backup: the log as it was when its head was there. */
 async function restoredTo(position: number): Promise<void> {
   await stage.sql("delete from log.events where position > $1", [position]);
   await stage.sql("delete from log.commits where position > $1", [position]);

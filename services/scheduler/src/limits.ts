@@ -71,7 +71,7 @@ export const limits = {
   messageCharsMax: 2_000,
   /** All exits of one end together: with every character escaped, 1,000 nodes and the other texts they stay below an event's 256 KiB. */
   exitMessagesCharsMax: 16_000,
-  /** What is left of a text when the log has refused the decision that held it. */
+  /** The rest of a text when the log has refused the decision that held it. */
   barestCharsMax: 200,
   /** A decision that the log refuses is not taken again for this long: who mends what is wrong sees it go on soon after. */
   setAsideMs: 60_000,

@@ -11,6 +11,7 @@ const flatness = { id: "gc_100k_flatness", unit: "checkpoints/s", floor: 0.5, go
 const policy: Policy = { saveExperimentBest: 3, saveTrialBest: 1, saveTrialLatest: 1 };
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
+  if (!context.wants(flatness.id)) return [];
   const many = context.size === "tiny" ? 1_000 : 100_000;
   const few = many / 10;
   const rounds = { tiny: 1, short: 5, full: 15 }[context.size];

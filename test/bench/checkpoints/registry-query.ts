@@ -18,6 +18,7 @@ const versionsPerCommit = 200;
 const words = { description: "", notes: "", by: "bench" };
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
+  if (!context.wants(bar.id)) return [];
   const [fewer, more] = context.size === "tiny" ? [200, 400] : [10_000, 100_000];
   const rounds = { tiny: 1, short: 5, full: 9 }[context.size];
   const forMs = { tiny: 200, short: 2_000, full: 5_000 }[context.size];

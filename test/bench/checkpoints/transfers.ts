@@ -20,6 +20,14 @@ import { median } from "../support/measure.ts";
 
 const scripts = import.meta.dirname;
 const bar = (id: string, goal: number | null): Bar => ({ id, unit: "s", floor: null, goal });
+const bars = {
+  raw: bar("upload_2gb_1file_vs_raw", 0.8),
+  upload: bar("s3_upload_2gb_vs_boto3", 0.8),
+  download: bar("s3_download_2gb_vs_boto3", 0.8),
+  uploads: bar("s3_upload_1000_files_vs_boto3", 0.8),
+  downloads: bar("s3_download_1000_files_vs_boto3", 0.8),
+  changed: bar("second_upload_1pct_changed", null),
+} as const;
 const trialMs = 280_000;
 
 type Sizes = { readonly large: number; readonly many: number; readonly files: number };
@@ -32,6 +40,8 @@ type Trial = {
 type Seconds = Readonly<Record<string, { readonly ours?: number[]; readonly theirs?: number[] }>>;
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
+  const wants = (...asked: readonly Bar[]): boolean => context.wants(...asked.map(({ id }) => id));
+  if (!wants(...Object.values(bars))) return [];
   const boto3 = await makeBoto3(context.say);
   const tiny = context.size === "tiny";
   const mebibyte = 1_024 ** 2;
@@ -42,24 +52,32 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   await using server = await startServer(context);
   await using bench = await TransferBench.start(context, server.url, boto3);
   const { large: bytes, many, files } = sizes;
-  const raw = await bench.trial({ what: "directory", files: 1, bytes, rounds });
-  const one = await bench.trial({ what: "objects", files: 1, bytes, rounds });
-  const thousand = await bench.trial({ what: "objects", files, bytes: many, rounds });
-  const changed = await bench.trial({ what: "changed", files, bytes: many, rounds });
   const size = (count: number): string => `${count / mebibyte} MiB`;
   const peer = boto3.python === null ? boto3.why : "boto3's transfer manager, by default";
-  const oneNote = `${size(bytes)} in one file; ${peer}`;
-  const manyNote = `${files} files of ${size(many / files)}; ${peer}`;
-  const rawNote = `${size(bytes)}, hashed on both sides, until completed; cp and fsync`;
-  const changedNote = `${changedOf(files)} of ${files} files changed, beside the checkpoint before`;
-  return [
-    result(bar("upload_2gb_1file_vs_raw", 0.8), raw["upload"], rawNote),
-    result(bar("s3_upload_2gb_vs_boto3", 0.8), one["upload"], oneNote),
-    result(bar("s3_download_2gb_vs_boto3", 0.8), one["download"], oneNote),
-    result(bar("s3_upload_1000_files_vs_boto3", 0.8), thousand["upload"], manyNote),
-    result(bar("s3_download_1000_files_vs_boto3", 0.8), thousand["download"], manyNote),
-    result(bar("second_upload_1pct_changed", null), changed["second"], changedNote),
-  ];
+  const results: BenchResult[] = [];
+  if (wants(bars.raw)) {
+    const { upload } = await bench.trial({ what: "directory", files: 1, bytes, rounds });
+    const note = `${size(bytes)}, hashed on both sides, until completed; cp and fsync`;
+    results.push(result(bars.raw, upload, note));
+  }
+  if (wants(bars.upload, bars.download)) {
+    const one = await bench.trial({ what: "objects", files: 1, bytes, rounds });
+    const note = `${size(bytes)} in one file; ${peer}`;
+    results.push(result(bars.upload, one["upload"], note));
+    results.push(result(bars.download, one["download"], note));
+  }
+  if (wants(bars.uploads, bars.downloads)) {
+    const thousand = await bench.trial({ what: "objects", files, bytes: many, rounds });
+    const note = `${files} files of ${size(many / files)}; ${peer}`;
+    results.push(result(bars.uploads, thousand["upload"], note));
+    results.push(result(bars.downloads, thousand["download"], note));
+  }
+  if (wants(bars.changed)) {
+    const { second } = await bench.trial({ what: "changed", files, bytes: many, rounds });
+    const note = `${changedOf(files)} of ${files} files changed, beside the checkpoint before`;
+    results.push(result(bars.changed, second, note));
+  }
+  return results;
 }
 
 const changedOf = (files: number): number => Math.max(files / 100, 1);

@@ -35,7 +35,7 @@ export async function live(context: BenchContext): Promise<readonly BenchResult[
       const requests = Math.ceil(forSeconds * perSecond);
       return measured(client, experiment, reporter, { perSecond, requests, reportsEach });
     };
-    // What the first ones take is the compilation of the code on their way.
+    // The first ones take longer, because their code is compiled.
     await during(Math.min(3, seconds));
     const latencies = await during(seconds);
     const p99 = percentile(latencies, 0.99);

@@ -9,11 +9,17 @@ import {
   pythonEnvironment,
 } from "../../../scripts/lib/python-environment.ts";
 import { root } from "../../../scripts/lib/root.ts";
-import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
+import { type Bar, type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { interleave } from "../support/measure.ts";
 import { Training } from "./training.ts";
 
 const stepBar = { id: "step_time_vs_plain", unit: "ms", floor: 0.95, goal: 0.99 };
+const tensorsBar = {
+  id: "tensor_dataset_step_time_vs_plain",
+  unit: "ms",
+  floor: null,
+  goal: null,
+};
 const ddpBar = { id: "ddp_vs_torchrun", unit: "ms", floor: 0.9, goal: 0.98 };
 const stallBar = { id: "checkpoint_stall_ms", unit: "ms", floor: null, goal: 1 };
 const startBar = { id: "first_batch_vs_plain", unit: "ms", floor: null, goal: null };
@@ -31,7 +37,13 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   const folder = mkdtempSync(join(tmpdir(), "trainyard-pytorch-"));
   try {
     const bench = new PytorchBench(context, environment.python, folder);
-    return [await bench.steps(), await bench.ddp(), await bench.stall(), await bench.start()];
+    return [
+      await bench.steps(stepBar, "own"),
+      await bench.steps(tensorsBar, "tensors"),
+      await bench.ddp(),
+      await bench.stall(),
+      await bench.start(),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -54,6 +66,7 @@ class PytorchBench {
       HOME: process.env["HOME"],
       PYTHONPATH: `${join(root, "libs", "sdk-python", "src")}:${scripts}`,
       OMP_NUM_THREADS: "1",
+      BENCH_DATA: "own",
       BENCH_BLOCK: String(this.#batches),
       BENCH_WIDTH: context.size === "tiny" ? "64" : "1024",
       BENCH_FILE: join(folder, "saved.pt"),
@@ -61,12 +74,14 @@ class PytorchBench {
     };
   }
 
-  steps(): Promise<BenchResult> {
+  /** `data` is `BENCH_DATA` of work.py. */
+  steps(bar: Bar, data: "own" | "tensors"): Promise<BenchResult> {
     return this.#sideBySide(
-      stepBar,
+      bar,
+      data,
       [this.#python, join(scripts, "plain.py")],
       [this.#python, join(scripts, "ours.py")],
-      "one process",
+      data === "own" ? "one process" : "one process, a TensorDataset",
     );
   }
 
@@ -76,6 +91,7 @@ class PytorchBench {
     const count = `--nproc-per-node=${processes}`;
     return this.#sideBySide(
       ddpBar,
+      "own",
       [this.#python, ...torchrun, count, join(scripts, "plain.py")],
       [this.#python, ...ours, count, join(scripts, "ours.py")],
       `${processes} processes, gloo`,
@@ -83,13 +99,14 @@ class PytorchBench {
   }
 
   async #sideBySide(
-    bar: typeof stepBar | typeof ddpBar,
+    bar: Bar,
+    data: "own" | "tensors",
     plain: readonly [string, ...string[]],
     ours: readonly [string, ...string[]],
     note: string,
   ): Promise<BenchResult> {
-    await using byHand = await this.#training(plain, `${bar.id}-plain`);
-    await using trial = await this.#training(ours, `${bar.id}-ours`);
+    await using byHand = await this.#training(plain, `${bar.id}-plain`, data);
+    await using trial = await this.#training(ours, `${bar.id}-ours`, data);
     const rounds = { tiny: 1, short: 30, full: 60 }[this.#context.size];
     const [theirs, own] = await interleave(
       [
@@ -143,7 +160,11 @@ class PytorchBench {
     );
   }
 
-  #training(command: readonly [string, ...string[]], name: string): Promise<Training> {
-    return Training.start(command, this.#folder, name, this.#env);
+  #training(
+    command: readonly [string, ...string[]],
+    name: string,
+    data: "own" | "tensors" = "own",
+  ): Promise<Training> {
+    return Training.start(command, this.#folder, name, { ...this.#env, BENCH_DATA: data });
   }
 }

@@ -97,7 +97,7 @@ type Running = {
   readonly shares: readonly Share[];
   readonly sinceMs: number;
   endsAtMs: number;
-  /** What is left of its work after it has made room. */
+  /** The rest of its work after it has made room. */
   leftMs: number;
 };
 

@@ -98,7 +98,7 @@ function regretsOn(table: Table, seeds: number, budgets: readonly number[]): Reg
   );
 }
 
-/** What the searches are told of a table. */
+/** The facts about a table that searches get. */
 export function recordedOf(table: Table): RecordedTrainings {
   return {
     space: table.space,

@@ -81,7 +81,7 @@ class Load implements AsyncDisposable {
   #waiting: number[] = [];
   #tail: AsyncDisposable | null = null;
   #on = false;
-  /** What a trial waits between its reports on average; 0 for nothing. */
+  /** The mean pause of a trial between its reports; 0 for none. */
   #pauseMs = 0;
   #paused = 0;
   #decided = 0;

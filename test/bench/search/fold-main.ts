@@ -171,7 +171,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   globalThis.gc?.();
   const held = process.memoryUsage();
   const bytes = held.heapUsed + held.external - heldBefore.heapUsed - heldBefore.external;
-  // What the round before has left makes later ones look smaller.
+  // The garbage of the round before makes later ones look smaller.
   stateMb = Math.max(stateMb, fold.trials === 0 ? 0 : bytes / 2 ** 20);
 }
 const rssMb = process.resourceUsage().maxRSS / 1_024;

@@ -1,4 +1,4 @@
-/** What the figures were taken on, and how much of it others used meanwhile. */
+/** The machine of the figures, and how much of it others used meanwhile. */
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 

@@ -1,4 +1,4 @@
-/** What the pages cost a browser. */
+/** The cost of the pages for a browser. */
 import { join } from "node:path";
 import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";

@@ -1,4 +1,4 @@
-/** What a browser loads before it can draw the first page. */
+/** The files that a browser loads before it can draw the first page. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

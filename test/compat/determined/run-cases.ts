@@ -81,7 +81,7 @@ function otherValues(sets: JsonObject, valuesOf: (name: string) => unknown[]): s
   return null;
 }
 
-/** What a trial of an older case does: it reports the value, or leaves at a length. */
+/** The act of a trial of an older case: it reports the value, or leaves at a length. */
 type Scripted = { readonly value: number; readonly leavesAt?: number };
 
 type Job = { readonly trial: number; readonly until: number };

@@ -154,7 +154,7 @@ export class RunningCluster {
     this.#phase = "stopping";
     this.#next("stopping");
     this.#stopping.abort();
-    // What the start was about ends at its next step; its failure no longer matters.
+    // The start ends at its next step; its failure no longer matters.
     await this.#coming.catch(() => {});
     await this.#building;
     await this.#parts?.supervisor.stop();

@@ -51,7 +51,7 @@ function readGcs(gcs: Mapping, path: string): GcsCredentials {
   try {
     createPrivateKey(privateKey);
   } catch {
-    // What went wrong may quote the key.
+    // The error may quote the key.
     throw unusable(path, "private_key of gcs is not a private key in PEM");
   }
   return { clientEmail, privateKey };
@@ -81,7 +81,7 @@ function parsed(path: string, text: string): unknown {
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** What a mapping has at a key, which must be a mapping if it is there; the value itself for the key "". */
+/** The mapping at a key, which may be absent; the value itself for the key "". */
 function mappingIn(value: unknown, path: string, key: string): Mapping | null {
   const found = key === "" ? value : (value as Mapping | null)?.[key];
   if (found === undefined) return null;

@@ -13,7 +13,7 @@ export function partsOf(bytes: number, partBytes: number): readonly PartRange[] 
   });
 }
 
-/** What a plan says is missing. */
+/** The missing parts according to a plan. */
 export function missingOf(ranges: readonly PartRange[]): UploadPlan["missing"] {
   return { parts: ranges.length, bytes: ranges.reduce((sum, { bytes }) => sum + bytes, 0) };
 }

@@ -60,7 +60,7 @@ export class MemoryBucket {
     return { method, url, headers: {}, accepted: [200], expiresAtMs };
   }
 
-  /** What a client does with a planned request. */
+  /** The client's side of a planned request. */
   async send(
     { url }: PlannedRequest,
     content: Uint8Array,

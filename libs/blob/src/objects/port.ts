@@ -13,7 +13,7 @@
  */
 export type ObjectHead = {
   readonly bytes: number;
-  /** What the store keeps of the content; null if it keeps no checksum that it verified. */
+  /** The checksum that the store keeps of the content; null if it keeps none that it verified. */
   readonly checksum: ObjectChecksum | null;
 };
 
@@ -58,7 +58,7 @@ export type PlannedRequest = {
 };
 
 /**
- * What is left to send of a file. `parts` holds only what the store does not have yet; a part covers the bytes from
+ * The rest of a file to send. `parts` holds only what the store does not have yet; a part covers the bytes from
  * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, all that is left: of one that
  * breaks off the store keeps what arrived, and the next plan begins there.
  * Where `missing` has no part all is there, and `finishUpload` makes the object.
@@ -110,7 +110,7 @@ export interface ObjectStore extends AsyncDisposable {
   /** Copies inside the store. Of an object whose size the caller knows, `bytes`, nobody asks the store for it. */
   copy(from: string, to: string, bytes?: number): Promise<CopyResult>;
   /**
-   * What is left to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
+   * The rest to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
    * caller knows from a listing that there is no such object, which saves a request; so does `there`, what the store has just said of it. `claim` is asked once, with the number of missing
    * parts, and tells how many of them are planned now: several plans share what one answer holds. All without it.
    */

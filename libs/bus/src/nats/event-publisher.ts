@@ -59,7 +59,7 @@ export class EventPublisher {
   #confirmed = 0;
   #bytesInFlight = 0;
   #unasked = { events: 0, bytes: 0 };
-  /** What the next message follows; null when the stream must be looked at first. */
+  /** The predecessor of the next message; null when the stream must be read first. */
   #end: End | null = null;
   #running = false;
   #progressed: () => void = () => {};
@@ -286,7 +286,7 @@ type PublishAnswer = {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 };
 
-/** What the server answered to a publish: null when it stored the message, or had stored it before. */
+/** The server's refusal of a publish: null when it stored the message, or had stored it before. */
 function refusalOf(message: Msg, position: number): Fault | null {
   let answer: PublishAnswer;
   try {

@@ -1,4 +1,4 @@
-/** What the memory adapter holds: the same facts as the tables of the Postgres one, shared by all its clients. */
+/** The state of the memory adapter: the same facts as the tables of the Postgres one, shared by all its clients. */
 import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
 import type {
   AppendRequest,

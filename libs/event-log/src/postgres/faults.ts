@@ -41,7 +41,7 @@ export function wasAnswered(error: unknown): boolean {
   return !state.startsWith("08") && !state.startsWith("57P");
 }
 
-/** What the database did, as a Fault. The outcome of a write that failed this way is unknown. */
+/** The failure of the database, as a Fault. The outcome of a write that failed this way is unknown. */
 export function faultOf(error: unknown, doing: string): Fault {
   if (isFault(error)) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -18,7 +18,7 @@ export type MigrateOptions = {
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const filePattern = /^(\d{4})_[a-z_]+\.sql$/;
 
-/** What service roles may call, in every form, and what they may read. `append` checks for itself who calls it. */
+/** The functions that service roles may call, in every form, and the tables that they may read. `append` checks its caller. */
 const callable = [
   "append",
   "current_cursor",

@@ -1,4 +1,4 @@
-/** What is read, one statement each. Positions and versions come as numbers, bodies as they were written. */
+/** The statements of reads. Positions and versions come as numbers, bodies as they were written. */
 import type { Pool } from "pg";
 import { Fault } from "@trainyard/kernel";
 import { logLimits } from "../limits.ts";
@@ -209,7 +209,7 @@ export class Reader {
   }
 
   /**
-   * Whoever reads page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it is
+   * A reader of page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it is
    * asked for at once. One that was read ahead counts only if it is full, so nobody misses what was committed meanwhile.
    */
   async lastVersion(stream: string): Promise<number> {

@@ -13,7 +13,7 @@ export type Graceful = { readonly grace: number };
 export type PolicyModule<Own extends object = object> = {
   /** Its keys, made of the small schemas: those that have to be there and those that may. */
   readonly keys: (values: Values) => { readonly needed?: Shape; readonly optional: Shape };
-  /** What no schema of a single key says. */
+  /** Rules that no schema of a single key has. */
   readonly check?: (policy: JsonObject, path: string, note: Note) => void;
   /** Its keys, read from JSON of any origin: what is absent or of a wrong type gets its default. */
   readonly read: (policy: JsonObject) => Own;

@@ -32,7 +32,7 @@ export type NoImprovementPolicy = PolicyOf<"no_improvement">;
 export type PbtPolicy = PolicyOf<"pbt">;
 export type ThresholdPolicy = PolicyOf<"threshold">;
 
-/** What judges a single trial by its reports. */
+/** The policies that judge a single trial by its reports. */
 export type TrialPolicy =
   | { [Name in Exclude<PolicyName, "budget">]: PolicyOf<Name> }[Exclude<PolicyName, "budget">]
   | { readonly any: TrialPolicy[] }
@@ -77,7 +77,7 @@ function nameOf(policy: Json): Json | undefined {
   return isMapping(policy) ? valueAt(policy, "name") : undefined;
 }
 
-/** What no schema of a single key says. */
+/** Rules that no schema of a single key has. */
 export function checkEarlyStopping(list: Json | undefined, note: Note): void {
   if (!Array.isArray(list)) return;
   for (const [index, policy] of list.entries()) {

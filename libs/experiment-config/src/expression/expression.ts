@@ -1,4 +1,4 @@
-/** What an expression over hyperparameters is made of, and its text read into that. */
+/** The parts of an expression over hyperparameters, and the parser of its text. */
 import { ExpressionError, type Token, tokensOf } from "./tokens.ts";
 
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";

@@ -13,7 +13,7 @@ import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
 import { concurrent, type SearcherModule } from "./module.ts";
 
-/** What halves counts in a time: `time_metric` names it, and is empty for the training step. */
+/** Searchers that halve count in a time: `time_metric` names it, and is empty for the training step. */
 type Timed = {
   readonly max_time: number;
   readonly time_metric: string;

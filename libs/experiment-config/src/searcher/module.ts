@@ -19,7 +19,7 @@ export type SearcherModule<Own extends object = object> = {
   readonly trainsToTheEnd: boolean;
   /** Why it cannot run against recorded trainings, where it cannot. */
   readonly unserved?: string;
-  /** What does not fit together in a searcher section. */
+  /** The contradictions in a searcher section. */
   readonly check?: (searcher: JsonObject, note: Note) => void;
   /** Its own keys, read from a section of any origin: what is absent or of a wrong type gets its default. */
   readonly read: (searcher: JsonObject) => Own;

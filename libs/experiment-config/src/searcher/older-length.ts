@@ -15,7 +15,7 @@ export function withTimeFromLength(document: JsonObject): JsonObject {
     : { ...document, searcher: { time_metric: time.unit, ...searcher, max_time: time.length } };
 }
 
-/** What the length of a searcher stands for; null where it stands for nothing. */
+/** The meaning of a searcher's length; null where it has none. */
 export function timeFromLength(
   searcher: JsonObject,
 ): { readonly length: number; readonly unit: string } | null {

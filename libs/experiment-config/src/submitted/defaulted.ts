@@ -1,4 +1,4 @@
-/** What a recorded configuration has that its submission did not give. */
+/** The parts of a recorded configuration that its submission did not give. */
 import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 
 /**

@@ -141,7 +141,7 @@ export class FoldCache {
   }
 
   /**
-   * What this process has just written to a stream, the same events decoded, and the states that they were folded to
+   * Events that this process has just written to a stream, the same events decoded, and the states that they were folded to
    * already, by the names of the folds.
    */
   committed(

@@ -42,7 +42,7 @@ export class LogFollower {
     this.#observed = deps.observed ?? (() => {});
   }
 
-  /** Whatever a cached fold says holds at least up to here. */
+  /** The content of a cached fold holds at least up to here. */
   get position(): number {
     return this.#position;
   }

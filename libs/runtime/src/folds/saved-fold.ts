@@ -25,7 +25,7 @@ export function isOfThisLog(body: string, event: StoredEvent | undefined): boole
   return event !== undefined && (saved === undefined || saved === event.id);
 }
 
-/** What is told of one that is not. */
+/** The sentence about a saved fold of another history. */
 export function ofAnotherHistory(what: string, at: number): string {
   return `the saved fold of ${what} ends with an event that the log does not have at ${at}: the log went back after it was saved, so it is rebuilt`;
 }

@@ -164,7 +164,7 @@ const textOf = (metadata: Metadata, name: string): string | undefined => {
   return value === undefined ? undefined : String(value);
 };
 
-/** What all kinds of calls have. */
+/** The common parts of all kinds of calls. */
 type AnyCall = {
   readonly metadata: Metadata;
   once(event: "cancelled", listener: () => void): unknown;

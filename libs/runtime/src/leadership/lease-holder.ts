@@ -111,7 +111,7 @@ export class LeaseHolder {
   }
 
   #lose(lost: AbortController, why: string): void {
-    // What the answer to the last question says does not matter any more.
+    // The answer to the last question does not matter any more.
     if (lost.signal.aborted) return;
     this.#logger.warn({ lease: this.lease, why }, "lease_lost");
     lost.abort();

@@ -42,7 +42,7 @@ export type ReactionSpec = {
   readonly consumer: string;
   readonly partition: number;
   readonly handlers: ReactionHandlers;
-  /** What waits together when one of it is parked. Default: the experiment in the stream's id, else the stream. */
+  /** The key of events that wait together when one of them is parked. Default: the experiment in the stream's id, else the stream. */
   readonly keyOf?: (event: StoredEvent) => string;
   /** As many events as one commit may react to, where more than one of the same story are there already. Default: 1. */
   readonly eventsTogetherMax?: number;
@@ -69,7 +69,7 @@ export class ReactionLoop {
   #keysInARow: string[] = [];
   /** So many events are reacted to one by one, after reacting to several of them together has failed. */
   #oneByOne = 0;
-  /** What was committed last is not known. */
+  /** The last commit is not known. */
   #astray = false;
   readonly #retries: ParkedRetries;
   /** Aborted to end the wait for the next event: a retry is asked for, or the loop is to end. */
@@ -266,7 +266,7 @@ export class ReactionLoop {
     );
     await this.#writePark(event, key, reason);
     this.#parkedKeys.add(key);
-    // What the log does not take is this experiment's own: it says nothing of the others.
+    // A refusal of the log is this experiment's own: it says nothing of the others.
     if (error instanceof CommitRefused && error.code !== "not_owner") return;
     if (!this.#keysInARow.includes(key)) this.#keysInARow.push(key);
     if (this.#keysInARow.length >= runtimeLimits.parkedKeysInARowMax) {
@@ -338,7 +338,7 @@ export class ReactionLoop {
   async #serveRetries(): Promise<boolean> {
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     const { mended, failed } = await this.#retries.serve();
-    // What failed with a fault may have been written: the key may have nothing parked any more.
+    // A write that failed with a fault may have happened: the key may have nothing parked any more.
     if (failed) this.#astray = true;
     return mended;
   }

@@ -32,11 +32,11 @@ export type ServicePlan = {
   readonly http: { readonly host: string; readonly port: number };
   /** The service's own tables, and the folder of their migrations. */
   readonly tables?: { readonly pool: Pool; readonly migrations: string };
-  /** What one replica at a time decides. */
+  /** The decisions of one replica at a time. */
   readonly partition?: Partition;
-  /** What every replica runs. */
+  /** The work of every replica. */
   readonly loops?: readonly Loop[];
-  /** What every replica answers on the bus. */
+  /** The answers of every replica on the bus. */
   readonly commands?: Readonly<Record<string, CommandSpec>>;
   /** The service's own HTTP server, which answers the health paths too. Default: the health server. */
   readonly listen?: (serving: Serving) => Promise<Listening>;

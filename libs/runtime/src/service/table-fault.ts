@@ -7,7 +7,7 @@ import pg from "pg";
  */
 const ofTheRows: readonly string[] = ["22", "23", "54"];
 
-/** What a service's own tables did at a write, as a Fault: `unstorable`, never to be sent again, or `code`, to be sent later. */
+/** The failure of a service's own tables at a write, as a Fault: `unstorable`, never to be sent again, or `code`, to be sent later. */
 export function tableFault(cause: unknown, code: string, what: string): Fault {
   if (cause instanceof pg.DatabaseError && ofTheRows.includes(cause.code?.slice(0, 2) ?? "")) {
     const detail = `${what} rejected the data: ${cause.message}`;

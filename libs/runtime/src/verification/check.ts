@@ -1,4 +1,4 @@
-/** What a check found: at which log position it compared, and the first difference; an empty finding when it holds. */
+/** The finding of a check: at which log position it compared, and the first difference; an empty finding when it holds. */
 export type Verdict = { readonly position: number; readonly finding: string };
 
 /**

@@ -37,7 +37,7 @@ export class Verifications implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  /** What is known of a verification, after a step of waiting when it is not done. */
+  /** The state of a verification, after a step of waiting when it is not done. */
   async step(id: string): Promise<Plain<ViewsVerified>> {
     const running = this.#known.get(id) ?? this.#start(id);
     running.forgetting[Symbol.dispose]();
@@ -74,7 +74,7 @@ export class Verifications implements AsyncDisposable {
     return running;
   }
 
-  /** Who asks again after that starts it again. */
+  /** A later question starts it again. */
   #forgetLater(id: string, stop: AbortController): Disposable {
     return this.#clock.timer(runtimeLimits.verifyForgottenMs, () => {
       stop.abort();

@@ -161,7 +161,7 @@ class Verification {
         return { finding: await firstDifference(client, table, after, end), end };
       });
     } catch (error) {
-      // What was folded in this transaction is gone with it.
+      // The folds in this transaction are gone with it.
       this.#position = before;
       throw error;
     }

@@ -162,7 +162,7 @@ const worldStates = /^(?:08|25|40|42|53|54|55|57|58)/;
 export function isOfTheWorld(error: unknown): boolean {
   if (isFault(error)) return error.retry !== "never";
   if (error instanceof pg.DatabaseError) return worldStates.test(error.code ?? "");
-  // What the client says when the server has not answered in time.
+  // The client's message when the server has not answered in time.
   return error instanceof Error && error.message === "Query read timeout";
 }
 

@@ -147,7 +147,7 @@ export class BesideBuild {
     });
   }
 
-  /** What the live tables have and those beside do not; null where that is more than a page. */
+  /** The rows of the live tables that those beside lack; null where they are more than a page. */
   async #missing(
     built: ViewCursor,
     old: ViewCursor | null,

@@ -1,5 +1,5 @@
 /**
- * What the database holds of a view besides its rows: the cursor, and the streams that are set aside. A view has them for
+ * The stored state of a view besides its rows: the cursor, and the streams that are set aside. A view has them for
  * its live tables, and while it is built anew a second time, for the tables beside them.
  */
 import type { StoredEvent } from "@trainyard/event-log";

@@ -38,7 +38,7 @@ import {
   writeCursor,
 } from "./view-tables.ts";
 
-/** What an operator is told of a view. */
+/** The state of a view for an operator. */
 export type ViewState = {
   readonly version: number;
   readonly position: number;
@@ -56,13 +56,13 @@ export class View {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #waiters: PositionWaiters;
-  /** What the rows reflect as far as this process knows; null when that must be looked up. */
+  /** The position of the rows as far as this process knows; null when that must be looked up. */
   #cursor: ViewCursor | null = null;
   /** The cursor's row: behind `#cursor` by events that do not concern the view. */
   #row: ViewCursor | null = null;
   #rowSeenMs = Number.NEGATIVE_INFINITY;
   #position = 0;
-  /** What the log held when the rows were begun with; null until that was asked. */
+  /** The end of the log when the rows were begun; null until that was asked. */
   #goal: number | null = null;
   #caughtUpOnce = false;
   #feed: EventFeed | null = null;
@@ -170,7 +170,7 @@ export class View {
     this.#reached(cursor);
   }
 
-  /** What was kept beside the rows is of another history. */
+  /** The rows beside are of another history. */
   #beginAgain(): void {
     this.#goal = null;
     this.#caughtUpOnce = false;

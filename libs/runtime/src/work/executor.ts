@@ -38,7 +38,7 @@ export class CursorBehind extends Fault {
   }
 }
 
-/** What the log refuses for good, however often it is sent: of one decision, and of nobody else's. */
+/** A refusal of the log for good, however often it is sent: of one decision, and of nobody else's. */
 export class CommitRefused extends Bug {
   readonly code: string;
   constructor(code: string, detail: string) {

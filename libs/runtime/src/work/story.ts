@@ -1,4 +1,4 @@
-/** What an event belongs to: its experiment, and the story that its causes began. */
+/** The context of an event: its experiment, and the story that its causes began. */
 import type { CommitMeta, SomeStreams, StoredEvent } from "@trainyard/event-log";
 import { childOf } from "../traceparent.ts";
 
@@ -33,7 +33,7 @@ export function serviceMeta(service: string, fields: Partial<CommitMeta> = {}): 
   return { ...emptyMeta, source: `/trainyard/${service}`, ...fields };
 }
 
-/** What an event caused belongs to the same story: correlation, workspace and trace go on. */
+/** An effect of an event belongs to the same story: correlation, workspace and trace continue. */
 export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
   const { workspace, correlationid, authid, traceparent } = event.meta;
   const causationid = event.id;

@@ -15,7 +15,7 @@ import { planAgents } from "./plan.ts";
 export type AutoscalingInput = {
   readonly pool: Pool;
   readonly limits: FleetLimits & InstanceLimits;
-  /** What an agent offers that autoscaling starts. */
+  /** The offer of an agent that autoscaling starts. */
   readonly newAgent: Offer;
   /** Those of the pool, by the ids of their agents. */
   readonly instances: readonly Instance[];

@@ -31,7 +31,7 @@ export type PlanInput = {
   /** Agents that were launched and have not joined yet. */
   readonly starting: number;
   readonly newAgentsMax: number;
-  /** What an agent offers that autoscaling starts. */
+  /** The offer of an agent that autoscaling starts. */
   readonly newAgent: Offer;
 };
 

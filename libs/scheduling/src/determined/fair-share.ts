@@ -136,7 +136,7 @@ function startsOf({ waiting, active, offered }: Group, rooms: Rooms, rules: FitR
   return active < offered ? startAll(waiting, offered - active, rooms, rules) : [];
 }
 
-/** What fits on the agents and in this many slots, in order. */
+/** The demands that fit on the agents and in this number of slots, in order. */
 function startAll(
   tasks: readonly DeterminedTask[],
   slotsMax: number,

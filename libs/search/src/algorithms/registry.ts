@@ -4,7 +4,7 @@ import type { SearchPlan } from "../state.ts";
 import { adaptiveAsha } from "./adaptive-asha.ts";
 import { asha } from "./asha.ts";
 import { auto } from "./auto.ts";
-import { bohb } from "./bohb.ts";
+import { bohb, bohb1 } from "./bohb.ts";
 import { asyncHalving } from "./async-halving.ts";
 import { custom } from "./custom.ts";
 import { gp } from "./gp.ts";
@@ -28,7 +28,7 @@ const versions: { readonly [Name in SearcherName]: readonly Algorithm[] } = {
   pbt: [pbt],
   schedule: [schedule],
   asha: [asha],
-  bohb: [bohb],
+  bohb: [bohb1, bohb],
   auto: [auto],
   adaptive_asha: [adaptiveAsha],
   async_halving: [asyncHalving],

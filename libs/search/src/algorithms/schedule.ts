@@ -90,7 +90,7 @@ function segment(search: RunningSearch, number: number, startFrom?: StartFrom): 
   };
 }
 
-/** What a condition decides on, the segment has if it is there. */
+/** If the deciding value of a condition is there, the segment has it. */
 function constantsOf(space: HyperparameterSpace): JsonObject {
   const constants: JsonObject = {};
   for (const [key, node] of Object.entries(space)) {

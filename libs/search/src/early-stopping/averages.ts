@@ -208,7 +208,7 @@ function othersFrom(
   return near.filter((entry) => entry.trial !== left);
 }
 
-/** What is not finite is beyond any distance. */
+/** A value that is not finite is beyond any distance. */
 function between(low: number, high: number, share: number): number {
   if (share === 0 || low === high) return low;
   return high >= WORST ? WORST : low + (high - low) * share;

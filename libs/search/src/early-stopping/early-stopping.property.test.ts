@@ -1,4 +1,4 @@
-/** What holds for every list of policies, whatever the trials report, in whatever order and however often. */
+/** Properties of every list of policies, whatever the trials report, in whatever order and however often. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy, SearcherConfig } from "@trainyard/experiment-config";
 import fc from "fast-check";

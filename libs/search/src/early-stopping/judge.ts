@@ -1,5 +1,5 @@
 /**
- * What the early-stopping policies decide after an input of the search: the trial whose report came is stopped by the first
+ * The decisions of the early-stopping policies after an input of the search: the trial whose report came is stopped by the first
  * policy of the list that says so, and a budget that is spent ends the search. They are asked before the algorithm is,
  * and each decision carries what it rests on.
  */

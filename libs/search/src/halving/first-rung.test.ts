@@ -189,7 +189,7 @@ describe("a search whose first rung is measured", () => {
         expect(data.rung).toBeGreaterThan(0);
       }
     }
-    // What trains after the rise comes to the new first rung.
+    // A trial that trains after the rise reaches the new first rung.
     const last = steps.filter(({ trial }) => trial === state.trials.length);
     expect(last.length).toBeGreaterThanOrEqual(3);
     expect(state.phase).toBe("completed");

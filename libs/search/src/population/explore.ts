@@ -30,7 +30,7 @@ import type { SearchPlan } from "../state.ts";
 export type Change = {
   readonly hyperparameter: string;
   readonly how: "resampled" | "perturbed";
-  /** What a number was multiplied by; null for a move to a neighbouring choice. */
+  /** The factor of a number; null for a move to a neighbouring choice. */
   readonly factor: number | null;
   readonly from: Json;
   readonly to: Json;
@@ -89,7 +89,7 @@ function attempt(
     changes.push({ keys, change: { hyperparameter: name, how, factor, from, to } });
     return to;
   });
-  // What the new hyperparameters leave without its condition is not there any more.
+  // A hyperparameter whose condition no longer holds is removed.
   const there = changes.filter(({ keys }) => valueAtKeys(hyperparameters, keys) !== undefined);
   return { hyperparameters, changes: there.map(({ change }) => change) };
 }

@@ -41,7 +41,7 @@ export function replaySearch(events: readonly SearchEvent[]): Replay {
     const decided = command === null ? [] : search.decide(command);
     if (command !== null && command.type !== "CancelSearch") inputs += 1;
     if (isRejection(decided)) {
-      // What cannot be taken cannot be folded either: nothing after it can be decided.
+      // An event that cannot be taken cannot be folded either: nothing after it can be decided.
       differences.push({ version: at + 1, recorded: recorded[0] ?? null, decided: decided.detail });
       break;
     }

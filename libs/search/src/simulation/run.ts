@@ -16,7 +16,7 @@ import { suggestionOf } from "../suggestions.ts";
 
 /** The training of a trial, planned ahead. */
 export type Training = {
-  /** What the trial has instead of what was proposed, where the world knows only some points. */
+  /** The trial's hyperparameters instead of the proposed ones, where the world knows only some points. */
   readonly hyperparameters: JsonObject;
   /** Steps after which it is completed, at least one. */
   readonly steps: number;

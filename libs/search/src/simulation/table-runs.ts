@@ -68,7 +68,7 @@ function incumbentsOf(
     }
     if ((index + 1) % stepsOfTraining === 0) incumbents.push(best);
   }
-  // What a search spends beyond its last whole training counts as one more.
+  // Steps of a search beyond its last whole training count as one more.
   if (steps.length % stepsOfTraining !== 0) incumbents.push(best);
   return incumbents;
 }

@@ -34,7 +34,7 @@ export function sampledPoint(space: HyperparameterSpace, seed: number, trial: nu
 }
 
 /**
- * What a hyperparameter's value is made from: `path` is the name of its stream of draws, `keys` is where it is in a point.
+ * The source of a hyperparameter's value: `path` is the name of its stream of draws, `keys` is where it is in a point.
  */
 export type ValueOf = (
   hyperparameter: TypedHyperparameter,

@@ -1,4 +1,4 @@
-/** What the tests of successive halving drive their searches with. */
+/** Drivers of searches for the tests of successive halving. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type {
   AdaptiveAshaSearcher,

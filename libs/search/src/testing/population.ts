@@ -31,7 +31,7 @@ export const pbtOf = (more: Partial<PbtSearcher> = {}): PbtSearcher => ({
   ...more,
 });
 
-/** What training does to a state of the world's own, and what it reports. */
+/** The effect of training on a state of the world's own, and its report. */
 export type Training<State> = {
   readonly initial: State;
   readonly step: (state: State, hyperparameters: JsonObject) => State;

@@ -62,7 +62,7 @@ type Parsed = {
 export class S3Server implements AsyncDisposable {
   /** Every request that was answered, in order. */
   readonly served: S3Served[] = [];
-  /** What was asked for, as it came in, also where the answer was a commanded failure. */
+  /** The requests as they came in, also where the answer was a commanded failure. */
   readonly asked: S3Served["operation"][] = [];
   readonly failures = new CommandedFailures();
   readonly buckets: Map<string, S3Bucket>;

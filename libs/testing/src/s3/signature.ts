@@ -173,7 +173,7 @@ function canonicalRequest(request: SignedRequest, signature: Signature): string 
   ].join("\n");
 }
 
-/** What the signature has to be, in hex. */
+/** The expected signature, in hex. */
 export function expectedSignature(
   request: SignedRequest,
   signature: Signature,

@@ -1,4 +1,4 @@
-/** What the scheduler is told of a run, from the records in its folder. */
+/** The report to the scheduler about a run, from the records in its folder. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
@@ -26,7 +26,7 @@ export type RunView = {
   readonly stop: StopRecord | null;
   readonly kill: KillRecord | null;
   readonly exit: ExitRecord | null;
-  /** What end.json held; or why it was not read. */
+  /** The content of end.json; or why it was not read. */
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
   /** Which of its slots the agent does not offer any more, and why; empty for none. */
   readonly notice: string;

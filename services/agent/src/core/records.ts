@@ -7,7 +7,7 @@ export type KillRecord = { readonly why: "wanted" | "shutdown"; readonly atMs: n
 /** That a run was asked to stop by itself, through the SDK, and when. */
 export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };
 
-/** What the agent has to say of the run's slots; empty once it is over. */
+/** The agent's sentence about the run's slots; empty once the run is over. */
 export type NoticeRecord = { readonly text: string };
 
 /**

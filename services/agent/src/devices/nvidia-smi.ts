@@ -84,7 +84,7 @@ function parseGpu(line: string): Gpu | string | null {
   };
 }
 
-/** What the driver asks for, by UUID, where it asks for anything. */
+/** The driver's wishes by UUID, where it has any. */
 export function parseRecovery(text: string): ReadonlyMap<string, string> {
   const asked = new Map<string, string>();
   for (const line of linesOf(text)) {

@@ -22,7 +22,7 @@ export type ProgramDeps = {
   readonly limitMs?: number;
 };
 
-/** What the programs need of the agent's variables; the mark says to which run of tests they belong. */
+/** The agent's variables that the programs need; the mark says to which run of tests they belong. */
 const passedOn = ["PATH", "HOME", "LD_LIBRARY_PATH", "ROCM_PATH", "TY_TEST_RUN"];
 
 export class Program {

@@ -1,5 +1,5 @@
 /**
- * What of its host an agent lets configurations have in containers: nothing that its operator did not name. Paths are compared
+ * The parts of a host that an agent lets configurations have in containers: nothing that its operator did not name. Paths are compared
  * after all links are followed, and what was compared is what is mounted.
  */
 import { mkdirSync, realpathSync } from "node:fs";

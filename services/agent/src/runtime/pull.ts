@@ -180,7 +180,7 @@ class Progress {
   readonly #deps: PullDeps;
   readonly #onMove: () => void;
   readonly #layers = new Map<string, { readonly current: number; readonly total: number }>();
-  /** What was said of each layer last: an engine that repeats itself does not move. */
+  /** The last message about each layer: an engine that repeats itself does not move. */
   readonly #said = new Map<string, string>();
   #toldMs: number | null = null;
 

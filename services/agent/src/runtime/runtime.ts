@@ -34,7 +34,7 @@ export class HostProblem extends Error {
 }
 
 /**
- * What this host lacks of what the configuration names, as a sentence that needs no other words. Another host may have it, so
+ * The parts of a configuration that this host lacks, as a sentence that needs no other words. Another host may have it, so
  * the run is tried there, and a few times in all; it says nothing against the agent, and it is no restart.
  */
 export class LackProblem extends HostProblem {

@@ -253,7 +253,7 @@ export class Agent implements AsyncDisposable {
     for (const allocation of forget) this.#alone(allocation, () => this.#forget(allocation));
   }
 
-  /** What fails for one run must keep the agent from nothing else that is wanted. */
+  /** A failure of one run must not keep the agent from other wanted work. */
   #alone(allocation: string, act: () => void): void {
     try {
       act();
@@ -348,7 +348,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** What a run leaves in its runtime goes with it, also where neither its supervisor nor an agent could see to that. */
+  /** The remains of a run in its runtime go with it, also where neither its supervisor nor an agent could see to that. */
   async #orphanLoop(): Promise<void> {
     const { clock, runtime, events } = this.#deps;
     const { signal } = this.#stopping;

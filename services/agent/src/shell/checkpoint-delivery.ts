@@ -143,12 +143,12 @@ async function deliverRound(
     if (answer.kind === "later") {
       deps.events.checkpointsWait(answer.why);
       waitMs = Math.max(waitMs ?? 0, answer.retryAfterMs);
-      // Whoever is away for one is away for all; what is too early for one may be time for the next.
+      // A service that is away for one checkpoint is away for all; a delivery too early for one may be time for the next.
       if (answer.alone) continue;
       return waitMs;
     }
     settle(deps, sealed, answer);
-    // What is in the store is needed here no more; what was refused stays with the run's folder.
+    // A checkpoint in the store is needed here no more; a refused one stays with the run's folder.
     if (answer.kind === "taken" && areStaged(deps.folder.launch)) {
       await removeFiles(deps, sealed.checkpoint);
     }

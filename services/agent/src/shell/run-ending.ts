@@ -29,7 +29,7 @@ export class RunEnding {
     this.#onLeft = onLeft;
   }
 
-  /** What is still there long after its kill, in a sentence; empty where nothing is. */
+  /** The processes that are still there long after their kill, in a sentence; empty where there are none. */
   get left(): string {
     return this.#left;
   }

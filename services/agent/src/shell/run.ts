@@ -121,7 +121,7 @@ export class Run implements AsyncDisposable {
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
   }
 
-  /** What it has stored and the platform has not taken; as it was last where that cannot be read. */
+  /** The checkpoints that it has stored and the platform has not taken; the last known ones where that cannot be read. */
   #sealed(): RunView["sealed"] {
     try {
       this.#named = this.#spool.named();
@@ -196,7 +196,7 @@ export class Run implements AsyncDisposable {
     using _output = watching(join(path, names.output), this.#outputWake.wake);
     const deps = { ...this.#deps, folder: this.folder, wake: this.#outputWake };
     const shipping = shipLines(deps, signal);
-    // Whoever waits for it hears of its failure; until then it is nobody's.
+    // The waiting caller gets the failure; until then nobody handles it.
     shipping.catch(() => {});
     try {
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
@@ -299,7 +299,7 @@ export class Run implements AsyncDisposable {
     return null;
   }
 
-  /** Whoever asked it to stop, this agent or the one before: it had its time. */
+  /** A stop by this agent or the one before gave the run its time. */
   #endGrace(): void {
     const { stop, kill } = this.folder;
     if (stop === null || kill !== null) return;
@@ -332,7 +332,7 @@ export class Run implements AsyncDisposable {
     return this.folder.recordExit({ kind, code: null, signal: null, message });
   }
 
-  /** What the folder says of its process. */
+  /** The folder's statement about the run's process. */
   #see(): void {
     const leader = this.folder.process;
     if (leader === null || this.#pid === leader.pid) return;

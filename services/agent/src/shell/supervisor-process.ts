@@ -10,7 +10,7 @@ const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
 /** Compiled code is kept between starts: a supervisor is up in half the time. */
 const compiled = resolve(import.meta.dirname, "../../../../.cache/compiled");
 
-/** What it needs itself; above all nothing that is secret. The marks say to which cluster or run of tests it belongs. */
+/** The variables that it needs itself; above all no secret. The marks say to which cluster or run of tests it belongs. */
 const passedOn = [
   "PATH",
   "HOME",

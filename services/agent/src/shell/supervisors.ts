@@ -60,7 +60,7 @@ type Answer = { readonly id: number; readonly pid?: number; readonly error?: str
 export class Starter implements Supervisors {
   readonly #runsFolder: string;
   readonly #variables: Variables;
-  /** What was asked and not answered yet. */
+  /** Requests without an answer yet. */
   readonly #open = new Map<number, Asked>();
   #child: ChildProcess | null = null;
   #last = 0;
@@ -126,7 +126,7 @@ export class Starter implements Supervisors {
     // It may die before it has read an order; its end is seen all the same.
     child.stdin.on("error", () => {});
     createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
-    // What waits for a supervisor waits by the run's folder.
+    // A run that waits for a supervisor waits by its folder.
     child.unref();
     return child;
   }

@@ -62,7 +62,7 @@ function withDescendants(processes: readonly LivingProcess[], root: number): Liv
   return found;
 }
 
-/** Whoever signals looks again and again, so a request that fails is made again. */
+/** Signals are repeated, so a request that fails is made again. */
 async function askEngine(socket: string, name: string, signal: string): Promise<void> {
   const { bounded, engineAt } = await import("../runtime/engine.ts");
   await engineAt(socket)

@@ -147,7 +147,7 @@ export function isDiskFull(error: unknown): boolean {
   return code === "ENOSPC" || code === "EDQUOT";
 }
 
-/** What a fault of this disk, or any other, is told as. */
+/** The sentence for a fault of this disk, or any other. */
 export function textOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return isDiskFull(error) ? `the disk of its state folder is full (${message})` : message;

@@ -49,7 +49,7 @@ export class OutputReader {
       const batch = this.#readSegment(limits);
       if (batch.lines.length > 0) return batch;
       const next = this.#following();
-      // What the last look missed may have been written before the next file was begun.
+      // Lines that the last look missed may have been written before the next file was begun.
       if (next === null) return batch;
       const again = this.#readSegment(limits);
       if (again.lines.length > 0) return again;

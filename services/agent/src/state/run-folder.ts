@@ -89,7 +89,7 @@ export class RunFolder {
   readonly runDir: string;
   readonly work: string;
   readonly launch: Plain<Launch>;
-  /** What a full disk did not take. It counts all the same, and is written once there is room. */
+  /** Records that a full disk did not take. They count all the same, and are written once there is room. */
   readonly #held = new Map<string, object>();
   #againMs = 0;
   #forgotten: { readonly record: Forgotten | null } | null = null;
@@ -121,7 +121,7 @@ export class RunFolder {
       writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
       return folder;
     } catch (error) {
-      // What was made of it would keep from others the little room that there is.
+      // Files made of it would take the little room that there is.
       folder.#removeOwn();
       throw error;
     }
@@ -201,7 +201,7 @@ export class RunFolder {
 
   recordKill(why: KillRecord["why"]): void {
     const standing = this.kill;
-    // What the scheduler wants goes before a shutdown, and the first moment stands.
+    // The scheduler's request goes before a shutdown, and the first time is kept.
     if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
       this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
     }
@@ -233,7 +233,7 @@ export class RunFolder {
     return (this.#held.get(name) as T | undefined) ?? readRecord<T>(this.path, name);
   }
 
-  /** What its agent has to say to the run, which the supervisor writes as a line; empty for nothing any more. */
+  /** The agent's message to the run, which the supervisor writes as a line; empty for none any more. */
   get notice(): string {
     return this.#recorded<NoticeRecord>(names.notice)?.text ?? "";
   }
@@ -326,7 +326,7 @@ export class RunFolder {
     const { owner } = this;
     if (!existsSync(this.work)) return;
     if (owner !== null) {
-      // What was not handed over is the agent's still: nobody else has been in it.
+      // A folder that was not handed over is the agent's still: nobody else has been in it.
       const given = readdirSync(this.work).map((name) => join(this.work, name));
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }

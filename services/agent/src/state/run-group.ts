@@ -42,7 +42,7 @@ export type ProcessMechanism = Exclude<Mechanism, "container">;
 
 export type RunGroup = {
   readonly mechanism: Mechanism;
-  /** Who lives of the run, as far as it can be named. */
+  /** The living processes of the run, as far as they can be named. */
   members(): readonly LivingProcess[];
   /** Whether nothing of it lives. One look may miss what forks on and on: whoever rests on it looks again. */
   isOver(): boolean;
@@ -79,7 +79,7 @@ export function runGroupOf(
   };
 }
 
-/** What /proc shows of a run. Remembers whom it has seen: their parents may end. */
+/** The processes of a run in /proc. Remembers those it has seen: their parents may end. */
 class Found {
   readonly #runDir: string;
   readonly #leader: () => ProcessIdentity | null;

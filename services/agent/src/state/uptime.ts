@@ -22,7 +22,7 @@ export class Uptime {
     return this.atStartMs + this.#monotonicMs() - this.#beganMs;
   }
 
-  /** Whoever dies without it loses what came after the last time. */
+  /** A machine that dies without it loses the time since the last write. */
   save(): void {
     writeRecord(this.#folder, names.uptime, { upMs: Math.round(this.ms) });
   }

@@ -145,7 +145,7 @@ type Pipe = { readonly stream: Socket; readonly release: () => void };
  */
 function openPipe(folder: string, name: string): Pipe {
   mkdirSync(folder, { recursive: true });
-  // Whatever user the container has: nobody else gets here through the run's folder.
+  // The container may have any user: nobody else gets here through the run's folder.
   chmodSync(folder, 0o777);
   const path = join(folder, name);
   if (!existsSync(path)) {

@@ -88,7 +88,7 @@ async function create(engine: Docker, { name, body, libpod }: ContainerOrder): P
 
 const nameInUse = 409;
 const alreadyStarted = 304;
-/** What the engines call a container that was never started. */
+/** The engines' name of a container that was never started. */
 const neverStarted: readonly unknown[] = ["created", "configured", "initialized"];
 
 async function start(
@@ -130,7 +130,7 @@ async function initOf(container: Docker.Container, clock: Clock): Promise<Proces
   }
 }
 
-/** What Podman says with the status 500 of a container that no host makes. */
+/** Podman's message with the status 500 about a container that no host makes. */
 const ofConfiguration = /(invalid|unknown|unsupported) cap(ability|add|drop)|duplicate mount/i;
 const hasNoShell =
   /argument list too long|["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/;

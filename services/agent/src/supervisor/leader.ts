@@ -25,7 +25,7 @@ export type Command = {
 export type LeaderEnd = {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What is known of why, as a sentence. */
+  /** The known reason, as a sentence. */
   readonly cause?: string;
 };
 
@@ -130,7 +130,7 @@ async function childOf(command: Command, start: () => ChildProcess): Promise<Lea
   try {
     child = start();
   } catch (error) {
-    // What is not a matter of the file itself is thrown at once: arguments that are too long, an empty name.
+    // An error that is not about the file itself is thrown at once: arguments that are too long, an empty name.
     throw failureOf(error as NodeJS.ErrnoException);
   }
   const end = new Promise<LeaderEnd>((resolve, reject) => {
@@ -177,7 +177,7 @@ export function parentProblem(): string | null {
   return output[3] || stderr || stdout || "it said nothing";
 }
 
-/** What the parent says, a line each; null when it says nothing more. */
+/** The parent's messages, a line each; null when it says nothing more. */
 function linesOf(stream: Readable): { next(): Promise<Said | null> } {
   stream.on("error", () => {});
   const lines = createInterface({ input: stream })[Symbol.asyncIterator]();

@@ -97,7 +97,7 @@ export class FakeEngine implements AsyncDisposable {
   endUnsaidMs = 0;
   /** Ports of the host, as "6006", that another has. */
   readonly takenPorts: string[] = [];
-  /** What a pull tells, one piece every few milliseconds; null where all images are there. */
+  /** The progress of a pull, one piece every few milliseconds; null where all images are there. */
   pulling: (() => Iterable<object>) | null = null;
   /** How often each container was started, in the order of their first starts. */
   readonly starts = new Map<string, number>();

@@ -68,7 +68,7 @@ function loadedLater(): readonly string[] {
   return paths.flatMap((path) => [path, realpathSync(path)]);
 }
 
-/** What the loader would load, and the files that those links name. */
+/** The libraries that the loader would load, and the files that those links name. */
 function sharedLibraries(binaries: readonly string[]): readonly string[] {
   const said = run("sh", "-c", 'ldd "$@" 2>/dev/null; true', "sh", ...binaries);
   const paths = [...said.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = ""]) => path);

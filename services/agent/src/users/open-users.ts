@@ -161,7 +161,7 @@ const script = `cd "$1/${names.runs}" 2>/dev/null || echo folder
 [ -z "$2" ] || [ -r "$2/trainyard/__init__.py" ] || echo sdk
 [ -z "$3" ] || { [ -w "$3" ] && [ -x "$3" ]; } || echo storage`;
 
-/** What a process of the user does not get at, started as runs are. */
+/** Places that a process of the user cannot reach, started as runs are. */
 async function unreachable(
   user: RunUser,
   { folder, sdkPath, checkpointDir }: Places,

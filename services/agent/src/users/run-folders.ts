@@ -30,7 +30,7 @@ export function ownerOfFolder(runDir: string): Owner | null {
   return { uid: found.uid, gid: found.gid };
 }
 
-/** What a program looks for in the place of an entry in /etc/passwd, which the user has none of. */
+/** The variables that programs read in the place of an entry in /etc/passwd, which the user has none of. */
 export function variablesOf(
   runFolder: string,
   experiment: string,

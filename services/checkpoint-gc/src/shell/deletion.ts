@@ -1,5 +1,5 @@
 /**
- * What follows a condemnation: once the grace is over everything is looked at again, and the checkpoint is spared or its
+ * The steps after a condemnation: once the grace is over everything is checked again, and the checkpoint is spared or its
  * deletion starts; what is being deleted is removed, and then recorded as gone. All of it follows from the state, so that
  * after a crash the same is done again, whichever step it interrupted. A deletion starts, and is recorded, only while this
  * host sees the storage that the checkpoint was written to; what has to wait for that is tried again later and later, and
@@ -180,7 +180,7 @@ export class Deletion {
   async #storageOf({ storage, storageId }: CheckpointFacts): Promise<string> {
     const id = storageStreamId(checkpointRoot(storage) ?? "");
     const { cache } = this.#deps.executor;
-    // What is known of another's stream may be old, and a deletion must not rest on it.
+    // The cached state of another service's stream may be stale, and a deletion must not rest on it.
     cache.forget(streamName(adoptions.category, id));
     return storageOfCheckpoint(storageId, (await cache.load(adoptions, id)).state);
   }

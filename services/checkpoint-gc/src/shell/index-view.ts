@@ -15,7 +15,7 @@ export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
 
 type CandidateRow = Omit<Candidate, "value"> & { readonly scalars: string | null };
 
-/** What condemning and deleting ask of it. */
+/** The queries of condemning and deleting. */
 export type Index = Pick<
   CheckpointIndex,
   | "candidates"

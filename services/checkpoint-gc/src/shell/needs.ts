@@ -4,7 +4,7 @@ import { needOfPins, needOfProposals, needOfTrial } from "../core/policy/referen
 import type { Index } from "./index-view.ts";
 import { checkpoints, experiments, searches, trials } from "../streams.ts";
 
-/** What states are read from: a decision's work, or a cache for what is only shown. */
+/** The source of states: a decision's work, or a cache for reads. */
 export type Reader = Pick<Work, "load" | "guard">;
 
 /**

@@ -169,7 +169,7 @@ export class HistoryRun {
     }
   }
 
-  /** What the log says by now, as the service's table does. */
+  /** The log's current state, as the service's table has it. */
   #index(): Index {
     const oracle = this.#oracle;
     const there = (checkpoint: string): boolean => {

@@ -1,4 +1,4 @@
-/** What makes an experiment reproducible: its submission as a folder, and how two experiments differ. */
+/** The parts that make an experiment reproducible: its submission as a folder, and how two experiments differ. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";

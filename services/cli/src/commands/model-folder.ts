@@ -51,7 +51,7 @@ async function registerFolder(
   else output.line(`the folder ${folder} is version ${version.number} of ${model}`);
 }
 
-/** What it says of its progress goes to stderr as it comes. */
+/** Progress goes to stderr as it comes. */
 async function runProgram(order: object): Promise<Plain<ModelVersion>> {
   const { python, env } = pythonOfPerson();
   const child = spawn(python, program, {

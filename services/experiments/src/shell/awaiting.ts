@@ -120,7 +120,7 @@ async function timeOf(log: EventLog, position: number): Promise<number> {
   return (await log.readAll(position - 1, 1))[0]?.timeMs ?? 0;
 }
 
-/** What the next holder would start from; null where nothing was ever saved. One of another history is none of the log. */
+/** The state that the next holder would start from; null where nothing was ever saved. One of another history is none of the log. */
 export async function savedAwaiting(
   deps: Pick<AwaitingDeps, "log" | "logger">,
 ): Promise<Saved | null> {
@@ -144,7 +144,7 @@ export class Awaiting implements Waits {
   readonly #trials: AwaitingTrials;
   /** Trials that were advanced when their time had come, and that time: what keeps them since, a pause perhaps, has none. */
   readonly #over = new Map<string, number>();
-  /** What is left of each wait, as it was first seen in this term. */
+  /** The rest of each wait, as it was first seen in this term. */
   readonly #waits = new Map<string, Wait>();
   #savedPosition: number;
   readonly loop: EffectLoop;
@@ -182,7 +182,7 @@ export class Awaiting implements Waits {
     });
   }
 
-  /** What the next holder starts from. One that fails costs a longer start. */
+  /** The state that the next holder starts from. A failure costs a longer start. */
   async save(): Promise<void> {
     const { saved } = this.#trials;
     this.#savedPosition = saved.position;

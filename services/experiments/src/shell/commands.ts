@@ -116,7 +116,7 @@ async function create(
   return accepted(result);
 }
 
-/** What the experiment names, which the gateway has stored. */
+/** The contents that the experiment names and the gateway has stored. */
 function filesOf(request: Plain<CreateExperiment>): readonly ContentFile[] {
   const { contextDigest, contextDeletions = 0 } = request;
   const { submissionDigest = "", submissionDeletions = 0 } = request;

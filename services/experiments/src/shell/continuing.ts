@@ -1,4 +1,4 @@
-/** What a continuation asks of the search, and of the checkpoint of another experiment that trials begin from. */
+/** Checks of a continuation: its search, and the checkpoint of another experiment that its trials begin from. */
 import { SearchCompletion } from "@trainyard/contracts/events";
 import type { Continuation } from "@trainyard/experiment-config/recorded";
 import { isRejection, type Rejection, reject, trialId } from "@trainyard/kernel";

@@ -1,5 +1,5 @@
 /**
- * What is wanted of an experiment with very many trials, brought to each of them: pausing, activating and stopping them,
+ * The fan-out of an experiment's commands to very many trials: pausing, activating and stopping them,
  * and seeing that the last has ended. It is done beside the reactions, in bounded parts, one experiment's after the
  * other's, so that nobody's event waits for more than a part.
  *
@@ -112,7 +112,7 @@ export class FanOuts {
     const fanOuts = new FanOuts(deps, typeof saved === "string" ? nothing : saved);
     const { position } = await log.cursor(consumer, 0);
     await fanOuts.#readTo(position);
-    // What was read is not read again, should the term be a short one.
+    // A page is not read again, should the term be a short one.
     if (fanOuts.#isSaveDue) await fanOuts.#save();
     return fanOuts;
   }
@@ -159,7 +159,7 @@ export class FanOuts {
     const experiment = experimentOf(event);
     const known = this.#all.get(experiment);
     const isWish = wishes.has(shortNameOf(type));
-    // What only may end it leaves the trials as they are.
+    // A command that only ends it leaves the trials as they are.
     const next = isWish ? 1 : (known?.next ?? Number.MAX_SAFE_INTEGER);
     const cause = isWish ? position : (known?.cause ?? position);
     const seen = isWish ? event.version : (known?.seen ?? 0);
@@ -258,7 +258,7 @@ export class FanOuts {
     }
     this.#parts += 1;
     if (after === null || this.#parts % limits.fanOutsSavedEveryParts === 0) await this.#save();
-    // Whoever waits for the process gets it, however fast the log answers.
+    // Waiting for the process hands it over, however fast the log answers.
     await pause(this.#deps.clock, 0, signal);
     return this.#ready.size > 0 ? 0 : null;
   }

@@ -194,7 +194,7 @@ async function nameCheckpoints(
   }
 }
 
-/** What a run has left goes to an object store, which takes as long as its bytes: its next run waits while it moves. */
+/** The checkpoints of a run go to an object store, which takes as long as their bytes: its next run waits while they move. */
 async function awaitUpload(
   { id, data, stored }: Reaction<"CheckpointUploadProgressed">,
   work: Work,

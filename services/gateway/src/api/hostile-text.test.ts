@@ -88,7 +88,7 @@ async function call(method: string, path: string, body?: unknown): Promise<CallA
   return answer;
 }
 
-/** Whatever was done before: reads still answer, and nothing is gone. */
+/** After any request: reads still answer, and nothing is gone. */
 async function expectWhole(): Promise<void> {
   expect((await call("GET", "experiments/1")).status).toBe(200);
   expect((await call("GET", "workspaces")).status).toBe(200);

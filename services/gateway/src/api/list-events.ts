@@ -115,7 +115,7 @@ async function streamSource(log: EventLog, stream: string): Promise<Source> {
   };
 }
 
-/** What is deleted and may be brought back is not there for its readers. */
+/** A deleted object does not exist for readers, even while the deletion may be taken back. */
 async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Promise<boolean> {
   const experiment = experimentKey({ stream });
   return experiment !== stream && (await backend.find("experiment", experiment)) === undefined;

@@ -20,10 +20,12 @@ import { created, requested, searchStarted, trialCreated } from "../testing/exam
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { watching } from "../testing/watching.ts";
 
-/** What the metrics and the logs service have of experiment 1, and the histories that they say it is of. */
+/** The points and lines of experiment 1 in the metrics and the logs service, and the history that the logs service names. */
 let points: Plain<StreamedPoint>[] = [];
 let lines: Plain<StoredLine>[] = [];
 let epoch = "a";
+/** How many positions of points are left out before the next one. */
+let leap = 0;
 let gone = 0;
 let looks = 0;
 
@@ -36,9 +38,10 @@ const QueryStreamedPoints = command(
   StreamedPointPageSchema,
   async ({ after, trial, group }) => {
     looks += 1;
-    const head = points.length;
-    if (after === undefined) return { items: [], next: head, more: false, epoch };
-    if (after < gone || after > head) return reject("position_gone", "list them");
+    const head = headOfPoints();
+    if (after === undefined) return { items: [], next: head, more: false };
+    const isKnown = after === 0 || points.some(({ position }) => position === after);
+    if (after < gone || !isKnown) return reject("position_gone", "list them");
     const wanted = points.filter(
       (item) =>
         item.position > after &&
@@ -47,9 +50,11 @@ const QueryStreamedPoints = command(
     );
     const items = wanted.slice(0, 3);
     const more = items.length < wanted.length;
-    return { items, next: more ? (items.at(-1)?.position ?? 0) : head, more, epoch };
+    return { items, next: more ? (items.at(-1)?.position ?? 0) : head, more };
   },
 );
+
+const headOfPoints = (): number => points.at(-1)?.position ?? 0;
 
 const QueryLines = command(QueryLinesSchema, LinePageSchema, async ({ task, after, tail }) => {
   const own = lines.filter(({ trial }) => task === "1" || trial === task);
@@ -86,13 +91,20 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  [points, lines, epoch, gone] = [[], [], "a", 0];
+  [points, lines, epoch, gone, leap] = [[], [], "a", 0, 0];
   await leave();
   await serve();
 });
 
+/** A backup of both stores is put back, which has the first points. */
+function restore(count: number): void {
+  points = points.slice(0, count);
+  [epoch, leap] = ["b", 1_000];
+}
+
 function report(trial: string, metric = "loss", group = "training"): void {
-  const position = points.length + 1;
+  const position = headOfPoints() + leap + 1;
+  leap = 0;
   const scalars = { [metric]: position };
   const values = { scalars, others: {}, atMs: 7, key: `0-${position}` };
   const point = { run: 1, group, stepsCompleted: position, superseded: false, ...values };
@@ -133,7 +145,7 @@ class Series {
     this.got = topics.map(() => []);
   }
 
-  /** Reads until it has enough, or hangs up after so many frames. */
+  /** Reads until it has enough, or hangs up after `most` frames. */
   async read(isEnough: () => boolean, framesMax = Number.POSITIVE_INFINITY): Promise<void> {
     let names: readonly string[] = [];
     let frames = 0;
@@ -244,23 +256,25 @@ describe("a stream of points and lines", () => {
     const series = new Series(ofPoints, ofLines);
     const hasAll = () => series.got.map(({ length }) => length).join() === "3,1";
     await series.read(hasAll);
-    epoch = "b";
+    restore(2);
+    report("1.1");
     await series.read(() => series.resets.length === 2);
-    expect(new Set(series.resets)).toEqual(new Set(["the store has another history"]));
+    expect(new Set(series.resets)).toEqual(new Set(["the store has another history", "list them"]));
     report("1.1");
     write("1.1");
     await series.read(() => series.got.map(({ length }) => length).join() === "4,2");
-    expect(series.got).toEqual([keysOf(), textsOf()]);
+    expect(series.got).toEqual([["0-1", "0-2", "0-3", "0-1004"], textsOf()]);
   });
 
   it("is reset while it is open, too", async () => {
     report("1.1");
-    const series = new Series(ofPoints);
+    write("1.1");
+    const series = new Series(ofPoints, ofLines);
     await series.read(() => {
-      epoch = series.got[0]?.length === 1 ? "b" : "a";
-      return series.resets.length === 1;
+      if (series.got.every(({ length }) => length === 1)) restore(0);
+      return series.resets.length === 2;
     });
-    expect([series.got, series.resets]).toEqual([[["0-1"]], ["the store has another history"]]);
+    expect(series.got).toEqual([["0-1"], ["line 1"]]);
   });
 
   it("is reset where its points are not kept in their order any more", async () => {

@@ -69,7 +69,7 @@ async function lookAtPoints(points: StreamReader, topic: SeriesTopic, after: Pla
   const from = after === null ? undefined : Number(after.position);
   const page = await points.look({ experiment, trial, group, limit }, from, asGateway());
   const items = page.items.flatMap((item) => named(shownItem(item), names));
-  const next = { position: String(page.next), epoch: page.epoch ?? "" };
+  const next = { position: String(page.next), epoch: "" };
   return { text: textOf({ case: "points", value: { topic: key, items } }), next, more: page.more };
 }
 
@@ -109,7 +109,7 @@ type ItemsContent = Extract<FrameContent, { case: "points" | "lines" }>;
 const textOf = (content: ItemsContent): string =>
   content.value.items.length === 0 ? "" : frameText(content);
 
-/** What many watchers share is asked for by nobody in particular. */
+/** Watchers share a query, so it is asked in the gateway's own name. */
 const asGateway = (): Asker => ({
   caller: { kind: "user", authid: "", token: "", session: null, tokenExpiresAtMs: undefined },
   commitId: randomUUID(),

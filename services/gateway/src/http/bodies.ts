@@ -7,7 +7,7 @@ import { digestOfRequest, parseBody } from "./body-text.ts";
 import { BodyThread } from "./body-thread.ts";
 import { Problem } from "./problem.ts";
 
-/** What the parser gives as the request's body. */
+/** The parser's form of the request's body. */
 export class ParsedBody {
   /** Null for none. */
   readonly json: unknown;
@@ -26,7 +26,7 @@ export class ParsedBody {
   }
 }
 
-/** What a route tells the parser. */
+/** The options of a route for the parser. */
 export type BodyConfig = { readonly byteFields: readonly string[] };
 
 export function bodyConfigOf(route: Route): BodyConfig {

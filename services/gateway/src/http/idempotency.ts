@@ -43,7 +43,7 @@ export class IdempotencyStore {
   }
 
   /**
-   * The first answer, or that of `attempt` when there is none; the attempt is told the commit id of its effect. An answer
+   * The first answer, or that of `attempt` when there is none; the attempt gets the commit id of its effect. An answer
    * that has a secret is not kept: a repeat is another attempt at the same effect, which says that it is there already.
    */
   async once(

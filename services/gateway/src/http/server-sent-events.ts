@@ -60,7 +60,7 @@ export async function sendStream<Message extends object>(
     await iterator.return?.(undefined);
     const isUnread = raw.writableNeedDrain;
     raw.end();
-    // What is unread is kept for as long again, and then goes with the connection.
+    // Unread bytes are kept for as long again, and then go with the connection.
     if (isUnread) void hangUp(raw, slowMs);
   }
 }

@@ -14,7 +14,7 @@ const blockBytes = 512;
 
 export type ArchiveFile = {
   readonly path: string;
-  /** What it must have; left out for a file that is taken as it is when its turn comes. */
+  /** The digest that it must have; left out for a file that is taken as it is when its turn comes. */
   readonly bytes?: number;
 };
 

@@ -1,4 +1,4 @@
-/** Who names stored content: experiments that are not deleted for good, and versions of models for the code of theirs. */
+/** The users of stored content: experiments that are not deleted for good, and versions of models with code. */
 import { type AnyEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf, parseTrialId } from "@trainyard/kernel";
@@ -73,7 +73,7 @@ export async function applyToContentUses(
   }
 }
 
-/** What an experiment names from its beginning. */
+/** The contents that an experiment names when it is created. */
 export function contentsOf(created: {
   readonly contextDigest: string;
   readonly submissionDigest?: string | undefined;

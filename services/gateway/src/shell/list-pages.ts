@@ -14,7 +14,7 @@ export type ListQuery = {
   readonly scope: string;
   readonly filter: Filter | null;
   readonly order: ListOrder;
-  /** What relative times of the filter count from. */
+  /** The time that relative times of the filter count from. */
   readonly nowMs: number;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;

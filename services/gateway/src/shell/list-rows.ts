@@ -64,7 +64,7 @@ async function writeRows(
 const columnsOf = (list: ListSpec): readonly ListField<never>[] =>
   list.fields.filter(({ column }) => column !== "ordinal");
 
-/** What PostgreSQL makes a row of. */
+/** The columns from which PostgreSQL makes a row. */
 function valuesOf(list: ListSpec, { id, ordinal, doc }: DocumentRow): Record<string, unknown> {
   const values: Record<string, unknown> = {
     id,

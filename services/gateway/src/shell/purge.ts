@@ -72,7 +72,7 @@ export async function purge(backend: Backend): Promise<boolean> {
   return scannedTo >= from + window;
 }
 
-/** What an event may have left without any use. */
+/** The contents that an event may have left unused. */
 async function freedBy(backend: Backend, stored: StoredEvent): Promise<readonly Content[]> {
   const event = decodeEvent(stored);
   if (event.type === "ExperimentDeleted") return namedBy(backend, idOf(stored.stream));

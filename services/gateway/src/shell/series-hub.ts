@@ -5,17 +5,23 @@
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
-import { isSameHistory, isSamePlace, type Place, type SeriesTopic } from "../core/watch/series.ts";
+import {
+  isLost,
+  isSameHistory,
+  isSamePlace,
+  type Place,
+  type SeriesTopic,
+} from "../core/watch/series.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
-  /** What is after a place, as the text of a frame, empty for nothing; without a place nothing, and the latest place. */
+  /** The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place. */
   look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
   /** Wakes when something of the topic was stored; at most once each, and lost while the bus is away. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
-  /** The text of a frame that says to read the series anew. */
+  /** The text of a frame that makes a client read the series again. */
   reset(topic: SeriesTopic, reason: string): string;
 }
 
@@ -60,21 +66,27 @@ export class SeriesHub {
       text === "" && isSamePlace(after, place)
         ? []
         : [{ text, mark: { of: "series", name: topic.name, place } }];
-    let reason = "the store has another history";
-    try {
-      const { text, next, more } = await reader.look(topic, after);
-      // An experiment of which nothing is stored does not know the history.
-      const place = next.epoch === "" ? { ...next, epoch: after?.epoch ?? "" } : next;
-      if (after === null || isSameHistory(after, next)) {
-        return { frames: frames(text, place), place, more };
-      }
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status >= 500) throw error;
-      reason = error.message;
-    }
+    const found = await this.#following(topic, after);
+    if (typeof found !== "string") return { ...found, frames: frames(found.text, found.place) };
     // First the place, then the frame: what the client lists afterwards has everything up to it.
     const { next } = await reader.look(topic, null);
-    return { frames: frames(reader.reset(topic, reason), next), place: next, more: false };
+    return { frames: frames(reader.reset(topic, found), next), place: next, more: false };
+  }
+
+  /** The frame after a place, or a sentence that says why there can be none. */
+  async #following(topic: SeriesTopic, after: Place | null) {
+    const another = "the store has another history";
+    if (after !== null && isLost(after)) return another;
+    try {
+      const { text, next, more } = await this.#reader.look(topic, after);
+      if (after !== null && !isSameHistory(after, next)) return another;
+      // An experiment of which nothing is stored does not know the history.
+      const place = next.epoch === "" ? { ...next, epoch: after?.epoch ?? "" } : next;
+      return { text, place, more };
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      return error.message;
+    }
   }
 
   /** Puts what comes after a place into a queue, until it is disposed of. Without a place: what comes from now on. */

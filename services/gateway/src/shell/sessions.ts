@@ -3,7 +3,7 @@
  *
  *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
  *
- * A session says which token it stands for; whether that token is valid is decided anew at each request.
+ * A session names its token; each request checks again whether that token is valid.
  */
 import { randomBytes } from "node:crypto";
 import { assert } from "@trainyard/kernel";

@@ -95,7 +95,7 @@ function readAnchor({ position, hash }: { position: string; hash: string }): Log
   throw new Problem(400, "invalid_request", detail);
 }
 
-/** What is stored holds, whatever its time; but whoever reads times must know. */
+/** A stored log holds, whatever its time; but readers of times must know. */
 async function* timeAhead(backend: Backend): AsyncGenerator<Progress> {
   const { log } = backend.parts;
   const aheadMs = await log.timeAheadMs();

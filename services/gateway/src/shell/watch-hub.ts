@@ -16,7 +16,7 @@ import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 const farBehind = `more than ${gatewayLimits.watchResumedMax} events since`;
 
 export type WatchEncoder = {
-  /** What a page of events changes of a topic. A Problem below 500 is the topic's own: it ends the streams that have it. */
+  /** The changes of a page of events to a topic. A Problem below 500 is the topic's own: it ends the streams that have it. */
   readonly changes: (topic: Topic, touched: Touched) => Promise<readonly Frame[]>;
   readonly reset: (topic: string, reason: string) => Frame;
 };
@@ -24,7 +24,7 @@ export type WatchEncoder = {
 type Watcher = {
   readonly topics: readonly Topic[];
   readonly queue: WatchQueue;
-  /** What it was told of up to here already. */
+  /** The position up to which it has the changes already. */
   from: LogPlace;
 };
 

@@ -14,7 +14,7 @@ export type Frame = {
   readonly mark?: Mark;
 };
 
-/** What a frame takes besides its text. */
+/** Characters of a frame besides its text. */
 const frameCharacters = 64;
 
 export const readsTooSlowly = (): Problem =>

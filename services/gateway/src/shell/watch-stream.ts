@@ -23,12 +23,12 @@ export type WatchHubs = {
   readonly bookmark: (cursor: string) => string;
 };
 
-/** What a stream reads of them. */
+/** The hubs that a stream reads. */
 type Sources = Omit<WatchHubs, "documents"> & {
   readonly documents: Pick<WatchHub, "page" | "join">;
 };
 
-/** What is sent: the text of a frame, and the cursor after it; empty for none. */
+/** A sent item: the text of a frame, and the cursor after it; empty for none. */
 export type Sent = { readonly id: string; readonly text: string };
 
 export class WatchStream {

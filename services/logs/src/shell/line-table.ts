@@ -15,7 +15,7 @@ type Place = {
 
 export type StoredRow = LineRow & Place;
 
-/** What is asked for; null for no condition. */
+/** The condition; null for none. */
 export type LineFilter = {
   readonly experiment: string;
   readonly trial: string | null;

@@ -39,7 +39,7 @@ export class LogPolicies {
   readonly #policies = new LRUCache<string, readonly LogPolicy[]>({
     max: logsLimits.experimentsKnownMax,
   });
-  /** What was recorded, by run: nothing is looked for twice. */
+  /** The recorded matches, by run: nothing is looked for twice. */
   readonly #told = new LRUCache<string, Set<string>>({ max: logsLimits.runsToldMax });
 
   /** By node, the lines of its latest batch. */

@@ -76,7 +76,7 @@ export const answeredBytes = (names: readonly string[], metricsBytes: number): n
 export const asStored = (metrics: JsonObject): JsonObject =>
   Object.values(metrics).every(isPlainScalar)
     ? metrics
-    : (JSON.parse(metricsText(metrics)) as JsonObject); // What was an object is one.
+    : (JSON.parse(metricsText(metrics)) as JsonObject); // An object stays one.
 
 const isPlainScalar = (value: Json): boolean =>
   typeof value === "number" ? Number.isFinite(value) : typeof value === "string";

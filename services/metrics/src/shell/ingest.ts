@@ -77,7 +77,7 @@ export class Ingest {
     const history = await this.#historyOf(run);
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);
-    // What a machine was doing counts whatever later runs do again.
+    // Samples of machines count whatever later runs do again.
     const counting = reports.filter(({ system, step }) => system !== null || step <= lastStep);
     const kept = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
@@ -106,7 +106,7 @@ export class Ingest {
     const stored = await this.#points.stored(run, validations);
     const kept: NewReport[] = [];
     for (const report of reports) {
-      // What is stored has its event: repeating a large request costs one look instead of a commit each.
+      // A stored report has its event: repeating a large request costs one look instead of a commit each.
       const counts =
         !isValidation(report) || stored.has(report.key) || (await this.#announce(run, report));
       if (counts) kept.push(report);

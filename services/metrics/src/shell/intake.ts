@@ -1,4 +1,4 @@
-/** What HTTP and gRPC do alike with a run's reports: who reports, what is wrong, and what was stored. */
+/** The common part of HTTP and gRPC for a run's reports: who reports, what is wrong, and what was stored. */
 import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
 import { isRejection, parseRunId, type RunParts } from "@trainyard/kernel";

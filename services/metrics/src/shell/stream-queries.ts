@@ -8,7 +8,7 @@ import { type StreamItem, streamPage } from "../core/stream-page.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistoryFold } from "../streams.ts";
 import { pointOf } from "./queries.ts";
-import { readStream, type StreamEntry, type StreamRows } from "./stream-table.ts";
+import { readStream, type StreamEntry } from "./stream-table.ts";
 import { tailOf } from "./tail-body.ts";
 
 export type StreamQueryDeps = { readonly pool: Pool; readonly cache: FoldCache };
@@ -34,7 +34,7 @@ export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<stri
         if (after === undefined || stream === null) {
           return (after ?? 0) > 0
             ? gone(experiment, after ?? 0)
-            : { items: [], next: head, more: false, ...historyOf(stream) };
+            : { items: [], next: head, more: false };
         }
         if (after < removed || after > head || !stream.isKnown) return gone(experiment, after);
         const { pointsPerPageMax, pageBytesMax: bytesMax } = metricsLimits;
@@ -42,14 +42,11 @@ export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<stri
         const page = streamPage(stream.entries.map(opened), { after, itemsMax, bytesMax });
         const more = page.isCut || stream.more;
         const next = more ? (page.items.at(-1)?.position ?? after) : head;
-        return { items: await shown(cache, page.items), next, more, ...historyOf(stream) };
+        return { items: await shown(cache, page.items), next, more };
       },
     ),
   };
 }
-
-/** An experiment without a stream says nothing of the history. */
-const historyOf = (stream: StreamRows | null) => (stream === null ? {} : { epoch: stream.epoch });
 
 function gone(experiment: string, after: number) {
   return reject(

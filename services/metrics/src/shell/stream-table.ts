@@ -4,7 +4,7 @@
  * of metrics.streams in the same commit, so positions are committed in their order and none is left out.
  */
 import { isFault } from "@trainyard/kernel";
-import { databaseEpoch, tableFault } from "@trainyard/runtime";
+import { tableFault } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { metricsLimits } from "../limits.ts";
 
@@ -32,8 +32,6 @@ export type StreamRows = {
   readonly head: number;
   /** Entries up to here may be gone. */
   readonly removed: number;
-  /** Names the history of the tables. */
-  readonly epoch: string;
   /** False for a position that this stream never gave a reader: it is of a time before the store was restored. */
   readonly isKnown: boolean;
   /** In their order. Not all up to the head if there are as many as one look takes. */
@@ -59,7 +57,7 @@ const isOfThisStore = `(
 
 // One statement, so that what compaction moves meanwhile is seen once.
 const read = `
-select stream.position::float8 as head, stream.removed::float8 as removed, ${databaseEpoch} as epoch,
+select stream.position::float8 as head, stream.removed::float8 as removed,
   ${isOfThisStore} as "isKnown", entry.*
 from metrics.streams as stream left join lateral (
   select *, sum(coalesce(octet_length(body), 0)) over (order by position) - coalesce(octet_length(body), 0) as "bytesBefore"
@@ -116,7 +114,7 @@ with gone as (
 )
 select count(*)::float8 as gone from gone`;
 
-type Row = Pick<StreamRows, "head" | "removed" | "epoch" | "isKnown"> &
+type Row = Pick<StreamRows, "head" | "removed" | "isKnown"> &
   ((StreamEntry & { readonly bytesBefore: string }) | { readonly position: null });
 
 /** Null for an experiment without a stream: nothing of it has been stored since there are streams. */
@@ -140,8 +138,8 @@ export async function readStream(
     0,
   );
   const more = entries.length === streamTailsMax || bytes >= streamBytesMax;
-  const { head, removed, epoch, isKnown } = first;
-  return { head, removed, epoch, isKnown, entries, more };
+  const { head, removed, isKnown } = first;
+  return { head, removed, isKnown, entries, more };
 }
 
 /** 0 for an experiment without a stream. */

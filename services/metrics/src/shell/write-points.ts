@@ -92,7 +92,7 @@ named as (
 )
 select trial, run from moved`;
 
-/** What one write does to one run. */
+/** The effect of one write on one run. */
 export type Change = {
   readonly before: RunHead;
   readonly after: RunHead;

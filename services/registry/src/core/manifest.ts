@@ -64,7 +64,7 @@ export function staysInside(path: string): boolean {
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-/** What the manifest's digest is of. */
+/** The content of the manifest's digest. */
 export function canonicalText(manifest: Manifest): string {
   return JSON.stringify(manifest.map(({ path, bytes, sha256 }) => [path, bytes, sha256]));
 }

@@ -1,4 +1,4 @@
-/** What an audit looks at and deletes in a storage: folders of a directory, or what is below one name in a bucket. */
+/** The places that an audit looks at and deletes in a storage: folders of a directory, or the keys below one name in a bucket. */
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {

@@ -85,7 +85,7 @@ export function modelCommands(deps: ModelDeps): Readonly<Record<string, CommandS
   };
 }
 
-/** What holds the checkpoint of a version. */
+/** The holder of a version's checkpoint. */
 function holderOf(model: string, number: number): string {
   return `model-version:${model}/${number}`;
 }

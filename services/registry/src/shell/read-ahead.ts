@@ -57,7 +57,7 @@ export class ReadAheads {
     }
   }
 
-  /** What was read of a folder, which is forgotten here; empty for one that nobody asked for. */
+  /** Removes and returns the digests of a folder; empty for a folder that was not read ahead. */
   async take(folder: string): Promise<readonly KnownDigest[]> {
     const reading = this.#reading.get(folder);
     this.#reading.delete(folder);

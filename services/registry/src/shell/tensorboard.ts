@@ -29,7 +29,7 @@ export async function planTensorBoard(
   const parts = parseTrialId(trial);
   const problem = problemOf(asked) ?? (beginnings.length > 0 ? problemOf(beginnings) : null);
   if (problem !== null) return problem;
-  // What is known of another's stream may be a moment old.
+  // The cached state of another service's stream may be a moment old.
   deps.executor.cache.forget(streamName("trial", trial));
   const { newest } = (await deps.executor.cache.load(trialRuns, trial)).state;
   // An earlier run's last files may come after the next run has begun.

@@ -1,5 +1,5 @@
 /**
- * What is left of checkpoints that were never completed: those whose run is over are abandoned, and the files of the
+ * The remains of checkpoints that were never completed: those whose run is over are abandoned, and the files of the
  * failed and abandoned ones are cleared once their grace is over, so that a person can still save them. The registry does
  * both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a thing
  * again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
@@ -85,7 +85,7 @@ export class Unfinished {
       schema: "registry",
       view: "unfinished",
       version: 2,
-      // What is dealt with goes, which the log does not tell.
+      // A cleared entry is removed, which the log does not tell.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       concerns: (stored) => changesOf(told(stored), "").length > 0,
       apply: async (client, events, table) => {
@@ -157,7 +157,7 @@ export class Unfinished {
     );
   }
 
-  /** What follows is in the table once it has been folded there; until then the row is not looked at again. */
+  /** The next step is in the table once it has been folded there; until then the row is not looked at again. */
   async #abandon(row: Row): Promise<void> {
     const { executor, events } = this.#deps;
     const { checkpoint, trial } = row;

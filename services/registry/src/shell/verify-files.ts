@@ -32,7 +32,7 @@ export type KnownDigest = {
   readonly sha256: string;
 };
 
-/** What a name gets that no file has, or can have. */
+/** The placeholder of a name that no file has, or can have. */
 const absentCodes = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP"]);
 
 /** Of a file that is as it was when its digest became known, the bytes are not read again. */

@@ -81,7 +81,7 @@ export class BucketStage implements AsyncDisposable {
     return this.registry.newTrial(experiment);
   }
 
-  /** What the store does not have of some files; of the first run unless said. */
+  /** The files that the store does not have; of the first run unless said. */
   planUpload({ checkpoint, trial, manifest }: Stored, { run = 1 }: { readonly run?: number } = {}) {
     const request = { checkpoint, trial, run, files: manifest };
     return this.registry.stage.ask([PlanUploadSchema, request], FileUploadsSchema);

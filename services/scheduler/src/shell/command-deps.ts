@@ -7,7 +7,7 @@ import type { ClusterFollower } from "./follower.ts";
 export type CommandDeps = {
   readonly follower: ClusterFollower;
   readonly executor: Executor;
-  /** What was committed is to be acted on. */
+  /** The committed events need action. */
   readonly committed: () => void;
 };
 

@@ -69,7 +69,7 @@ export class Committer {
     for (const failure of failures) throw failure;
   }
 
-  /** What is to be tried in its place. */
+  /** The decision to try in its place. */
   #refused({ decisions, isShortened }: Pending, { message }: CommitRefused): readonly Pending[] {
     const [decision] = decisions;
     if (decision === undefined) return [];

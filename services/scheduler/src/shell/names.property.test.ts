@@ -29,7 +29,7 @@ class Story {
     const place = `p${this.#agents.length}`;
     const agent = this.world.newAgent("rack", 2, place);
     agent.identity = { folder, place, startedMs: this.#startedMs + skewMs };
-    // What the copy finds running there does not run on its host.
+    // The runs that the copy finds there do not run on its host.
     for (const [id, one] of held?.held ?? []) {
       agent.held.set(id, { ...one, state: AllocationReportState.ENDED });
     }

@@ -318,7 +318,7 @@ export class Reconciler {
     if (this.#problems.length > 0) this.#turnSoon();
   }
 
-  /** Whatever the streams of a run lack, they will lack at the next try too: the allocation ends. */
+  /** Facts that the streams of a run lack, they will lack at the next try too: the allocation ends. */
   #cannotLaunch(id: string, problem: string): void {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
     const cause = AllocationEndCause.LAUNCH_FAILED;

@@ -29,7 +29,7 @@ export async function takeCode(queries: QueryClient): Promise<Error | null> {
   history.replaceState(history.state, "", location.pathname + location.search);
   try {
     await signIn({ code: decodeURIComponent(code) });
-    // The pages that are open read anew.
+    // Open pages read again.
     void queries.resetQueries();
     return null;
   } catch (error) {

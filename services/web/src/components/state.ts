@@ -2,7 +2,7 @@
 import type { Checkpoint, Experiment, Run, Trial } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
 
-/** What an icon and a colour stand for. */
+/** The meaning of an icon and a colour. */
 export type Look =
   | "queued"
   | "starting"

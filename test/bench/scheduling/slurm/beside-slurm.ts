@@ -30,7 +30,7 @@ const sizes = {
   full: { tasks: 1_000, rounds: 3, lines: 25 },
 } as const;
 
-/** What both sides can do. */
+/** The common interface of both sides. */
 type Side = {
   readonly name: string;
   /** Files may be written here. */

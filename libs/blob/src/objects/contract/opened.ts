@@ -14,7 +14,7 @@ export type Sent = { readonly status: number; readonly content: Uint8Array };
 
 export type OpenedObjects = AsyncDisposable & {
   readonly store: ObjectStore;
-  /** What another process opens at the same place. */
+  /** The same place, opened by another process. */
   readonly another: ObjectStore;
   /** Of credentials that have no right. */
   readonly refused: ObjectStore;

@@ -32,7 +32,7 @@ export class GcsSessions {
     this.#connection = connection;
   }
 
-  /** What is left to send, as one part; none if all was sent. */
+  /** The bytes left to send, as one part; none if all was sent. */
   async plan(key: string, file: FileDigests): Promise<readonly PlannedPart[]> {
     let kept = await this.#kept(key);
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -138,7 +138,7 @@ export class GcsSessions {
     throw away(this.#connection.address, `begin an upload of ${key}`, why);
   }
 
-  /** What a session occupies is given back by the store after a week, too. */
+  /** The store also frees the space of a session after a week. */
   async #cancel(address: string): Promise<void> {
     if (address === "") return;
     try {

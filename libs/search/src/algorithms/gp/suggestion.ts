@@ -56,7 +56,7 @@ export function suggestionFor({
   );
   const process = new Process(parameters, pointsOf(categorical, [...inputs, ...pending]), values);
   process.see(inputs.length);
-  // What is expected where the best was seen: what was seen there may have been luck, which no place can improve on.
+  // The expected value where the best was seen: that one may have been luck, which no place can improve on.
   let best = process.leastMean();
   for (const _ of pending) best = Math.min(best, process.believe());
   const settle: Settle = (place) => allowedCoordinates(plan, axesOfPlan(plan), place);

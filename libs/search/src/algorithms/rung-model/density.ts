@@ -21,7 +21,7 @@ export type Density = {
   readonly sum: number;
   /** The width of the kernels on each axis. */
   readonly widths: readonly number[];
-  /** What a kernel on a continuous axis is divided by, place after place: its mass between the ends, without the exponential. */
+  /** The divisor of a kernel on a continuous axis, place after place: its mass between the ends, without the exponential. */
   readonly masses: Float64Array;
 };
 

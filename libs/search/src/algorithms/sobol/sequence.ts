@@ -12,7 +12,7 @@ const BITS = 32;
 
 export const sobolDimensionsMax = joeKuo.length + 1;
 
-/** What one dimension is made of: a column of the generator matrix for each bit of the index, and the digital shift. */
+/** The parts of one dimension: a column of the generator matrix for each bit of the index, and the digital shift. */
 export type SobolDimension = { readonly columns: readonly number[]; readonly shift: number };
 
 /** Dimension number `dimension`, from 0 and below `sobolDimensionsMax`, unscrambled. */

@@ -116,7 +116,7 @@ class Walk {
       if (there) {
         putAtKeys(this.#point, axis.keys, axisValue(axis.hyperparameter, step, axis.length));
       }
-      // What has no value yet counts as what is not there: a constraint that is broken already stays so.
+      // A hyperparameter without a value yet counts as absent: a constraint that is broken already stays so.
       if (isAllowed(this.#searched, this.#point)) this.#from(depth + 1);
     }
     if (there) removeAtKeys(this.#point, axis.keys);

@@ -1,4 +1,4 @@
-/** What a model looks at in the box of the axes, held against the conditions and constraints of the space. */
+/** The places that a model looks at in the box of the axes, checked against the conditions and constraints of the space. */
 import { type Axis, coordinatesOf, placeOf, pointAt } from "../axes.ts";
 import { derivedFrom } from "../../derived.ts";
 import type { SearchedSpace } from "../../state.ts";

@@ -22,7 +22,7 @@ export type ExperimentFacts = {
   readonly tensorboards: StoragePlace | null;
 };
 
-/** What nothing is known of gives nothing up. */
+/** A checkpoint of an unknown experiment is not given up. */
 export const unknownExperiment: ExperimentFacts = {
   exists: false,
   ended: false,

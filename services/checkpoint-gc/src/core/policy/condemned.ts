@@ -25,7 +25,7 @@ export type Candidate = {
 
 export type Competitor = EventData<"CheckpointCondemned">["competitors"][number];
 
-/** What the rankings say of one checkpoint: which of them keep it, and what outranks it if none does. */
+/** The rankings of one checkpoint: which of them keep it, and what outranks it if none does. */
 export type Standing = {
   /** As sentences; empty: it is given up. */
   readonly keptBy: readonly string[];

@@ -1,4 +1,4 @@
-/** What still needs a checkpoint. Names of what is looked for are in each condemnation, as evidence. */
+/** The uses of a checkpoint. Names of what is looked for are in each condemnation, as evidence. */
 import type { CheckpointFacts } from "../foreign/checkpoint.ts";
 import type { SearchFacts } from "../foreign/search.ts";
 import type { TrialFacts } from "../foreign/trial.ts";

@@ -24,10 +24,10 @@ export type ExperimentEvent = EventOf<
   | "ExperimentMoved"
 >;
 
-/** What every run of the experiment asks for, and how often a trial may fail. */
+/** The request of every run of the experiment, and how often a trial may fail. */
 export type RunPlan = { readonly resources: Plain<Resources>; readonly maxRestarts: number };
 
-/** What a continuation may raise. */
+/** The values that a continuation may raise. */
 export type SearchSize = {
   readonly algorithm: string;
   /** 0 where the searcher does not say. */

@@ -1,4 +1,4 @@
-/** What lines of a trial's log have said that the trial's next steps depend on: the log policies that matched. */
+/** The lines of a trial's log that its next steps depend on: matches of the log policies. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";
 

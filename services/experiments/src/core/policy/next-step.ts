@@ -1,5 +1,5 @@
 /**
- * What is wanted next of a trial: the one rule by which every event that concerns a trial becomes a decision about it.
+ * The next wish for a trial: the one rule by which every event that concerns a trial becomes a decision about it.
  *
  * It depends only on what the trial is (its unended run, how the last one ended, its restarts), on what is wanted of it by
  * the experiment (run, paused, stopping) and by the search (run, suspended, stopped), and on where a run would start.

@@ -65,7 +65,7 @@ export type TrialState = {
   readonly unlaunched?: Unlaunched | undefined;
   /** By step, the latest last; at most `limits.checkpointsRemembered`. */
   readonly checkpoints: readonly Checkpoint[];
-  /** What the newest run has left and is not complete, as far as its stream knows. */
+  /** The checkpoints of the newest run that are not complete, as far as its stream knows. */
   readonly named: readonly string[];
   /** The next run waits for those until then at the latest; 0 for none. */
   readonly awaitedUntilMs: number;

@@ -1,6 +1,6 @@
 /** Text as the tables of lists have it, so that no value of a user's can stop the view. */
 
-/** What an index takes of a text, in characters. */
+/** The length that an index takes of a text, in characters. */
 export const textCharactersMax = 256;
 /** Of one row. */
 const wordsMax = 200;

@@ -129,7 +129,7 @@ function decide(state: SpaceState, command: SpaceCommand): Decided | Rejection |
   }
 }
 
-/** What is there already is no conflict, whatever revision was read (RFC 9110, section 13.1.1). */
+/** A name that exists already is no conflict, whatever revision was read (RFC 9110, section 13.1.1). */
 function describe(
   state: SpaceState,
   command: SpaceCommand & { kind: "describe" },

@@ -118,7 +118,7 @@ export const agentProjections: Projections = {
   AllocationEnded({ id, data }, documents) {
     const silent = data.launchFailure?.silent ?? [];
     for (const { agent } of data.exits) {
-      // What is silent about its launch holds its slots until it says that they are cleared.
+      // A run that is silent about its launch holds its slots until it says that they are cleared.
       if (silent.includes(agent)) continue;
       changeSlots(documents, agent, (slot) =>
         slot.run === id ? { ...slot, run: "", left: "" } : slot,

@@ -17,12 +17,14 @@ export type SeriesTopic = {
 export type Place = {
   /** Decimal digits. */
   readonly position: string;
-  /** Names the history of the store that the position is of; empty where it is not known. */
+  /** Of lines: names the history of the store that the position is of. Empty where it is not known, and of points. */
   readonly epoch: string;
 };
 
-/** A place of no store's history: a reader from there is told to read the series anew. */
+/** A place of no store's history: a reader from there gets a reset. */
 export const lostPlace: Place = { position: "0", epoch: "lost" };
+
+export const isLost = ({ epoch }: Place): boolean => epoch === lostPlace.epoch;
 
 export const isSamePlace = (a: Place | null, b: Place | null): boolean =>
   a?.position === b?.position && a?.epoch === b?.epoch;

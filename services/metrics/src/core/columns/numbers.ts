@@ -61,10 +61,25 @@ export function readNumbers(from: ByteReader): Float64Array {
       from.float64s(numbers);
       break;
     default:
-      throw new RangeError("numbers of an unknown form: a newer version of Trainyard wrote them");
+      throw unknownForm();
   }
   return numbers;
 }
+
+/** Passes over what `readNumbers` reads. */
+export function skipNumbers(from: ByteReader): void {
+  const count = from.varint();
+  const shape = from.byte();
+  if (shape === form.constant) from.skip(8);
+  else if (shape === form.float32) from.skip(4 * count);
+  else if (shape === form.float64) from.skip(8 * count);
+  else if (shape === form.integers) {
+    for (let i = 0; i < count; i += from.varint() === 0 ? from.varint() : 1);
+  } else throw unknownForm();
+}
+
+const unknownForm = (): RangeError =>
+  new RangeError("numbers of an unknown form: a newer version of Trainyard wrote them");
 
 function writeIntegers(to: ByteWriter, numbers: ArrayLike<number>): void {
   to.byte(form.integers);

@@ -227,7 +227,7 @@ function joinColumns(
   return columnOf(name, kind, positions, values);
 }
 
-/** Of so many values. Lists of doubles are several times faster than others. */
+/** A list with room for this number of values. Lists of doubles are several times faster than others. */
 const valueList = (
   kind: TableColumn["kind"],
   length: number,

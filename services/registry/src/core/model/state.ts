@@ -20,7 +20,7 @@ export type ModelEvent = EventOf<
   | "AliasRemoved"
 >;
 
-/** What people write about a model or a version. */
+/** The words of people about a model or a version. */
 export type Words = {
   readonly description: string;
   readonly notes: string;

@@ -47,7 +47,7 @@ export type AgentCommand =
       readonly kind: "return";
       readonly occupations: readonly Plain<Occupation>[];
       readonly slots: readonly Plain<Slot>[];
-      /** What runs that were given up have stored there. */
+      /** The checkpoints that runs that were given up have stored there. */
       readonly left?: readonly Plain<RunCheckpoints>[];
       readonly holder?: Holder;
     }

@@ -60,7 +60,7 @@ export class Cluster {
   timeMs = 0;
   /** How far the epochs towards agents are ahead of the lease's. */
   epochOffset = 0;
-  /** What changed since it was last taken, for whoever acts on the fold. */
+  /** The changes since the last take, for the users of the fold. */
   readonly touchedPools = new Set<string>();
   /** Pools in which the reasons of waits may have changed since they were last recorded. */
   readonly unexplained = new Set<string>();
@@ -183,7 +183,7 @@ export class Cluster {
     }
   }
 
-  /** What it held becomes free; if it still runs anything there, it says so when it joins anew. */
+  /** Its slots become free; if it still runs anything there, it says so when it joins again. */
   #removed(id: string): void {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
@@ -293,7 +293,7 @@ export class Cluster {
       this.#placed.get(agent)?.delete(id);
       this.touchedAgents.add(agent);
       this.#forgetLeft(agent, id);
-      // What is silent about its launch may yet start it: it keeps its slots until it says otherwise, as a lost one does.
+      // An agent that is silent about a launch may yet start it: it keeps its slots until it says otherwise, as a lost one does.
       const isSilent = launchFailure?.silent.includes(agent) === true;
       const isRemoved = this.agents.get(agent)?.status === "removed";
       if (!isRemoved && (isSilent || allocation.lostRanks.includes(nodeRank))) {
@@ -329,7 +329,7 @@ export class Cluster {
     });
   }
 
-  /** What an allocation was granted on an agent; null if it has no part there. */
+  /** The slots granted to an allocation on an agent; null if it has no part there. */
   #slotsOn(agent: string, id: string): readonly string[] | null {
     if (!this.placedOn(agent).has(id)) return null;
     const placements = this.allocations.get(id)?.grant?.placements ?? [];

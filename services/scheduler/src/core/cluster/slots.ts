@@ -21,7 +21,7 @@ export function ghostHolder(allocation: string): string {
   return `ghost ${allocation}`;
 }
 
-/** What is left of a run that cannot be killed holds its slots, and nobody knows until when. */
+/** The processes of a run that cannot be killed hold its slots, and nobody knows until when. */
 export function levelStuck(agents: PoolAgents, agent: Agent): void {
   const left = Object.keys(agent.left).filter((allocation) => isLeft(agent, allocation));
   const holders = left.flatMap((allocation) => [allocation, ghostHolder(allocation)]);

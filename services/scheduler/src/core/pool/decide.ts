@@ -13,7 +13,7 @@ export type PoolCommand =
       /** join: an agent joined, and nobody has configured the pool. */
       readonly by: "create" | "update" | "join";
     }
-  /** What is in it. */
+  /** Its content. */
   | { readonly kind: "remove"; readonly agents: number; readonly runs: number }
   | { readonly kind: "change_jobs"; readonly events: readonly JobEvent[] };
 

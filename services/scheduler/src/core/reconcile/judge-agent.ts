@@ -1,4 +1,4 @@
-/** What follows for an agent from its report: who it is, what it offers, what it still occupies. */
+/** The consequences of a report for its agent: who it is, what it offers, what it still occupies. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import { AllocationReportState, type Report } from "@trainyard/contracts/agent";
 import type { RunCheckpoints } from "@trainyard/contracts/events";
@@ -36,7 +36,7 @@ export function judgeAgent(
   return [...commands, ...clearing(agent, observed)];
 }
 
-/** Whose the name is; null for nobody's. */
+/** The holder of the name; null for none. */
 export function heldOf(agent: Agent | undefined): Holder | null {
   return agent?.status === "present" ? holderOf(agent.joined) : null;
 }

@@ -176,7 +176,7 @@ export class LiveHub {
     const { status } = error.problem;
     if (status === 401) this.#say({ ...this.#status, state: "signed-out" });
     else if (status >= 400 && status < 500 && status !== 429) {
-      // A cursor that the server does not know says nothing about the topics, which begin anew.
+      // A cursor that the server does not know says nothing about the topics: they begin again.
       if (error.problem.detail.startsWith("after is no cursor")) this.#cursors.clear();
       else this.#refuse(refusedTopics(error.message, keys));
     }
@@ -228,7 +228,7 @@ export class LiveHub {
   }
 }
 
-/** The server gives equal topics one name, which then stands for several keys. */
+/** The server gives equal topics one name, so one name may have several keys. */
 function keysByName(names: readonly string[], keys: readonly string[]) {
   return Map.groupBy(keys, (_, index) => names[index] ?? "");
 }

@@ -15,7 +15,7 @@ export class LiveSeries implements PointsListener {
   #kept: ReadonlyMap<Query, readonly Point[]> = new Map();
   /** The position of the last update: a stream that is opened again begins a little before it. */
   #last = 0;
-  /** What was answered before the stream opened may lack points that came between: the first update reads all again. */
+  /** An answer from before the stream opened may lack points that came in between: the first update reads all again. */
   #isStale = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
 

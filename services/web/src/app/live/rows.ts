@@ -1,5 +1,5 @@
 /**
- * What a frame changes of an answer that the tab has: a page of a list, the pages of a long list, or one document. Pure;
+ * Applies a frame to an answer that the tab has: a page of a list, the pages of a long list, or one document. Pure;
  * answers are shared between components and are never changed in place.
  */
 import type { TopicFrame } from "./protocol.ts";
@@ -51,7 +51,7 @@ function patchedItems(items: readonly Row[], frame: TopicFrame): readonly Row[] 
 const documentOf = (frame: Extract<TopicFrame, { case: "change" }>): Row =>
   frame.value.document.value ?? {};
 
-/** What frames leave out: the configuration and what a search waits for, and the values that a list was asked for. */
+/** Fields that frames leave out: the configuration, the reason that a search waits, and the values that a list asked for. */
 const leftOut = ["config", "waitsFor", "values", "logPoliciesMatched"];
 
 function merged(row: Row, document: Row): Row {

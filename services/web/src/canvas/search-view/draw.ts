@@ -1,4 +1,4 @@
-/** Draws the layout of a search's picture onto a canvas, in CSS pixels: whoever calls has scaled the context. */
+/** Draws the layout of a search's picture onto a canvas, in CSS pixels: the caller has scaled the context. */
 import { lookOf, looksOf } from "../../components/chart/look.ts";
 import { number } from "../../components/format.ts";
 import type { Colours } from "../../theme/colours.ts";

@@ -15,7 +15,7 @@ export type View = {
   readonly x: Range;
 };
 
-/** What cannot change while a plot exists. */
+/** Options that are fixed while a plot exists. */
 export type PlotOptions = {
   readonly width: number;
   readonly height: number;

@@ -3,18 +3,20 @@ import type { JSX } from "react";
 import { useCall } from "../../app/calls.ts";
 import { EmptyState } from "../empty-state.tsx";
 import { ErrorNote } from "../error-note.tsx";
-import { bytes, count, time } from "../format.ts";
+import { bytes, count } from "../format.ts";
 import { FactList, Inspector } from "../inspector.tsx";
+import { PlainTable } from "../plain-table.tsx";
 import { checkpointState } from "../state.ts";
 import { StateBadge } from "../state-badge.tsx";
 import styles from "./checkpoint.module.css";
 import { CheckpointVerbs } from "./checkpoint-verbs.tsx";
+import { verdictText } from "./verdict.ts";
 
 type Props = { readonly checkpoint: string; readonly onClose: () => void };
 
 const filesShownMax = 500;
 
-/** What is known of a checkpoint: its files, what keeps or condemns it, and what can be done with it. */
+/** The details of a checkpoint: its files, the rules that keep or condemn it, and its actions. */
 export function CheckpointInspector({ checkpoint, onClose }: Props): JSX.Element {
   return (
     <Inspector title={`Checkpoint ${checkpoint.slice(0, 8)}`} onClose={onClose}>
@@ -43,7 +45,7 @@ function Shown({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
               .map(({ holder, reason: why }) => (why === "" ? holder : `${holder} (${why})`))
               .join(", "),
           ],
-          ["Retention", verdict.data === undefined ? "" : verdictText(verdict.data)],
+          ["Retention", verdictText(verdict.data)],
           ...Object.entries(metadata ?? {}).map(
             ([name, value]) => [name, JSON.stringify(value)] as const,
           ),
@@ -61,22 +63,15 @@ function Files({ manifest }: { readonly manifest: Manifest }): JSX.Element {
   if (manifest.length === 0) return <EmptyState title="It has no files yet." />;
   return (
     <>
-      <table className={styles["files"]}>
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Size</th>
-          </tr>
-        </thead>
-        <tbody>
-          {manifest.slice(0, filesShownMax).map(({ path, bytes: size }) => (
-            <tr key={path}>
-              <th scope="row">{path}</th>
-              <td>{bytes(size)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable
+        caption="Files"
+        rows={manifest.slice(0, filesShownMax)}
+        keyOf={({ path }) => path}
+        columns={[
+          { title: "File", cell: ({ path }) => path },
+          { title: "Size", numeric: true, cell: ({ bytes: size }) => bytes(size) },
+        ]}
+      />
       {manifest.length > filesShownMax && (
         <p className={styles["muted"]}>
           The first {filesShownMax} of {count(manifest.length)} files.
@@ -84,13 +79,4 @@ function Files({ manifest }: { readonly manifest: Manifest }): JSX.Element {
       )}
     </>
   );
-}
-
-/** What keeps or condemns a checkpoint, as a sentence. */
-function verdictText(verdict: ReplyOf<"explainCheckpoint">): string {
-  const { keeps, keptBy, waits, graceEndMs, state, by } = verdict;
-  if (keeps) return `Kept: ${keptBy.join("; ")}`;
-  const grace = graceEndMs === undefined ? "" : `, can be brought back until ${time(graceEndMs)}`;
-  const person = by === "" ? "" : ` by ${by}`;
-  return `${state}${person}${grace}${waits === "" ? "" : `; waits: ${waits}`}`;
 }

@@ -53,7 +53,7 @@ type Token =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "style"; readonly parameters: string };
 
-// What has a meaning to a terminal: control characters but the tab, and those that turn the direction of text.
+// Characters with a meaning to a terminal: control characters but the tab, and those that turn the direction of text.
 // oxlint-disable-next-line no-control-regex — the control characters are the subject here
 const special = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 // oxlint-disable-next-line no-control-regex — as above

@@ -16,7 +16,7 @@ const brackets = /\[[=>#. -]{5,}\]/;
 const changing = /[\d.,:?]+|[\u2580-\u259f\u2501\u2578\u257a=>#\s-]+/gu;
 const textMax = 500;
 
-/** What does not change while the bar grows; null for a line that is no bar. */
+/** The part that does not change while the bar grows; null for a line that is no bar. */
 function barOf(text: string): string | null {
   if (text.length > textMax || !(blocks.test(text) || brackets.test(text))) return null;
   return text.replace(changing, " ").replace(/\s+/g, " ");

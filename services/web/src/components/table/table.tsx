@@ -160,7 +160,7 @@ const idAt = <Row,>({ rows, idOf }: TableProps<Row>, index: number): string | nu
   return row === undefined ? index : idOf(row);
 };
 
-/** How long the keyboard rests on a row before the page is told: a run of keys is one change of the URL. */
+/** How long the keyboard rests on a row before the page changes: a run of keys is one change of the URL. */
 const restMs = 120;
 
 /**

@@ -2,9 +2,9 @@ import type { JSX } from "react";
 import { PathLink } from "../../app/path-link.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { number } from "../../components/format.ts";
+import { shownPairs } from "../../components/nested.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { trialState } from "../../components/state.ts";
-import { flattened, shownHparam } from "./hparams.ts";
 import styles from "./overview.module.css";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
@@ -29,10 +29,10 @@ export function BestTrial({ experiment, trials }: Props): JSX.Element {
             The {smallerIsBetter ? "smallest" : "largest"} {metric}: {number(bestValue)}
           </p>
           <dl className={styles["pairs"]}>
-            {flattened(best.hyperparameters ?? {}).map(([name, value]) => (
+            {shownPairs(best.hyperparameters).map(([name, value]) => (
               <div key={name}>
                 <dt>{name}</dt>
-                <dd>{shownHparam(value)}</dd>
+                <dd>{value}</dd>
               </div>
             ))}
           </dl>

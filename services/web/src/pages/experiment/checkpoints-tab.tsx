@@ -3,6 +3,7 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useMemo } from "react";
 import { useList } from "../../app/calls.ts";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
+import { verdictText } from "../../components/checkpoint/verdict.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { bytes, number, time } from "../../components/format.ts";
@@ -90,12 +91,6 @@ const layout = [
   { id: "stored" },
 ];
 
-function retentionText(verdict: Verdict | undefined): string {
-  if (verdict === undefined) return "";
-  if (verdict.keeps) return `kept: ${verdict.keptBy.join("; ")}`;
-  return verdict.waits === "" ? verdict.state : `${verdict.state}; waits: ${verdict.waits}`;
-}
-
 function columnsOf(verdicts: ReadonlyMap<string, Verdict>): readonly Column<Checkpoint>[] {
   const plain = (
     id: string,
@@ -125,7 +120,7 @@ function columnsOf(verdicts: ReadonlyMap<string, Verdict>): readonly Column<Chec
       ...plain("state", "State", 132, ({ state }) => state),
       cell: (one) => <StateBadge state={checkpointState(one)} title={one.reason} />,
     },
-    plain("retention", "Retention", 320, ({ uuid }) => retentionText(verdicts.get(uuid))),
+    plain("retention", "Retention", 320, ({ uuid }) => verdictText(verdicts.get(uuid))),
     { ...plain("size", "Size", 96, (one) => bytes(one.bytes)), right: true },
     plain("held", "Held by", 180, ({ pins }) => pins.map(({ holder }) => holder).join(", ")),
     plain("stored", "Stored", 168, ({ completedAtMs }) => time(completedAtMs)),

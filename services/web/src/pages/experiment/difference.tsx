@@ -4,6 +4,7 @@ import { useCall } from "../../app/calls.ts";
 import { DiffText } from "../../components/code-text.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { PlainTable } from "../../components/plain-table.tsx";
 import styles from "./texts.module.css";
 
 /** How the second experiment differs from the first: keys, then texts, then files of the code. */
@@ -52,25 +53,15 @@ type KeysProps = {
 function Keys({ first, second, config }: KeysProps): JSX.Element {
   if (config.length === 0) return <p className={styles["muted"]}>The configurations are equal.</p>;
   return (
-    <table className={styles["keys"]}>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Experiment {first}</th>
-          <th scope="col">Experiment {second}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {config.map(({ path, before, after }) => (
-          <tr key={path}>
-            <th scope="row">
-              <code>{path}</code>
-            </th>
-            <td>{before ?? "–"}</td>
-            <td>{after ?? "–"}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <PlainTable
+      caption="Keys of the configuration that differ"
+      rows={config}
+      keyOf={({ path }) => path}
+      columns={[
+        { title: "Key", cell: ({ path }) => <code>{path}</code> },
+        { title: `Experiment ${first}`, cell: ({ before }) => <code>{before ?? "–"}</code> },
+        { title: `Experiment ${second}`, cell: ({ after }) => <code>{after ?? "–"}</code> },
+      ]}
+    />
   );
 }

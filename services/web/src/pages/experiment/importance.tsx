@@ -1,6 +1,7 @@
 import type { JSX } from "react";
 import { useCall } from "../../app/calls.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { PlainTable } from "../../components/plain-table.tsx";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
 import { useReadAgain } from "./use-read-again.ts";
@@ -40,26 +41,24 @@ function Bars({ trials, trialsNeeded, trialsBest, items }: Props): JSX.Element {
   }
   return (
     <>
-      <table className={styles["bars"]}>
-        <thead className="visually-hidden">
-          <tr>
-            <th scope="col">Hyperparameter</th>
-            <th scope="col">Importance</th>
-            <th scope="col">Bar</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map(({ hyperparameter, importance }) => (
-            <tr key={hyperparameter}>
-              <th scope="row">{hyperparameter}</th>
-              <td>{importance.toFixed(3)}</td>
-              <td>
+      <PlainTable
+        caption="Importance of hyperparameters"
+        headHidden
+        rows={items}
+        keyOf={({ hyperparameter }) => hyperparameter}
+        columns={[
+          { title: "Hyperparameter", cell: ({ hyperparameter }) => hyperparameter },
+          { title: "Importance", numeric: true, cell: ({ importance }) => importance.toFixed(3) },
+          {
+            title: "Bar",
+            cell: ({ importance }) => (
+              <span className={styles["bars"]}>
                 <span className={styles["bar"]} style={{ width: `${importance * 100}%` }} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </span>
+            ),
+          },
+        ]}
+      />
       <p className={styles["note"]}>
         Where the best {trialsBest} of {trials} trials are beside all of them (PED-ANOVA).
       </p>

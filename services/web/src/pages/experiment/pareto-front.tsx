@@ -6,6 +6,7 @@ import { scatterOf } from "../../canvas/scatter.ts";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number } from "../../components/format.ts";
+import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
 import { useReadAgain } from "./use-read-again.ts";
@@ -70,31 +71,24 @@ type FrontProps = {
 
 function FrontTable({ objectives, front }: FrontProps): JSX.Element {
   return (
-    <div className={styles["scroll"]} role="region" aria-label="Trials on the front" tabIndex={0}>
-      <table className={styles["front"]}>
-        <thead>
-          <tr>
-            <th scope="col">trial</th>
-            {objectives.map(({ metric }) => (
-              <th key={metric} scope="col">
-                {metric}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {front.map(({ trial, values }) => (
-            <tr key={trial}>
-              <th scope="row">
-                <PathLink to={`/trials/${trial}`}>{trialNumberOf(trial)}</PathLink>
-              </th>
-              {values.map((value, index) => (
-                <td key={objectives[index]?.metric}>{number(value)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      caption="Trials on the front"
+      scroll={styles["scroll"]}
+      rows={front}
+      keyOf={({ trial }) => trial}
+      columns={[
+        {
+          title: "Trial",
+          cell: ({ trial }) => <PathLink to={`/trials/${trial}`}>{trialNumberOf(trial)}</PathLink>,
+        },
+        ...objectives.map(
+          ({ metric }, at): PlainColumn<Answer["items"][number]> => ({
+            title: metric,
+            numeric: true,
+            cell: ({ values }) => number(values[at]),
+          }),
+        ),
+      ]}
+    />
   );
 }

@@ -1,58 +1,56 @@
 import type { JSX } from "react";
 import { numberOf, type Picture } from "../../canvas/search-view/layout.ts";
+import { Button } from "../../components/button.tsx";
 import { number } from "../../components/format.ts";
+import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
 import styles from "./search.module.css";
 
 type Props = { readonly picture: Picture; readonly onChoose: (trial: number) => void };
+type Row = Picture["trials"][number];
 
 /** The same as the picture, to be read: a trial a row, a rung a column with rank and value. */
 export function SearchTable({ picture, onChoose }: Props): JSX.Element {
   const rungs = Math.max(0, ...picture.brackets.map((bracket) => bracket.rungs.length));
   const several = picture.brackets.length > 1;
+  const columns: readonly PlainColumn<Row>[] = [
+    {
+      title: "Trial",
+      numeric: true,
+      cell: ({ trial }) => (
+        <Button look="link" onClick={() => onChoose(numberOf(trial))}>
+          {numberOf(trial)}
+        </Button>
+      ),
+    },
+    { title: "State", cell: ({ state }) => state.replaceAll("_", " ") },
+    { title: "Time", numeric: true, cell: ({ time }) => number(time) },
+    { title: "Best", numeric: true, cell: ({ best }) => number(best) },
+    ...(several ? [bracketColumn] : []),
+    ...Array.from({ length: rungs }, (_, rung) => rungColumn(rung)),
+    { title: "Last decision", cell: ({ decisions }) => decisions.at(-1)?.sentence },
+  ];
   return (
-    <div className={styles["scroll"]} role="region" aria-label="Trials of the search" tabIndex={0}>
-      <table className={styles["table"]}>
-        <thead>
-          <tr>
-            <th scope="col">trial</th>
-            <th scope="col">state</th>
-            <th scope="col">time</th>
-            <th scope="col">best</th>
-            {several && <th scope="col">bracket</th>}
-            {Array.from({ length: rungs }, (_, rung) => (
-              <th key={rung} scope="col">
-                rung {rung + 1}
-              </th>
-            ))}
-            <th scope="col">last decision</th>
-          </tr>
-        </thead>
-        <tbody>
-          {picture.trials.map(({ trial, state, time, best, bracket, reports, decisions }) => (
-            <tr key={trial}>
-              <th scope="row">
-                <button type="button" onClick={() => onChoose(numberOf(trial))}>
-                  {numberOf(trial)}
-                </button>
-              </th>
-              <td>{state.replaceAll("_", " ")}</td>
-              <td>{number(time)}</td>
-              <td>{number(best)}</td>
-              {several && <td>{bracket === undefined ? "" : bracket + 1}</td>}
-              {Array.from({ length: rungs }, (_, rung) => {
-                const report = reports.find((one) => one.rung === rung);
-                return (
-                  <td key={rung}>
-                    {report !== undefined &&
-                      `${report.rank}: ${number(report.value) || "no value"}`}
-                  </td>
-                );
-              })}
-              <td>{decisions.at(-1)?.sentence}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      caption="Trials of the search"
+      scroll={styles["scroll"]}
+      columns={columns}
+      rows={picture.trials}
+      keyOf={({ trial }) => trial}
+    />
   );
 }
+
+const bracketColumn: PlainColumn<Row> = {
+  title: "Bracket",
+  numeric: true,
+  cell: ({ bracket }) => (bracket === undefined ? "" : bracket + 1),
+};
+
+const rungColumn = (rung: number): PlainColumn<Row> => ({
+  title: `Rung ${rung + 1}`,
+  numeric: true,
+  cell: ({ reports }) => {
+    const report = reports.find((one) => one.rung === rung);
+    return report && `${report.rank}: ${number(report.value) || "no value"}`;
+  },
+});

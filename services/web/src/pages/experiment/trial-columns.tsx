@@ -1,12 +1,12 @@
 import { PathLink } from "../../app/path-link.tsx";
 import { duration, number, time } from "../../components/format.ts";
+import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
+import { own } from "../../components/own.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { trialState } from "../../components/state.ts";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
-import { flattened, type HparamValue, shownHparam } from "./hparams.ts";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
-import { own } from "../../components/own.ts";
 
 /** A name as the language of filters and orders has it: with other characters than these it is in quotes. */
 export function fieldOf(kind: "hparams" | "metrics", name: string): string {
@@ -25,13 +25,13 @@ export function namesOf(trials: readonly Trial[]) {
 }
 
 /** A trial's hyperparameters by path. */
-export function hparamsOf(trial: Trial): ReadonlyMap<string, HparamValue> {
+export function hparamsOf(trial: Trial): ReadonlyMap<string, NestedValue> {
   return new Map(flattened(trial.hyperparameters ?? {}));
 }
 
 /** The same, but each trial is flattened once: a row of the table asks for each of its names. */
 function flattenedOnce(): typeof hparamsOf {
-  const known = new WeakMap<Trial, ReadonlyMap<string, HparamValue>>();
+  const known = new WeakMap<Trial, ReadonlyMap<string, NestedValue>>();
   return (trial) => {
     const hparams = known.get(trial) ?? hparamsOf(trial);
     known.set(trial, hparams);
@@ -57,7 +57,7 @@ export function differingHparams(trials: readonly Trial[]): readonly string[] {
   );
 }
 
-/** What a trial's time from its first run to its end, or until now, is in milliseconds. */
+/** Milliseconds from the start of a trial's first run to its end, or until now. */
 function tookMs({ runs, endedAtMs }: Trial): number | undefined {
   const started = runs.find((run) => run.startedAtMs !== undefined)?.startedAtMs;
   return started === undefined || endedAtMs === undefined ? undefined : endedAtMs - started;
@@ -101,7 +101,7 @@ export function columnsOf(
       (name): Column<Trial> => ({
         ...{ id: `hparams.${name}`, title: name, width: 120, right: true, mono: true },
         sort: fieldOf("hparams", name),
-        cell: (trial) => shownHparam(valuesOf(trial).get(name)),
+        cell: (trial) => shownValue(valuesOf(trial).get(name)),
         text: (trial) => String(valuesOf(trial).get(name) ?? ""),
       }),
     ),
@@ -135,7 +135,7 @@ export function columnsOf(
   ];
 }
 
-/** What is shown until the user chooses: of the hyperparameters those that differ between the trials. */
+/** The columns until the user chooses others: of the hyperparameters those that differ between the trials. */
 export function initialLayout(trials: readonly Trial[], { metric }: Experiment): ColumnLayout {
   const { metrics } = namesOf(trials);
   return [

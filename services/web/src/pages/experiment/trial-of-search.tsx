@@ -2,8 +2,10 @@ import type { JSX } from "react";
 import { PathLink } from "../../app/path-link.tsx";
 import { neighboursOf, standingOf } from "../../canvas/search-view/explain.ts";
 import { numberOf, type Picture, type PictureDecision } from "../../canvas/search-view/layout.ts";
+import { Button } from "../../components/button.tsx";
 import { number } from "../../components/format.ts";
 import { Inspector } from "../../components/inspector.tsx";
+import { PlainTable } from "../../components/plain-table.tsx";
 import styles from "./search.module.css";
 
 type Props = {
@@ -14,7 +16,7 @@ type Props = {
   readonly onVersion: (version: number) => void;
 };
 
-/** What the search decided about one trial, on what evidence. */
+/** The decisions of the search about one trial, with their evidence. */
 export function TrialOfSearch({
   experiment,
   picture,
@@ -78,26 +80,29 @@ function Decision({
       {standing !== "" && <p className={styles["standing"]}>{standing}</p>}
       {sentence !== "" && <p>{sentence}</p>}
       {neighbours.length > 0 && (
-        <table className={styles["neighbours"]}>
-          <caption>Compared with</caption>
-          <tbody>
-            {neighbours.map(({ trial, value }) => (
-              <tr key={trial}>
-                <th scope="row">
-                  <button type="button" onClick={() => onChoose(trial)}>
-                    trial {trial}
-                  </button>
-                </th>
-                <td>{number(value)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable
+          caption="Compared with"
+          captionShown
+          headHidden
+          rows={neighbours}
+          keyOf={({ trial }) => trial}
+          columns={[
+            {
+              title: "Trial",
+              cell: ({ trial }) => (
+                <Button look="link" onClick={() => onChoose(trial)}>
+                  trial {trial}
+                </Button>
+              ),
+            },
+            { title: "Value", numeric: true, cell: ({ value }) => number(value) },
+          ]}
+        />
       )}
       {at !== undefined && (
-        <button type="button" className={styles["link"]} onClick={() => onVersion(at.version)}>
+        <Button look="link" onClick={() => onVersion(at.version)}>
           Show the search at version {at.version}
-        </button>
+        </Button>
       )}
     </>
   );

@@ -2,7 +2,7 @@ import { Pencil } from "lucide-react";
 import { type JSX, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useChange } from "../../app/calls.ts";
 import { useSay } from "../../app/toasts.tsx";
-import { areText, labelChange } from "./labels.ts";
+import { areText, labelChange } from "../../components/labels.ts";
 import styles from "./page.module.css";
 
 const commaSentence =

@@ -4,7 +4,7 @@ import type { Model } from "@trainyard/contracts/api";
 import { useChange } from "../../app/calls.ts";
 import { time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
-import { flat, text } from "./compare.ts";
+import { shownPairs } from "../../components/nested.ts";
 import { Describe } from "./describe.tsx";
 import styles from "./page.module.css";
 
@@ -17,9 +17,7 @@ export function AboutTab({ model }: { readonly model: Plain<Model> }): JSX.Eleme
           ["Workspace", model.workspace],
           ["Created", `${time(model.createdAtMs)} by ${model.createdBy}`],
           ["Changed", time(model.changedAtMs)],
-          ...Object.entries(flat(model.metadata)).map(
-            ([name, value]) => [name, text(value)] as const,
-          ),
+          ...shownPairs(model.metadata),
         ]}
       />
       <Describe

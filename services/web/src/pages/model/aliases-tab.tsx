@@ -6,6 +6,7 @@ import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { time } from "../../components/format.ts";
+import { PlainTable } from "../../components/plain-table.tsx";
 import styles from "./page.module.css";
 
 type Props = { readonly model: string; readonly aliases: Readonly<Record<string, number>> };
@@ -51,58 +52,45 @@ type AliasesProps = {
 
 function Aliases({ names, isPending, onRemove }: AliasesProps): JSX.Element {
   return (
-    <table className={styles["moves"]}>
-      <thead>
-        <tr>
-          <th scope="col">Alias</th>
-          <th scope="col">Version</th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {names.map(([alias, number]) => (
-          <tr key={alias}>
-            <th scope="row">{alias}</th>
-            <td>{number}</td>
-            <td>
-              <Button look="plain" disabled={isPending} onClick={() => onRemove(alias)}>
-                Remove
-              </Button>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <PlainTable
+      caption="Aliases"
+      rows={names}
+      keyOf={([alias]) => alias}
+      columns={[
+        { title: "Alias", cell: ([alias]) => alias },
+        { title: "Version", cell: ([, version]) => version },
+        {
+          title: "Change",
+          cell: ([alias]) => (
+            <Button
+              look="plain"
+              disabled={isPending}
+              aria-label={`Remove the alias ${alias}`}
+              onClick={() => onRemove(alias)}
+            >
+              Remove
+            </Button>
+          ),
+        },
+      ]}
+    />
   );
 }
 
 function Moves({ moves }: { readonly moves: readonly Plain<ModelAliasMove>[] }): JSX.Element {
   return (
-    <table className={styles["moves"]}>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Alias</th>
-          <th scope="col">From</th>
-          <th scope="col">To</th>
-          <th scope="col">By</th>
-          <th scope="col">Reason</th>
-        </tr>
-      </thead>
-      <tbody>
-        {moves.map((move) => (
-          <tr key={`${move.alias} ${move.atMs}`}>
-            <td>{time(move.atMs)}</td>
-            <td>{move.alias}</td>
-            <td>{move.fromNumber === 0 ? "new" : move.fromNumber}</td>
-            <td>{move.number === 0 ? "removed" : move.number}</td>
-            <td>{move.by}</td>
-            <td>{move.reason}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <PlainTable
+      caption="Moves of aliases"
+      rows={moves}
+      keyOf={({ alias, atMs }) => `${alias} ${atMs}`}
+      columns={[
+        { title: "Time", cell: ({ atMs }) => time(atMs) },
+        { title: "Alias", cell: ({ alias }) => alias },
+        { title: "From", cell: ({ fromNumber }) => (fromNumber === 0 ? "new" : fromNumber) },
+        { title: "To", cell: ({ number }) => (number === 0 ? "removed" : number) },
+        { title: "By", cell: ({ by }) => by },
+        { title: "Reason", cell: ({ reason }) => reason },
+      ]}
+    />
   );
 }

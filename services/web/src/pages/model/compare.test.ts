@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ComparedRow, compareVersions, conditionsOf, flat } from "./compare.ts";
+import { type ComparedRow, compareVersions, conditionsOf } from "./compare.ts";
 
 type Version = Parameters<typeof compareVersions>[0][number];
 
@@ -44,10 +44,6 @@ describe("versions side by side", () => {
     const rows = compareVersions([version({ metrics: { constructor: 1 } }), version({})]);
     expect(named(rows, "constructor")?.values).toEqual(["1", ""]);
   });
-});
-
-it("a nested value becomes one value a path, and a list stays one", () => {
-  expect(flat({ a: { b: 1, c: [1, 2] }, d: null })).toEqual({ "a.b": 1, "a.c": [1, 2], d: null });
 });
 
 describe("conditions", () => {

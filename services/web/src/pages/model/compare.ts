@@ -1,8 +1,7 @@
 /** Versions of a model side by side: pure. */
 import type { Plain } from "@trainyard/contracts";
 import type { ModelVersion } from "@trainyard/contracts/api";
-import type { Json } from "@trainyard/kernel";
-import { number } from "../../components/format.ts";
+import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
 
 export type ComparedRow = {
   readonly group: "Lineage" | "Metrics" | "Hyperparameters" | "Data" | "Metadata";
@@ -20,52 +19,34 @@ export function compareVersions(versions: readonly Version[]): readonly Compared
   return [
     ...rowsOf("Lineage", versions, lineageOf),
     ...rowsOf("Metrics", versions, ({ metrics }) => metrics),
-    ...rowsOf("Hyperparameters", versions, ({ hyperparameters }) => flat(hyperparameters)),
-    ...rowsOf("Data", versions, ({ data }) => flat(data)),
-    ...rowsOf("Metadata", versions, ({ metadata }) => flat(metadata)),
+    ...rowsOf("Hyperparameters", versions, ({ hyperparameters }) => hyperparameters),
+    ...rowsOf("Data", versions, ({ data }) => data),
+    ...rowsOf("Metadata", versions, ({ metadata }) => metadata),
   ];
 }
 
-type Values = Readonly<Record<string, Json>>;
+type Values = ReadonlyMap<string, NestedValue>;
 
 function rowsOf(
   group: ComparedRow["group"],
   versions: readonly Version[],
-  valuesOf: (version: Version) => Values,
+  valuesOf: (version: Version) => Readonly<Record<string, unknown>> | undefined,
 ): readonly ComparedRow[] {
-  const all = versions.map((version) => valuesOf(version));
-  const names = [...new Set(all.flatMap((values) => Object.keys(values)))].sort();
+  const all = versions.map((version): Values => new Map(flattened(valuesOf(version) ?? {})));
+  const names = [...new Set(all.flatMap((values) => [...values.keys()]))].sort();
   return names.map((name) => {
-    const values = all.map((one) => (Object.hasOwn(one, name) ? text(one[name]) : ""));
+    const values = all.map((one) => shownValue(one.get(name)));
     return { group, name, values, differs: new Set(values).size > 1 };
   });
 }
 
-const lineageOf = (version: Version): Values => ({
+const lineageOf = (version: Version): Readonly<Record<string, unknown>> => ({
   checkpoint: version.checkpoint,
   code: version.codeDigest.slice(0, 12),
   experiment: version.experiment,
   step: version.stepsCompleted,
   trial: version.trial,
 });
-
-/** {"optimizer": {"lr": 1}} is "optimizer.lr". A list is one value. */
-export function flat(value: Json | undefined, path = ""): Values {
-  if (value === undefined || value === null) return path === "" ? {} : { [path]: null };
-  if (typeof value !== "object" || Array.isArray(value)) return { [path]: value };
-  return Object.assign(
-    {},
-    ...Object.entries(value).map(([name, inner]) =>
-      flat(inner, path === "" ? name : `${path}.${name}`),
-    ),
-  ) as Values;
-}
-
-export function text(value: Json | undefined): string {
-  if (value === undefined) return "";
-  if (typeof value === "number") return number(value);
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
 
 /** "metrics.loss<1 and label=x" as the conditions that the API takes. "and" within JSON text stays. */
 export function conditionsOf(where: string): string[] {

@@ -3,7 +3,7 @@ import { changedTexts, type Edits, editsSince } from "../../app/edits.ts";
 import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field, TextArea } from "../../components/field.tsx";
-import { areText, type Change, labelChange } from "./labels.ts";
+import { areText, labelChange, type LabelChange } from "../../components/labels.ts";
 
 type Described = {
   readonly description: string;
@@ -18,7 +18,7 @@ type Props = {
   readonly isPending: boolean;
   readonly error: unknown;
   /** Takes what has changed; calls back once it is saved. */
-  readonly onSave: (change: Edits<Texts> & Change, saved: () => void) => void;
+  readonly onSave: (change: Edits<Texts> & Partial<LabelChange>, saved: () => void) => void;
 };
 
 /** Description, labels and notes, edited in place. Only texts that were changed here are sent. */

@@ -8,8 +8,8 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { count, number, time } from "../../components/format.ts";
 import { FactList, Inspector } from "../../components/inspector.tsx";
+import { shownPairs } from "../../components/nested.ts";
 import { AliasDialog } from "./alias-dialog.tsx";
-import { flat, text } from "./compare.ts";
 import { Describe } from "./describe.tsx";
 import styles from "./page.module.css";
 import { Source, type Version } from "./version-columns.tsx";
@@ -62,12 +62,7 @@ export function VersionInspector({ version, onClose }: Props): JSX.Element {
         facts={Object.entries(version.metrics).map(([name, value]) => [name, number(value)])}
       />
       <h3>Hyperparameters</h3>
-      <FactList
-        facts={Object.entries(flat(version.hyperparameters)).map(([name, value]) => [
-          name,
-          text(value),
-        ])}
-      />
+      <FactList facts={shownPairs(version.hyperparameters)} />
       <Describe
         key={`${model} ${version.number}`}
         of={version}

@@ -5,7 +5,9 @@ import { useCall } from "../../app/calls.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
-import { flatValues, type ShownTrial } from "./trial.ts";
+import { shownPairs } from "../../components/nested.ts";
+import { PlainTable } from "../../components/plain-table.tsx";
+import type { ShownTrial } from "./trial.ts";
 import styles from "./trial.module.css";
 
 type Picture = ReplyOf<"getSearchPicture">;
@@ -60,7 +62,7 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
           <li>
             <time>{time(proposed.atMs)}</time>
             <p>Its hyperparameters were {originWords[origin] ?? origin}.</p>
-            <FactList facts={flatValues(trial.proposalEvidence ?? {})} />
+            <FactList facts={shownPairs(trial.proposalEvidence)} />
           </li>
         )}
         {decisionsLeftOut > 0 && <li>{decisionsLeftOut} earlier decisions are left out.</li>}
@@ -90,29 +92,25 @@ function reasonOf(rule: string, sentence: string): string {
 function Rungs({ picture, found }: Omit<Found, "trial">): JSX.Element {
   const rungs = picture.brackets[found.bracket ?? 0]?.rungs ?? [];
   return (
-    <table className={styles["small"]}>
-      <thead>
-        <tr>
-          <th scope="col">Rung at</th>
-          <th scope="col">{picture.metric}</th>
-          <th scope="col">Rank now</th>
-          <th scope="col">Kept</th>
-          <th scope="col">Cutoff</th>
-        </tr>
-      </thead>
-      <tbody>
-        {found.reports.map(({ rung, value, rank }) => (
-          <tr key={rung}>
-            <th scope="row">{number(rungs[rung]?.units)}</th>
-            <td>{value === undefined ? "not finite" : number(value)}</td>
-            <td>
-              {rank} of {rungs[rung]?.trials ?? "?"}
-            </td>
-            <td>{rungs[rung]?.kept ?? ""}</td>
-            <td>{number(rungs[rung]?.cutoff)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <PlainTable
+      caption="Its rank at each rung"
+      rows={found.reports}
+      keyOf={({ rung }) => rung}
+      columns={[
+        { title: "Rung at", numeric: true, cell: ({ rung }) => number(rungs[rung]?.units) },
+        {
+          title: picture.metric,
+          numeric: true,
+          cell: ({ value }) => (value === undefined ? "not finite" : number(value)),
+        },
+        {
+          title: "Rank now",
+          numeric: true,
+          cell: ({ rung, rank }) => `${rank} of ${rungs[rung]?.trials ?? "?"}`,
+        },
+        { title: "Kept", numeric: true, cell: ({ rung }) => rungs[rung]?.kept },
+        { title: "Cutoff", numeric: true, cell: ({ rung }) => number(rungs[rung]?.cutoff) },
+      ]}
+    />
   );
 }

@@ -8,11 +8,13 @@ import { parseAnsi } from "../../components/log-view/ansi.ts";
 import { clockTime } from "../../components/log-view/line-time.ts";
 import { shownText } from "../../components/log-view/line-text.ts";
 import { withoutRedraws } from "../../components/log-view/progress-bars.ts";
+import { shownPairs } from "../../components/nested.ts";
+import { own } from "../../components/own.ts";
+import { PlainTable } from "../../components/plain-table.tsx";
 import { Curves } from "./curves.tsx";
 import { Decisions } from "./decisions.tsx";
-import { flatValues, type ShownTrial, type TabProps } from "./trial.ts";
+import type { ShownTrial, TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
-import { own } from "../../components/own.ts";
 
 export function Overview(props: TabProps): JSX.Element {
   const { trial } = props;
@@ -102,28 +104,24 @@ function Facts({ trial }: TabProps): JSX.Element {
   return (
     <>
       <Part title="Hyperparameters">
-        <FactList facts={flatValues(hyperparameters ?? {})} />
+        <FactList facts={shownPairs(hyperparameters)} />
       </Part>
       {names.length > 0 && (
         <Part title="Validation">
-          <table className={styles["small"]}>
-            <thead>
-              <tr>
-                <th scope="col">Metric</th>
-                <th scope="col">Best</th>
-                <th scope="col">Latest</th>
-              </tr>
-            </thead>
-            <tbody>
-              {names.map((name) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td>{number(own(bestValidation, name))}</td>
-                  <td>{number(own(latestValidation, name))}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <PlainTable
+            caption="Validation"
+            rows={names}
+            keyOf={(name) => name}
+            columns={[
+              { title: "Metric", cell: (name) => name },
+              { title: "Best", numeric: true, cell: (name) => number(own(bestValidation, name)) },
+              {
+                title: "Latest",
+                numeric: true,
+                cell: (name) => number(own(latestValidation, name)),
+              },
+            ]}
+          />
         </Part>
       )}
       <Part title="Trial">

@@ -6,6 +6,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
 import { count, duration, number } from "../../components/format.ts";
+import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
 import {
   curvesOf,
   devicesOf,
@@ -23,7 +24,7 @@ type TrialProfile = ReplyOf<"getTrialProfile">;
 const pageSize = 1_000;
 const pagesMax = 20;
 
-/** What the machines of a run did while it trained: by node and device. */
+/** The load of a run's machines while it trained, by node and device. */
 export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
   const watch = { kind: "trials", experiment: trial.experiment, id: trial.id };
   const profile = useCall("getTrialProfile", { trial: trial.id }, { watch });
@@ -96,42 +97,47 @@ function Devices({ profile, run, points }: DevicesProps): JSX.Element {
       {devices.map(({ title, summaries }) => (
         <section key={title}>
           <h2>{title}</h2>
-          <table className={styles["measured"]} aria-label={title}>
-            <thead>
-              <tr>
-                <th scope="col">Measured</th>
-                <th scope="col">Over time</th>
-                <th scope="col">Min</th>
-                <th scope="col">Mean</th>
-                <th scope="col">Max</th>
-                <th scope="col">Samples</th>
-              </tr>
-            </thead>
-            <tbody>
-              {summaries.map((summary) => {
-                const { name = "", min = 0, mean = 0, max = 0 } = summary.value ?? {};
-                return (
-                  <tr key={`${summary.group} ${name}`}>
-                    <th scope="row">
-                      {summary.group} {words(name)}
-                    </th>
-                    <td>
-                      <Spark points={curves.get(quantityKey({ ...summary, name }))} />
-                    </td>
-                    <td>{measured(name, min)}</td>
-                    <td>{measured(name, mean)}</td>
-                    <td>{measured(name, max)}</td>
-                    <td>{count(summary.samples)}</td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
+          <PlainTable
+            caption={title}
+            rows={summaries}
+            keyOf={({ group, value }) => `${group} ${value?.name}`}
+            columns={[
+              {
+                title: "Measured",
+                cell: ({ group, value }) => `${group} ${words(value?.name ?? "")}`,
+              },
+              {
+                title: "Over time",
+                cell: (summary) => (
+                  <Spark
+                    points={curves.get(
+                      quantityKey({ ...summary, name: summary.value?.name ?? "" }),
+                    )}
+                  />
+                ),
+              },
+              figure("Min", ({ min }) => min),
+              figure("Mean", ({ mean }) => mean),
+              figure("Max", ({ max }) => max),
+              { title: "Samples", numeric: true, cell: ({ samples }) => count(samples) },
+            ]}
+          />
         </section>
       ))}
     </>
   );
 }
+
+type Summary = TrialProfile["summaries"][number];
+
+const figure = (
+  title: string,
+  of: (value: NonNullable<Summary["value"]>) => number,
+): PlainColumn<Summary> => ({
+  title,
+  numeric: true,
+  cell: ({ value }) => value && measured(value.name, of(value)),
+});
 
 const words = (name: string): string =>
   name.replace(/_(percent|bytes|bytes_per_second|watts|celsius)$/, "").replaceAll("_", " ");

@@ -1,18 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flatValues, groupsOf, lineHref, runStarts } from "./trial.ts";
-
-describe("a trial's hyperparameters", () => {
-  it("are named by their path", () => {
-    expect(
-      flatValues({ lr: 1 / 3, net: { act: "relu", sizes: [8, 4], deep: { on: true } } }),
-    ).toEqual([
-      ["lr", "0.333333"],
-      ["net.act", "relu"],
-      ["net.sizes", "[8,4]"],
-      ["net.deep.on", "true"],
-    ]);
-  });
-});
+import { groupsOf, lineHref, runStarts } from "./trial.ts";
 
 describe("the runs of a trial", () => {
   it("begin at the step of their checkpoint, or at 0", () => {

@@ -16,25 +16,6 @@ export type TabProps = {
 export const lineHref = (trial: string, cursor: string): string =>
   `/trials/${trial}?tab=logs&line=${cursor}`;
 
-/** {optimizer: {lr: 0.1}} as optimizer.lr 0.1, in their order. */
-export function flatValues(
-  values: Readonly<Record<string, unknown>>,
-  path = "",
-): readonly (readonly [name: string, value: string])[] {
-  return Object.entries(values).flatMap(([key, value]) => {
-    const name = path === "" ? key : `${path}.${key}`;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return flatValues(value as Readonly<Record<string, unknown>>, name);
-    }
-    return [[name, textOf(value)] as const];
-  });
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === "number") return String(Number(value.toPrecision(6)));
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
 /** Where each run but the first began: the step of the checkpoint that it came from. */
 export function runStarts(
   runs: readonly Pick<ShownRun, "number" | "fromCheckpoint">[],

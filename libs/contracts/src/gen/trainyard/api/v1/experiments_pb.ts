@@ -1194,7 +1194,7 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
   before: string;
 
   /**
-   * What retention has removed of the lines of the experiment; absent if nothing.
+   * The removals of the experiment's lines by retention; absent if none.
    *
    * @generated from field: optional trainyard.api.v1.RemovedLogLines removed = 5;
    */

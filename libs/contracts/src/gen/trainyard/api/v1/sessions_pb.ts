@@ -166,7 +166,7 @@ export const SessionCodeSchema: GenMessage<SessionCode> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_sessions, 6);
 
 /**
- * Sessions of browsers. A session is a cookie that stands for a token: it may do what its token may do, ends with its token,
+ * Sessions of browsers. A session is a cookie that acts for a token: it may do what its token may do, ends with its token,
  * and ends 12 hours after its last request.
  *
  * @generated from service trainyard.api.v1.SessionService

@@ -253,7 +253,7 @@ export const FileDifferenceSchema: GenMessage<FileDifference> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_submissions, 6);
 
 /**
- * What makes an experiment reproducible.
+ * The parts that make an experiment reproducible.
  *
  * @generated from service trainyard.api.v1.SubmissionService
  */

@@ -51,7 +51,7 @@ export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 0);
 
 /**
- * What a list answers, one of its documents, or what trials report and write.
+ * A list, one document, or the points or lines of trials.
  *
  * @generated from message trainyard.api.v1.WatchTopic
  */
@@ -305,7 +305,7 @@ export const WatchBookmarkSchema: GenMessage<WatchBookmark> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 6);
 
 /**
- * What the client has may be stale: read the list again. The stream continues.
+ * The client's data may be stale: read the list again. The stream continues.
  *
  * @generated from message trainyard.api.v1.WatchReset
  */

@@ -237,7 +237,7 @@ export type LinePage = Message<"trainyard.command.v1.LinePage"> & {
   next: string;
 
   /**
-   * What retention has removed of the lines of the experiment; absent if nothing.
+   * The removals of the experiment's lines by retention; absent if none.
    *
    * @generated from field: optional trainyard.command.v1.RemovedLines removed = 4;
    */

@@ -137,7 +137,7 @@ export const ProbeStorageSchema: GenMessage<ProbeStorage> = /*@__PURE__*/
  */
 export type StorageProbe = Message<"trainyard.command.v1.StorageProbe"> & {
   /**
-   * What the platform may not do there, a sentence each; empty if checkpoints can be kept there.
+   * The acts that the platform lacks the right to do there, a sentence each; empty if checkpoints can be kept there.
    *
    * @generated from field: repeated string problems = 1;
    */

@@ -209,7 +209,7 @@ export const SetRetentionPolicySchema: GenMessage<SetRetentionPolicy> = /*@__PUR
   messageDesc(file_trainyard_command_v1_retention, 6);
 
 /**
- * What keeps or condemns the checkpoints of an experiment. Answers RetentionPage or Rejected.
+ * The reasons that keep or condemn the checkpoints of an experiment. Answers RetentionPage or Rejected.
  *
  * @generated from message trainyard.command.v1.ExplainRetention
  */

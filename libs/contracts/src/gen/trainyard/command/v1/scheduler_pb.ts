@@ -722,7 +722,7 @@ export type RunExplanation = Message<"trainyard.command.v1.RunExplanation"> & {
   blockers: string[];
 
   /**
-   * What would let it start, in a sentence.
+   * The change that would let it start, in a sentence.
    *
    * @generated from field: string starts_when = 10;
    */

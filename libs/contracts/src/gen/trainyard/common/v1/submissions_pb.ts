@@ -69,7 +69,7 @@ export const SourceRepositorySchema: GenMessage<SourceRepository> = /*@__PURE__*
   messageDesc(file_trainyard_common_v1_submissions, 0);
 
 /**
- * What a run had. It is stored under its digest.
+ * The environment of a run. It is stored under its digest.
  *
  * @generated from message trainyard.common.v1.RunEnvironment
  */
@@ -100,7 +100,7 @@ export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_submissions, 1);
 
 /**
- * What was submitted, beside the configuration that was made of it. It is stored under its digest.
+ * The submission, beside the configuration that was made of it. It is stored under its digest.
  *
  * @generated from message trainyard.common.v1.SubmissionRecord
  */

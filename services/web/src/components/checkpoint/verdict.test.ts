@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { time } from "../format.ts";
+import { verdictText } from "./verdict.ts";
+
+const verdict = { keeps: false, keptBy: [], waits: "", state: "DELETED", by: "" };
+
+test("a checkpoint that is kept says each thing that keeps it", () => {
+  const keptBy = ["best 1 of the experiment", "alias champion of iris"];
+  expect(verdictText({ ...verdict, keeps: true, keptBy, state: "COMPLETED" })).toBe(
+    "Kept: best 1 of the experiment; alias champion of iris",
+  );
+});
+
+test("one that is not kept says its state, by whom, until when it can be brought back, and what it waits for", () => {
+  expect(verdictText({ ...verdict, by: "ada", graceEndMs: 5_000, waits: "a download" })).toBe(
+    `DELETED by ada, can be brought back until ${time(5_000)}; waits: a download`,
+  );
+  expect(verdictText(verdict)).toBe("DELETED");
+});
+
+test("an unknown verdict has no text", () => {
+  expect(verdictText(undefined)).toBe("");
+});
