@@ -198,6 +198,36 @@ test("an object that another program replaced is found by verify, and refused af
   expect(downloaded.err).toContain("state.json");
 });
 
+test("TensorBoard files go to the bucket that the configuration names for them, and are copied from there", async () => {
+  const boards = `{ type: s3, bucket: models, prefix: boards, endpoint_url: "${server.url}" }`;
+  const config = configOf(0)
+    .replace("{ lr: 0.5 }", "{ sampled: true }")
+    .replace("max_restarts: 0", "max_restarts: 1")
+    .concat(`tensorboard_storage: ${boards}\n`);
+  const id = await world.submit(config, world.code("profiled"));
+  const waited = await world.yard("e", "wait", id);
+  const { out } = await world.yard("trial", "logs", `${id}.1`);
+  expect(waited, out).toMatchObject({ code: 0 });
+  const inBucket = () => [...(server.buckets.get("models")?.objects.keys() ?? [])];
+  const below = `boards/tensorboard/experiment/${id}/trial/${id}.1/`;
+  await eventually("the files of both runs are sent", async () => {
+    return inBucket().filter((key) => key.startsWith(`${below}metrics/`)).length === 2;
+  });
+  const here = await world.yard("trial", "tensorboard", `${id}.1`);
+  expect(here).toMatchObject({ code: 1, err: expect.stringContaining("in an object store") });
+  const copied = await world.yard("trial", "tensorboard", `${id}.1`, "boards-copied");
+  expect(copied, copied.err).toMatchObject({ code: 0 });
+  const files = readdirSync(join(world.folder, "boards-copied", "metrics"));
+  expect(files.map((name) => `${below}metrics/${name}`).toSorted()).toEqual(
+    inBucket()
+      .filter((key) => key.startsWith(below))
+      .toSorted(),
+  );
+  expect(
+    inBucket().filter((key) => key.startsWith(`team/a/tensorboard/experiment/${id}/`)),
+  ).toEqual([]);
+});
+
 test("a bucket that does not exist, and credentials in a configuration, are refused at submit", async () => {
   const code = world.code("steps");
   const absent = configOf(6).replace("bucket: models", "bucket: absent");
@@ -212,6 +242,10 @@ test("a bucket that does not exist, and credentials in a configuration, are refu
   const unnamed = await world.yard("e", "create", world.write("elsewhere.yaml", elsewhere), code);
   expect(unnamed).toMatchObject({ code: 2 });
   expect(unnamed.err).toContain("TRAINYARD_STORAGE_ENDPOINTS");
+  const boards = `${configOf(6)}tensorboard_storage: { type: gcs, bucket: absent }\n`;
+  const noBoards = await world.yard("e", "create", world.write("boards.yaml", boards), code);
+  expect(noBoards).toMatchObject({ code: 2 });
+  expect(noBoards.err).toContain("tensorboard_storage: the bucket absent");
   const open = configOf(6).replace("bucket: models", "bucket: models, secret_key: hidden");
   const told = await world.yard("e", "create", world.write("open.yaml", open), code);
   expect(told.err).toContain("does not belong into a configuration");

@@ -23,7 +23,9 @@ profiling: { enabled: ${sampled} }
 `;
 
 test("yard trial profile: each run by itself, also beyond the step that the next one started from", async () => {
-  const id = await world.submit(config(true), world.code("profiled"));
+  const boards = join(world.folder, "boards");
+  const own = `tensorboard_storage: { type: directory, container_path: "${boards}" }`;
+  const id = await world.submit(`${config(true)}${own}\n`, world.code("profiled"));
   expect((await world.yard("e", "wait", id)).code).toBe(0);
   const trial = `${id}.1`;
 
@@ -71,7 +73,10 @@ test("yard trial profile: each run by itself, also beyond the step that the next
   expect(table).toMatch(/^run +1 of 1, 2$/m);
   expect(table).toContain(profile.tensorboardPath);
 
-  // Where the script wrote is where the platform says: a file for each run.
+  // Where the script wrote is where the platform says, and the configuration: a file for each run.
+  expect(profile.tensorboardPath).toBe(
+    join(boards, "tensorboard", "experiment", id, "trial", trial),
+  );
   const folder = await world.yard("trial", "tensorboard", trial);
   expect(folder).toMatchObject({ code: 0, out: `${profile.tensorboardPath}\n` });
   const files = readdirSync(join(profile.tensorboardPath, "metrics"));

@@ -1,6 +1,8 @@
 /** The simulation at full size: many worlds, and every hazard with a trouble at every append. */
 import { judgeHistories } from "@trainyard/service-checkpoint-gc/judge-histories";
 import { judgeRemovals } from "@trainyard/service-gateway/judge-removals";
+import { judgeDeletions as judgeLines } from "@trainyard/service-logs/judge-deletions";
+import { judgeDeletions as judgePoints } from "@trainyard/service-metrics/judge-deletions";
 import { type Campaign, wholeAndParts } from "../../scripts/lib/campaigns.ts";
 import { allHazards } from "./all-hazards.ts";
 import { Chance } from "./chance.ts";
@@ -73,7 +75,10 @@ function note(all: string[], found: readonly string[], log: Options["log"]): voi
   for (const what of found) log(`violation: ${what}`);
 }
 
-/** `checkpoint-gc` and the gateway remove what a deletion leaves: each dies at drawn commits of random histories. */
+/**
+ * `checkpoint-gc` and the gateway remove what a deletion leaves: each dies at drawn commits of random histories. `metrics`
+ * and `logs` die at each of their commits, over a real PostgreSQL.
+ */
 async function visitLives(options: Options): Promise<Result> {
   const { violations, summary } = await sweepEach(lifeHazards, options);
   const all = [...violations];
@@ -87,7 +92,22 @@ async function visitLives(options: Options): Promise<Result> {
   );
   const drawn = `${historiesOfLives} histories of checkpoints and of stored code each`;
   log(`${drawn}, ${all.length - violations.length} violations`);
-  return { violations: all, summary: `${summary}; ${drawn}` };
+  let died = "";
+  for (const [service, judgeService] of [
+    ["metrics", judgePoints],
+    ["logs", judgeLines],
+  ] as const) {
+    const { lives, violations: found } = await judgeService();
+    note(
+      all,
+      found.map((what) => `${service}: ${what}`),
+      log,
+    );
+    const told = `${lives} lives of an experiment in ${service}`;
+    log(`${told}, ${found.length} violations`);
+    died += `; ${told}`;
+  }
+  return { violations: all, summary: `${summary}; ${drawn}${died}` };
 }
 
 function sweepAll(options: Options): Promise<Result> {

@@ -42,6 +42,7 @@ export {
   isStorageId,
   markStorage,
   mendStorageMarker,
+  problemOfMarker,
   problemOfStorage,
   readStorageMarker,
   storageMarkerName,

@@ -107,6 +107,20 @@ export function problemOfStorage(root: string, id: string, seen: SeenStorage): s
   }
 }
 
+/** Why a root is no storage on this host, whichever id it has; null when it is one. */
+export function problemOfMarker(root: string, seen: SeenStorage): string | null {
+  switch (seen.kind) {
+    case "marked":
+      return null;
+    case "unmarked":
+      return `${root} has no ${storageMarkerName} on this host: is the storage mounted here?`;
+    case "damaged":
+      return `${join(root, storageMarkerName)} contains no storage id`;
+    case "unreadable":
+      return `${join(root, storageMarkerName)} cannot be read on this host: ${seen.detail}`;
+  }
+}
+
 async function createMarker(root: string, id: string, linkFile: typeof link): Promise<void> {
   const marker = join(root, storageMarkerName);
   const draft = await writeDraft(root, id);

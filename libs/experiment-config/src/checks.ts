@@ -31,7 +31,9 @@ export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
   checkSearcher(mappingAt(document, "searcher"), note);
   checkSlots(mappingAt(document, "resources"), note);
   checkEarlyStopping(valueAt(document, "early_stopping"), note);
-  checkStorage(valueAt(document, "checkpoint_storage"), note);
+  for (const key of ["checkpoint_storage", "tensorboard_storage"]) {
+    checkStorage(key, valueAt(document, key), note);
+  }
   eachTyped(valueAt(document, "hyperparameters") ?? {}, "hyperparameters", (typed, path) =>
     checkPowers(typed, path, note),
   );
@@ -78,23 +80,24 @@ function checkSlots(resources: JsonObject, note: Note): void {
   note("resources.max_slots", `must be at least slots_per_trial, ${needed}, not ${most}`);
 }
 
-function checkStorage(storage: Json | undefined, note: Note): void {
+function checkStorage(key: string, storage: Json | undefined, note: Note): void {
   const type = isMapping(storage) ? valueAt(storage, "type") : undefined;
-  checkNoCredentials(isMapping(storage) ? storage : {}, note);
+  checkNoCredentials(key, isMapping(storage) ? storage : {}, note);
   if (typeof type !== "string" || !Object.hasOwn(storages, type)) return;
   if (runningStorages.some((running) => running === type)) return;
+  const what = key === "checkpoint_storage" ? "checkpoints" : "TensorBoard files";
   note(
-    "checkpoint_storage.type",
-    `is ${type}, to which this version does not write checkpoints; ${runningStorages.join(", ")} work`,
+    `${key}.type`,
+    `is ${type}, to which this version does not write ${what}; ${runningStorages.join(", ")} work`,
   );
 }
 
 /** A configuration is written into the log, which everybody reads and nobody changes. */
-function checkNoCredentials(storage: JsonObject, note: Note): void {
+function checkNoCredentials(section: string, storage: JsonObject, note: Note): void {
   for (const key of ["access_key", "secret_key"]) {
     if (valueAt(storage, key) === undefined) continue;
     note(
-      `checkpoint_storage.${key}`,
+      `${section}.${key}`,
       "does not belong into a configuration: the platform reads credentials of object stores from its own environment, the role of its instance, or a file of mode 0600",
     );
   }

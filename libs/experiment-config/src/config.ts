@@ -12,19 +12,17 @@ type StorageCommon = {
   readonly save_trial_best: number;
   readonly save_trial_latest: number;
 };
-export type DirectoryStorage = StorageCommon & {
-  readonly type: "directory";
-  readonly container_path: string;
-};
-export type SharedFsStorage = StorageCommon & {
+type DirectoryPlace = { readonly type: "directory"; readonly container_path: string };
+type SharedFsPlace = {
   readonly type: "shared_fs";
   readonly host_path: string;
   /** Below host_path; empty for host_path itself. */
   readonly storage_path: string;
 };
-/** Of a kind that this version does not have: as it was recorded. */
-type UnknownStorage = StorageCommon & { readonly type: string };
-export type CheckpointStorage = DirectoryStorage | SharedFsStorage | UnknownStorage;
+/** An object store, or of a kind that this version does not have: as it was recorded. */
+type OtherPlace = { readonly type: string };
+export type StoragePlace = DirectoryPlace | SharedFsPlace | OtherPlace;
+export type CheckpointStorage = StoragePlace & StorageCommon;
 
 /**
  * Keys that are accepted without effect stand beside these where they were written, save those that hold credentials.
@@ -73,6 +71,8 @@ export type NormalisedConfig = {
   readonly preemption_timeout: number;
   readonly max_restarts: number;
   readonly checkpoint_storage: CheckpointStorage;
+  /** Absent where TensorBoard files go to the storage of the checkpoints: `tensorboardStorage` says which. */
+  readonly tensorboard_storage?: StoragePlace;
   readonly environment: { readonly environment_variables: VariablesByDevice };
   /** null until somebody draws one: `withSeed`. */
   readonly reproducibility: { readonly experiment_seed: number | null };
@@ -85,6 +85,10 @@ export type NormalisedConfig = {
 /** The space of a searcher. */
 export function hyperparameterSpace(config: NormalisedConfig): HyperparameterSpace {
   return config.hyperparameters;
+}
+
+export function tensorboardStorage(config: NormalisedConfig): StoragePlace {
+  return config.tensorboard_storage ?? config.checkpoint_storage;
 }
 
 export function withSeed(config: NormalisedConfig, seed: number): NormalisedConfig {

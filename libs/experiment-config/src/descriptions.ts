@@ -19,6 +19,8 @@ const document: Readonly<Record<string, string>> = {
   max_restarts: "How often a trial is run again after its run has failed. Default 5.",
   preemption_timeout: "The time to save a checkpoint when a run makes room for others, such as 5m.",
   checkpoint_storage: "Where checkpoints are stored, and how many are kept.",
+  tensorboard_storage:
+    "Where TensorBoard files are stored. Default: the storage of the checkpoints.",
   environment: "Variables, and the container image, of each run.",
   profiling: "Whether the use of processors, memory and GPUs is recorded.",
   reproducibility: "Seeds.",
@@ -91,12 +93,15 @@ const resources: Readonly<Record<string, string>> = {
   "constraints.same_label": "All agents of a trial have the same value of this label.",
 };
 
-const storage: Readonly<Record<string, string>> = {
-  type: "The kind of storage: directory, shared_fs or s3.",
+const kept: Readonly<Record<string, string>> = {
   save_experiment_best: "How many of the experiment's best checkpoints are kept. Default 0.",
   save_trial_best: "How many of each trial's best checkpoints are kept. Default 1.",
   save_trial_latest: "How many of each trial's latest checkpoints are kept. Default 1.",
-  container_path: "The folder of the checkpoints, for the type directory.",
+};
+
+const storage: Readonly<Record<string, string>> = {
+  type: "The kind of storage: directory, shared_fs, s3 or gcs.",
+  container_path: "The folder of the files, for the type directory.",
   host_path: "The shared folder, for the type shared_fs.",
   storage_path: "A folder within host_path.",
   bucket: "The bucket of the object store.",
@@ -148,7 +153,8 @@ export const descriptions: ReadonlyMap<string, string> = new Map([
   ...Object.entries(document),
   ...under("searcher", searcher),
   ...under("resources", resources),
-  ...under("checkpoint_storage", storage),
+  ...under("checkpoint_storage", { ...storage, ...kept }),
+  ...under("tensorboard_storage", storage),
   ...under("#hyperparameter", hyperparameter),
   ...under("#early_stopping_policy", policy),
   ["profiling.enabled", "Record the use of processors, memory and GPUs. Default false."],

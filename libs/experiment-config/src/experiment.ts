@@ -24,7 +24,11 @@ import {
   texts,
 } from "./parts/values.ts";
 import { searcher, searcherParts } from "./searcher/part.ts";
-import { checkpointStorage, storageParts } from "./sections/checkpoint-storage.ts";
+import {
+  checkpointStorage,
+  storageParts,
+  tensorboardStorage,
+} from "./sections/checkpoint-storage.ts";
 import { logParts, logPolicies, retentionPolicy } from "./sections/log-policies.ts";
 import { profiling } from "./sections/profiling.ts";
 import { device, devices, resources } from "./sections/resources.ts";
@@ -97,6 +101,7 @@ const documentParts: Readonly<Record<string, Part>> = {
     },
   },
   checkpoint_storage: checkpointStorage,
+  tensorboard_storage: tensorboardStorage,
   environment,
   profiling,
   reproducibility,

@@ -1,9 +1,7 @@
 export {
   type CheckpointStorage,
-  type DirectoryStorage,
   hyperparameterSpace,
   type NormalisedConfig,
-  type SharedFsStorage,
   withSeed,
 } from "./config.ts";
 export {

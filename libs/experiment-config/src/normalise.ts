@@ -36,6 +36,15 @@ const actingKeys = [
   "log_policies",
   "debug",
 ];
+const placeKeys = [
+  "type",
+  "container_path",
+  "host_path",
+  "storage_path",
+  "bucket",
+  "prefix",
+  "endpoint_url",
+] as const;
 const actingInside = {
   resources: [
     "slots_per_trial",
@@ -50,13 +59,7 @@ const actingInside = {
   environment: ["environment_variables"],
   retention_policy: ["log_retention_days", "metric_retention_days", "group_retention_days"],
   checkpoint_storage: [
-    "type",
-    "container_path",
-    "host_path",
-    "storage_path",
-    "bucket",
-    "prefix",
-    "endpoint_url",
+    ...placeKeys,
     "save_experiment_best",
     "save_trial_best",
     "save_trial_latest",
@@ -70,6 +73,7 @@ const actingInside = {
 export function normalise(document: JsonObject, full: JsonObject): NormalisedConfig {
   const searcher = mappingAt(full, "searcher");
   const profiling = valueAt(document, "profiling");
+  const tensorboards = valueAt(full, "tensorboard_storage");
   const config = recordedConfig({
     ...only(full, actingKeys),
     ...Object.fromEntries(
@@ -87,6 +91,14 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
     reproducibility: mappingAt(document, "reproducibility"),
     data: sortedKeys(mappingAt(full, "data")),
     ...(isMapping(profiling) ? { profiling: sortedKeys(profiling) } : {}),
+    ...(isMapping(tensorboards)
+      ? {
+          tensorboard_storage: {
+            ...only(tensorboards, placeKeys),
+            ...withoutEffectIn(mappingAt(document, "tensorboard_storage"), "tensorboard_storage"),
+          },
+        }
+      : {}),
     ...withoutEffectIn(document),
   });
   return { ...config, hyperparameters: normaliseSpace(mappingAt(full, "hyperparameters")) };

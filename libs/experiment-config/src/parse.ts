@@ -58,7 +58,8 @@ export function parseExperiment(
   const merged = written.length > 0 ? [] : sanity(experiment, document);
   const notRun = whatDoesNotRun(document);
   const kinds = notRun.flatMap(
-    ({ path }) => /^(searcher|checkpoint_storage)\.(?:name|type)$/.exec(path)?.[1] ?? [],
+    ({ path }) =>
+      /^(searcher|checkpoint_storage|tensorboard_storage)\.(?:name|type)$/.exec(path)?.[1] ?? [],
   );
   // A missing key of a searcher or a storage does not matter when that kind does not run.
   const lacking = missing(experiment, full).filter(

@@ -115,6 +115,7 @@ function normalisedOf(name: SearcherName): NormalisedConfig {
     preemption_timeout: "5m",
     profiling: { enabled: true, end_after_batch: 100 },
     checkpoint_storage: { type: "shared_fs", host_path: "/data", propagation: "rshared" },
+    tensorboard_storage: { type: "shared_fs", host_path: "/boards", propagation: "rshared" },
     bind_mounts: [{ host_path: "/a", container_path: "/b" }],
     data: { path: null },
   };
@@ -140,7 +141,7 @@ function replaced(value: unknown, [key, ...way]: readonly string[], other: unkno
 
 /** Keys that may be absent, and keys that nothing acts on, which stay as they are. */
 const optional =
-  /\.(warm_start\.\w+|max_time|time_metric|constraints|warm_start|objectives|profiling|enabled)$/;
+  /\.(warm_start\.\w+|tensorboard_storage|max_time|time_metric|constraints|warm_start|objectives|profiling|enabled)$/;
 const unread =
   /\.(data|image|ports|bind_mounts|propagation|end_after_batch|source_trial_id|max_length|unit)$/;
 
@@ -211,12 +212,17 @@ describe("recordedConfig", () => {
       fc.constantFrom(...waysIn(normalised)),
       fc.oneof(json, fc.constantFrom(undefined, null, -1, 0.5, "text", true, [null], {})),
     );
-    const kinds = /^(searcher\.name|checkpoint_storage\.type)$/;
+    const kinds = /^(searcher\.name|(checkpoint|tensorboard)_storage\.type)$/;
     fc.assert(
       fc.property(fc.array(damage, { minLength: 1, maxLength: 3 }), (all) => {
         // A name that this version does not have is kept, and then nothing is known of its keys: the tests below.
         fc.pre(
-          all.every(([way]) => !["searcher", "checkpoint_storage", ""].includes(way.join("."))),
+          all.every(
+            ([way]) =>
+              !["searcher", "checkpoint_storage", "tensorboard_storage", ""].includes(
+                way.join("."),
+              ),
+          ),
         );
         fc.pre(all.every(([way]) => !kinds.test(way.join("."))));
         const damaged = all.reduce<unknown>(

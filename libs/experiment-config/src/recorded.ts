@@ -2,7 +2,7 @@
  * A configuration as events, commands and launches carry it → its type. The only reader of a recorded configuration: no
  * service looks into the struct by hand. It loads neither the YAML parser nor the schema library.
  */
-import type { CheckpointStorage, NormalisedConfig } from "./config.ts";
+import type { CheckpointStorage, NormalisedConfig, StoragePlace } from "./config.ts";
 import { readConstraints } from "./constraints.ts";
 import { defaults } from "./defaults.ts";
 import { durationSeconds } from "./duration.ts";
@@ -27,7 +27,12 @@ import {
 import { readLogPolicies } from "./log-policies.ts";
 import { readSearcher } from "./searcher/searcher.ts";
 
-export type { CheckpointStorage, NormalisedConfig } from "./config.ts";
+export {
+  type CheckpointStorage,
+  type NormalisedConfig,
+  type StoragePlace,
+  tensorboardStorage,
+} from "./config.ts";
 export { defaults } from "./defaults.ts";
 export { durationSeconds } from "./duration.ts";
 export {
@@ -76,8 +81,9 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
     data: mappingAt(recorded, "data"),
     debug: flagAt(recorded, "debug", false),
     ...readProfiling(recorded),
+    ...readTensorboards(recorded),
   };
-  return withRest(read, without(recorded, ["profiling"]));
+  return withRest(read, without(recorded, ["profiling", "tensorboard_storage"]));
 }
 
 /** Empty where there is none: a list with anything but texts is none. */
@@ -115,24 +121,32 @@ function readResources(resources: JsonObject): NormalisedConfig["resources"] {
   return withRest(read, without(resources, ["constraints"]));
 }
 
-/** Without a place it is the directory that the reading host has by default: an empty path. */
 function readStorage(storage: JsonObject): CheckpointStorage {
-  const type = textAt(storage, "type", "directory");
   const kept = numbersOr(storage, defaults.checkpoint_storage);
+  return withRest({ ...readPlace(storage), ...kept }, storage);
+}
+
+/** Without a place it is the directory that the reading host has by default: an empty path. */
+function readPlace(storage: JsonObject): StoragePlace {
+  const type = textAt(storage, "type", "directory");
   switch (type) {
-    case "directory": {
-      const container_path = textAt(storage, "container_path");
-      return withRest({ type, container_path, ...kept }, storage);
-    }
+    case "directory":
+      return { type, container_path: textAt(storage, "container_path") };
     case "shared_fs": {
       const host_path = textAt(storage, "host_path");
       const storage_path = textAt(storage, "storage_path");
-      return withRest({ type, host_path, storage_path, ...kept }, storage);
+      return { type, host_path, storage_path };
     }
     default:
-      // A kind that this version does not have stays what it is: no checkpoint of it is looked for in a directory.
-      return withRest({ type, ...kept }, storage);
+      // A kind that this version does not have stays what it is: no file of it is looked for in a directory.
+      return { type };
   }
+}
+
+function readTensorboards(recorded: JsonObject): Pick<NormalisedConfig, "tensorboard_storage"> {
+  const storage = valueAt(recorded, "tensorboard_storage");
+  if (!isMapping(storage)) return {};
+  return { tensorboard_storage: withRest(readPlace(storage), storage) };
 }
 
 function readEnvironment(environment: JsonObject): NormalisedConfig["environment"] {

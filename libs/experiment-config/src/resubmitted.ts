@@ -4,18 +4,23 @@
  */
 import { isMapping, type Json, type JsonObject, mappingAt, valueAt, without } from "./json.ts";
 
+const placesMayBeEmpty = ["storage_path", "prefix"];
+
 /**
  * Where nothing was given, some sections record an empty text, an empty list or 0, which a document may not say.
  * Everything else comes back as it is: elsewhere an empty value may be a user's own.
  */
 export function resubmitted(recorded: JsonObject): JsonObject {
-  const { searcher, resources, checkpoint_storage } = recorded;
+  const { searcher, resources, checkpoint_storage, tensorboard_storage } = recorded;
   return {
     ...recorded,
     ...(isMapping(searcher) ? { searcher: withoutEmpty(searcher) } : {}),
     ...(isMapping(resources) ? { resources: resourcesAgain(resources) } : {}),
     ...(isMapping(checkpoint_storage)
-      ? { checkpoint_storage: withoutEmpty(checkpoint_storage, ["storage_path", "prefix"]) }
+      ? { checkpoint_storage: withoutEmpty(checkpoint_storage, placesMayBeEmpty) }
+      : {}),
+    ...(isMapping(tensorboard_storage)
+      ? { tensorboard_storage: withoutEmpty(tensorboard_storage, placesMayBeEmpty) }
       : {}),
   };
 }

@@ -57,12 +57,17 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     [
       "checkpoint_storage: {type: shared_fs, host_path: /s, tensorboard_path: /s/a}",
       "checkpoint_storage.tensorboard_path",
-      /^has no effect, as in Determined: TensorBoard files are kept beside the checkpoints, below tensorboard\/$/,
+      /^has no effect, as in Determined: the section tensorboard_storage says where/,
     ],
     [
-      "tensorboard_storage: {type: s3}",
-      "tensorboard_storage",
-      /^has no effect, as in Determined: TensorBoard files are kept beside the checkpoints.*credentials in it are not/,
+      "tensorboard_storage: {type: shared_fs, host_path: /s, container_path: /c}",
+      "tensorboard_storage.container_path",
+      /^has no effect: TensorBoard files have one path, that of the host$/,
+    ],
+    [
+      "tensorboard_storage: {type: shared_fs, host_path: /s, tensorboard_path: /s/a}",
+      "tensorboard_storage.tensorboard_path",
+      /^has no effect: storage_path says/,
     ],
     ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
   ])("say what decides in a key's place: %s", (text, path, sentence) => {

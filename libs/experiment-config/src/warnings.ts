@@ -22,8 +22,9 @@ import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts
 const IN_CONTAINERS =
   "takes effect on agents that run containers; a process on its host does not need it";
 const NOT_YET = "is accepted and has no effect yet";
-const BESIDE_CHECKPOINTS =
-  "has no effect, as in Determined: TensorBoard files are kept beside the checkpoints, below tensorboard/";
+const OWN_SECTION =
+  "has no effect, as in Determined: the section tensorboard_storage says where TensorBoard files go";
+const NO_MOUNT = "has no effect: TensorBoard files have one path, that of the host";
 /** Of keys that will not have one: what decides in their place. */
 const instead: Readonly<Record<string, string>> = {
   min_validation_period:
@@ -59,14 +60,18 @@ const instead: Readonly<Record<string, string>> = {
   "resources.shm_size": IN_CONTAINERS,
   "resources.devices": IN_CONTAINERS,
   "profiling.sync_timings": "has no effect: the profiler times nothing inside of the training loop",
-  tensorboard_storage: BESIDE_CHECKPOINTS,
   "checkpoint_storage.container_path":
     "is mounted beside host_path on agents that run containers; the checkpoints have one path, that of the host",
   "checkpoint_storage.propagation":
     "is that of container_path on agents that run containers; a process on its host does not need it",
   "checkpoint_storage.checkpoint_path":
     "has no effect: storage_path says in which folder of host_path checkpoints are",
-  "checkpoint_storage.tensorboard_path": BESIDE_CHECKPOINTS,
+  "checkpoint_storage.tensorboard_path": OWN_SECTION,
+  "tensorboard_storage.container_path": NO_MOUNT,
+  "tensorboard_storage.propagation": NO_MOUNT,
+  "tensorboard_storage.checkpoint_path": "has no effect: TensorBoard files alone go there",
+  "tensorboard_storage.tensorboard_path":
+    "has no effect: storage_path says in which folder of host_path TensorBoard files are",
   "searcher.max_length":
     "does not end a trial: it is passed to the training code, which decides how long it trains; max_time ends one",
   "searcher.unit": "has no effect: the targets of the search's client are in time_metric",
@@ -112,11 +117,13 @@ function asksForNothing(value: Json): boolean {
   return Array.isArray(value) || isMapping(value) ? Object.keys(value).length === 0 : false;
 }
 
-/** A directory's container_path is where the checkpoints lie; a shared_fs has it without effect. */
+/** A directory's container_path is where the files are; a shared_fs has it without effect. */
 function actsAnyway(path: readonly string[], document: JsonObject): boolean {
+  const [section = "", key] = path;
   return (
-    pathOf(path) === "checkpoint_storage.container_path" &&
-    valueOn(["checkpoint_storage", "type"], document) === "directory"
+    section.endsWith("_storage") &&
+    key === "container_path" &&
+    valueOn([section, "type"], document) === "directory"
   );
 }
 

@@ -32,6 +32,7 @@ export {
   type ContentFile,
   contentId,
   contentKey,
+  contentOfKey,
   contents,
   refusalOfContents,
   type StoredContent,

@@ -129,6 +129,24 @@ class InARun(ContextCase):
         self.assertEqual(out.strip(), str(self.run_dir / "tensorboard"))
         self.assertIn("TensorBoard files stay in", err)
 
+    def test_with_a_storage_of_their_own_they_are_there_and_it_is_marked(self):
+        own = self.folder / "boards"
+        out, err = self.run_script(MIRROR, TRAINYARD_TENSORBOARD_ROOT=str(own))
+        self.assertEqual(
+            Path(out.strip()), own / "tensorboard" / "experiment" / "12" / "trial" / "12.3"
+        )
+        self.assertEqual(len(list((Path(out.strip()) / "metrics").iterdir())), 1)
+        self.assertTrue((own / ".trainyard-storage").is_file())
+        self.assertFalse(self.folder_of_trial().exists())
+        self.assertNotIn("TensorBoard", err)
+
+    def test_an_own_storage_that_cannot_be_marked_is_said_and_costs_no_report(self):
+        own = self.folder / "boards"
+        (own / ".trainyard-storage").mkdir(parents=True)
+        _, err = self.run_script(MIRROR, TRAINYARD_TENSORBOARD_ROOT=str(own))
+        self.assertIn("will not delete the TensorBoard files with their experiment", err)
+        self.assertEqual(len(self.spooled()), 4)
+
     def test_another_rank_has_a_folder_of_its_own(self):
         script = """
             import os, trainyard

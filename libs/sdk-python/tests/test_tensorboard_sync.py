@@ -92,6 +92,19 @@ class InARun(ContextCase):
         self.assertEqual(len(list((self.run_dir / "tensorboard/metrics").iterdir())), 1)
         self.assertNotIn("TensorBoard files stay", err)
 
+    def test_an_object_store_of_their_own_takes_them_from_the_runs_folder(self):
+        out, err = self.run_script(
+            """
+            import trainyard
+            from trainyard.tensorboard._folder import are_sent
+            with trainyard.init() as ctx:
+                print(ctx.tensorboard.path, are_sent())
+            """,
+            TRAINYARD_TENSORBOARD_ROOT="",
+        )
+        self.assertEqual(out.split(), [str(self.run_dir / "tensorboard"), "True"])
+        self.assertNotIn("TensorBoard files stay", err)
+
 
 if __name__ == "__main__":
     unittest.main()

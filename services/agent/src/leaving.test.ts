@@ -9,7 +9,11 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { limits } from "./limits.ts";
 import { type AgentService, createService } from "./service.ts";
-import { checkpointRootOf } from "./shell/checkpoint-delivery.ts";
+import {
+  areTensorBoardsSent,
+  checkpointRootOf,
+  storagePlaces,
+} from "./shell/checkpoint-delivery.ts";
 import { folderNameOf, names, writeRecord } from "./state/layout.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
@@ -236,6 +240,23 @@ test("where checkpoints lie follows from the configuration, as at the registry",
   expect(rootOf({ type: "directory", container_path: "mine" }, "")).toBeNull();
   expect(rootOf({ type: "shared_fs", host_path: "/h", storage_path: "a" }, "")).toBe("/h/a");
   expect(rootOf({ type: "s3", bucket: "b" }, "/d")).toBeNull();
+});
+
+test("TensorBoard files have a root of their own only where the configuration names a storage for them", () => {
+  const rootOf = (tensorboard_storage?: Record<string, string>) => {
+    const checkpoint_storage = { type: "s3", bucket: "b" };
+    const launch = launchOf("true", {
+      config: { checkpoint_storage, ...(tensorboard_storage && { tensorboard_storage }) },
+    });
+    const agent = { checkpointDir: "/d", checkpointDiskShare: 0.5 };
+    return [storagePlaces(launch, agent).tensorboardRoot, areTensorBoardsSent(launch)];
+  };
+  expect(rootOf()).toEqual([null, true]);
+  expect(rootOf({ type: "shared_fs", host_path: "/h", storage_path: "a" })).toEqual([
+    "/h/a",
+    false,
+  ]);
+  expect(rootOf({ type: "gcs", bucket: "boards" })).toEqual(["", true]);
 });
 
 test("a host that shuts down ends runs without the SDK by a signal, and counts their end against nobody", async () => {

@@ -1,6 +1,6 @@
 /** The agent and the checkpoints of an object store that a process left, on each of several hosts. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
@@ -96,6 +96,19 @@ test("TensorBoard files that a process has left are sent before its end is repor
   platform.run(launch);
   await platform.ended(launch);
   expect(platform.tensorBoard).toEqual(["metrics/events"]);
+});
+
+test("TensorBoard files with an object store of their own are sent also where checkpoints go to a directory", async () => {
+  const script =
+    'mkdir -p "$TRAINYARD_RUN_DIR/tensorboard"; echo "root=$TRAINYARD_TENSORBOARD_ROOT" > "$TRAINYARD_RUN_DIR/tensorboard/own"';
+  const config = { tensorboard_storage: { type: "gcs", bucket: "boards" } };
+  const launch = launchOf(script, { config });
+  const before = platform.tensorBoard.length;
+  platform.run(launch);
+  await platform.ended(launch);
+  expect(platform.tensorBoard.slice(before)).toEqual(["own"]);
+  const written = readFileSync(join(runDirOf(launch), "tensorboard/own"), "utf8");
+  expect(written).toBe("root=\n");
 });
 
 test("a checkpoint that waits for another host's files holds up no other, and is not sent again meanwhile", async () => {

@@ -1,8 +1,9 @@
 /** The checkpoints of experiments that people delete. */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { storageMarkerName } from "@trainyard/blob";
+import { markStorage, storageMarkerName } from "@trainyard/blob";
 import {
   DeletionPreviewSchema,
   PreviewExperimentDeletionSchema,
@@ -165,6 +166,35 @@ test("TensorBoard files wait while this host sees another storage", async () => 
   expect(existsSync(board)).toBe(true);
   await writeFile(marker, text);
   await vi.waitFor(() => expect(existsSync(board)).toBe(false), soon);
+});
+
+test("TensorBoard files go from the storage that tensorboard_storage names, once this host sees it", async () => {
+  await gc.start(600);
+  const boards = await mkdtemp(join(tmpdir(), "trainyard-boards-"));
+  try {
+    const tensorboard_storage = { type: "shared_fs", host_path: boards, storage_path: "b" };
+    // It never had a checkpoint.
+    const experiment = await gc.experiment([...keepAll], {}, { tensorboard_storage });
+    await gc.endExperiment(experiment);
+    const folderIn = (root: string) => join(root, "tensorboard/experiment", experiment);
+    const root = join(boards, "b");
+    for (const one of [root, gc.root]) await mkdir(folderIn(one), { recursive: true });
+    await endGrace(experiment);
+    await vi.waitFor(async () => {
+      const sql = `select why from checkpoint_gc.retries where checkpoint = '${experiment}'`;
+      const [row] = await gc.stage.sql<{ why: string }>(sql);
+      expect(row?.why).toBe(
+        `${root} has no ${storageMarkerName} on this host: is the storage mounted here?`,
+      );
+    }, soon);
+    expect(existsSync(folderIn(root))).toBe(true);
+    await markStorage(root);
+    await vi.waitFor(() => expect(existsSync(folderIn(root))).toBe(false), soon);
+    // Those of another cluster, or of before, beside the checkpoints.
+    expect(existsSync(folderIn(gc.root))).toBe(true);
+  } finally {
+    await rm(boards, { recursive: true, force: true });
+  }
 });
 
 test("a fork that continues holds the checkpoint that its trials begin from, which nothing holds after its end", async () => {

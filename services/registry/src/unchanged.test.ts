@@ -6,8 +6,10 @@ import { join } from "node:path";
 import {
   CompleteCheckpointSchema,
   FileUploadsSchema,
+  PlanTensorBoardDownloadSchema,
   PlanTensorBoardSchema,
   PlanUploadSchema,
+  TensorBoardFilesSchema,
   VerificationSchema,
   VerifyCheckpointSchema,
 } from "@trainyard/contracts/commands";
@@ -222,6 +224,20 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   await using program = other();
   const key = "team/tensorboard/experiment/2/trial/2.1/metrics/events";
   expect(await program.head(key)).toMatchObject({ bytes: 4 });
+  const pageAfter = async (after: string) => {
+    const request = [PlanTensorBoardDownloadSchema, { trial, after }] as const;
+    const answer = await registry.stage.ask([...request], TensorBoardFilesSchema);
+    return answer.kind === "ok" ? answer.reply.files : [];
+  };
+  // A name that leads out of the folder, which another program wrote, is left out.
+  const objects = s3.buckets.get("models")?.objects;
+  const written = objects?.get(key);
+  if (written !== undefined) objects?.set(key.replace("metrics", "../3"), written);
+  const [listed, ...more] = await pageAfter("");
+  expect([listed?.path, more]).toEqual(["metrics/events", []]);
+  const { url = "", method = "", headers = {} } = listed?.request ?? {};
+  expect(await (await fetch(url, { method, headers })).text()).toBe("1234");
+  expect(await pageAfter("metrics/events")).toEqual([]);
   // A newer run may have written it.
   await registry.stage.tell(`trial-${trial}`, runEnded(1, RunEndWhy.FAILED, []), runRequested(2));
   expect(await send("of run 1, longer")).toBe(0);
@@ -255,6 +271,25 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
       rejection: { rejected: "run_not_found" },
     }),
   );
+});
+
+test("TensorBoard files go to the store that tensorboard_storage names, and checkpoints to theirs", async () => {
+  const boards = { type: "s3", bucket: "models", prefix: "boards", endpoint_url: s3.url };
+  const folder = { type: "directory", container_path: "/checkpoints" };
+  const planIn = async (id: string, checkpoints: Record<string, string>, own: object) => {
+    const created = experimentStoredIn(checkpoints, { tensorboard_storage: own });
+    await registry.stage.tell(`experiment-${id}`, created);
+    const trial = `${id}.1`;
+    await registry.stage.tell(`trial-${trial}`, trialCreated(1, id), runRequested(1, id));
+    const request = { trial, run: 1, files: digested({ events: "1" }), beginnings: [] };
+    return registry.stage.ask([PlanTensorBoardSchema, request], FileUploadsSchema);
+  };
+  const planned = await planIn("8", folder, boards);
+  const [part] = planned.kind === "ok" ? (planned.reply.files[0]?.parts ?? []) : [];
+  expect(part?.request?.url).toContain("/boards/tensorboard/experiment/8/trial/8.1/events?");
+  expect(await planIn("9", { ...boards, prefix: "team" }, folder)).toMatchObject({
+    rejection: { rejected: "storage_unsupported", detail: expect.stringContaining("directory") },
+  });
 });
 
 test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {

@@ -1,4 +1,4 @@
-/** Where checkpoints are kept, told apart by `type`, and how many of them outlive the experiment. */
+/** Where checkpoints and TensorBoard files are kept, told apart by `type`, and how many checkpoints outlive the experiment. */
 import { z } from "zod";
 import { defaults } from "../defaults.ts";
 import { isMapping, type JsonObject, keyPath, valueAt } from "../json.ts";
@@ -26,50 +26,53 @@ const endpoint = z.string().regex(/^https?:\/\/[^\s/@?#]+(\/[^\s@?#]*)?$/, {
   error: "must be an address that begins with http:// or https://, without credentials",
 });
 
-function storageOf<Type extends string, Keys extends Readonly<Record<string, z.ZodType>>>(
-  type: Type,
-  keys: Keys,
-) {
-  return z
-    .strictObject({ ...keptKeys, ...keys })
-    .partial()
-    .extend({ type: z.literal(type) });
+type Keys = Readonly<Record<string, z.ZodType>>;
+
+/** Each kind of storage, which has `common` keys besides its own. */
+function storagesWith(common: Keys) {
+  const storageOf = <Type extends string>(type: Type, keys: Keys) =>
+    z
+      .strictObject({ ...common, ...keys })
+      .partial()
+      .extend({ type: z.literal(type) });
+  return {
+    directory: storageOf("directory", { container_path: absolutePath }),
+    shared_fs: storageOf("shared_fs", {
+      host_path: absolutePath,
+      storage_path: text,
+      container_path: anyText,
+      checkpoint_path: anyText,
+      tensorboard_path: anyText,
+      propagation: anyText,
+    }),
+    s3: storageOf("s3", {
+      bucket: text,
+      access_key: anyText,
+      secret_key: anyText,
+      endpoint_url: endpoint,
+      prefix,
+    }),
+    gcs: storageOf("gcs", { bucket: text, prefix }),
+    azure: storageOf("azure", {
+      container: text,
+      connection_string: anyText,
+      account_url: anyText,
+      credential: anyText,
+    }),
+  };
 }
 
-export const storages = {
-  directory: storageOf("directory", { container_path: absolutePath }),
-  shared_fs: storageOf("shared_fs", {
-    host_path: absolutePath,
-    storage_path: text,
-    container_path: anyText,
-    checkpoint_path: anyText,
-    tensorboard_path: anyText,
-    propagation: anyText,
-  }),
-  s3: storageOf("s3", {
-    bucket: text,
-    access_key: anyText,
-    secret_key: anyText,
-    endpoint_url: endpoint,
-    prefix,
-  }),
-  gcs: storageOf("gcs", { bucket: text, prefix }),
-  azure: storageOf("azure", {
-    container: text,
-    connection_string: anyText,
-    account_url: anyText,
-    credential: anyText,
-  }),
-} as const;
+export const storages = storagesWith(keptKeys);
 type StorageType = keyof typeof storages;
 
-/** The storages that checkpoints can be written to. */
+/** The storages that files can be written to. */
 export const runningStorages: readonly StorageType[] = ["directory", "shared_fs", "s3", "gcs"];
 
-const typed = oneOfKinds("type", Object.values(storages), runningStorages);
-
-/** One without a type is a part of one, which the cluster's default completes. */
-const schema = byKind("type", typed, keysOfAll(Object.values(storages), keptKeys));
+/** One without a type is a part of one, which the cluster's default or an override completes. */
+function schemaOf(kinds: typeof storages, common: Keys) {
+  const typed = oneOfKinds("type", Object.values(kinds), runningStorages);
+  return byKind("type", typed, keysOfAll(Object.values(kinds), common));
+}
 
 /** Determined's rule: relative to host_path without leaving it, or absolute and below it. */
 const checkFolder: Check = (storage, path, note) => {
@@ -105,37 +108,50 @@ const checkConnection: Check = (storage, path, note) => {
   note(at, "or account_url must be given, and not both: they say how to reach the container");
 };
 
-function partOf(type: keyof typeof storages, needed: string, more: Partial<Part> = {}): Part {
-  return {
-    schema: storages[type],
-    required: { [needed]: `checkpoints of the type ${type} are stored there` },
+/** `what` is stored there. */
+function byTypeOf(kinds: typeof storages, what: string, common: JsonObject) {
+  const partOf = (type: StorageType, needed: string, more: Partial<Part> = {}): Part => ({
+    schema: kinds[type],
+    required: { [needed]: `${what} of the type ${type} are stored there` },
     ...more,
-    defaults: { ...defaults.checkpoint_storage, ...more.defaults },
+    defaults: { ...common, ...more.defaults },
+  });
+  return {
+    directory: partOf("directory", "container_path"),
+    shared_fs: partOf("shared_fs", "host_path", { defaults: rprivate, check: checkFolder }),
+    s3: partOf("s3", "bucket"),
+    gcs: partOf("gcs", "bucket"),
+    azure: partOf("azure", "container", {
+      check: checkCredential,
+      completeCheck: checkConnection,
+    }),
   };
 }
 
 const rprivate: JsonObject = { propagation: "rprivate" };
-const byType = {
-  directory: partOf("directory", "container_path"),
-  shared_fs: partOf("shared_fs", "host_path", { defaults: rprivate, check: checkFolder }),
-  s3: partOf("s3", "bucket"),
-  gcs: partOf("gcs", "bucket"),
-  azure: partOf("azure", "container", {
-    check: checkCredential,
-    completeCheck: checkConnection,
-  }),
-};
+const byType = byTypeOf(storages, "checkpoints", defaults.checkpoint_storage);
 
 export const checkpointStorage: Part = {
-  schema,
+  schema: schemaOf(storages, keptKeys),
   kind: kindOf("type", byType),
   defaults: defaults.checkpoint_storage,
   required: { type: "it says what kind of place checkpoints go to, for example directory" },
   merge: mergeKinds("type", Object.keys(keptKeys)),
 };
 
+const tensorboardStorages = storagesWith({});
+
+/** Without it TensorBoard files go to the storage of the checkpoints. */
+export const tensorboardStorage: Part = {
+  schema: schemaOf(tensorboardStorages, {}),
+  kind: kindOf("type", byTypeOf(tensorboardStorages, "TensorBoard files", {})),
+  required: { type: "it says what kind of place TensorBoard files go to, for example directory" },
+  merge: mergeKinds("type", []),
+};
+
 export const storageParts: Readonly<Record<string, Part>> = {
   "checkpoint-storage": checkpointStorage,
+  "tensorboard-storage": tensorboardStorage,
   directory: byType.directory,
   "shared-fs": byType.shared_fs,
   s3: byType.s3,

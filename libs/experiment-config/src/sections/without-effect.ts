@@ -105,7 +105,6 @@ export const unusedSections: Readonly<Record<string, Part>> = {
   security,
   internal: { schema: freeMapping },
   data_layer: dataLayer,
-  tensorboard_storage: { schema: freeMapping },
 };
 
 /** Each by the name of Determined's schema. */
@@ -126,8 +125,9 @@ export const unusedParts: Readonly<Record<string, Part>> = {
   "hpc-cluster-slurm": { schema: slurm },
   "hpc-cluster-pbs": { schema: pbs },
   internal: { schema: freeMapping },
-  "tensorboard-storage": { schema: freeMapping },
 };
+
+const besideFolder = ["container_path", "checkpoint_path", "tensorboard_path", "propagation"];
 
 /** Keys inside sections that are acted on, of which nothing acts on these. `*` is any one of the section's kinds. */
 const inside: Readonly<Record<string, readonly string[]>> = {
@@ -144,7 +144,8 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   ],
   profiling: ["sync_timings"],
   searcher: ["max_length", "unit"],
-  checkpoint_storage: ["container_path", "checkpoint_path", "tensorboard_path", "propagation"],
+  checkpoint_storage: besideFolder,
+  tensorboard_storage: besideFolder,
 };
 
 /** Ways to every key that is accepted without effect. */
@@ -159,5 +160,4 @@ export const pathsOfSecrets: readonly (readonly string[])[] = [
   ["integrations", "pachyderm"],
   ["data_layer", "access_key"],
   ["data_layer", "secret_key"],
-  ["tensorboard_storage"],
 ];

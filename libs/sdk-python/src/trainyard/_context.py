@@ -33,7 +33,7 @@ from ._train import TrainContext
 from .errors import InvalidHP, NotInTaskError
 from .profiler._context import ProfilerContext, follow
 from .tensorboard._context import TensorBoardContext, files_of
-from .tensorboard._folder import folder_of
+from .tensorboard._folder import are_sent, folder_of
 from .tensorboard._sync import TensorBoardSync
 
 
@@ -104,7 +104,7 @@ def _open_in_task(
     if sender is not None:
         sender.start()
     sync: TensorBoardSync | None = None
-    if connection.checkpoint_uploads and together.local_rank == 0:
+    if are_sent() and together.local_rank == 0:
         sync = TensorBoardSync(connection.url, token, run, folder_of(info))
     return Context(info, spool, sender, watcher, store, together, preempt_mode, sync)
 

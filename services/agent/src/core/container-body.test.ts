@@ -28,7 +28,7 @@ function bodyWith(
     pipes: "/pipes",
     work: "/work",
     sdkPath: null,
-    checkpointMount: null,
+    storageFolders: [],
     slots,
     labels: {},
   };

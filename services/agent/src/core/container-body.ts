@@ -101,8 +101,8 @@ export type ContainerPlace = {
   readonly pipes: string;
   readonly work: string;
   readonly sdkPath: string | null;
-  /** The folder to mount for the run's checkpoints. */
-  readonly checkpointMount: string | null;
+  /** The folders to mount for the run's checkpoints and TensorBoard files. */
+  readonly storageFolders: readonly string[];
   readonly slots: readonly Plain<Slot>[];
   readonly labels: Readonly<Record<string, string>>;
 };
@@ -183,9 +183,9 @@ export function publishedPorts(
 }
 
 function mountsOf(place: ContainerPlace, section: ContainerSection): readonly Mount[] {
-  const { runDir, pipes, work, sdkPath, checkpointMount } = place;
+  const { runDir, pipes, work, sdkPath, storageFolders } = place;
   const { storageMount } = section;
-  const own = [runDir, pipes, work, ...(checkpointMount === null ? [] : [checkpointMount])];
+  const own = [runDir, pipes, work, ...storageFolders];
   return [
     ...own.map((path) => bind(path, path)),
     ...(sdkPath === null ? [] : [bind(sdkPath, sdkPath, true)]),

@@ -7,8 +7,7 @@ const surroundings: Surroundings = {
   metricsUrl: "http://metrics",
   sdkPath: "/sdk",
   runDir: "/runs/1",
-  checkpointRoot: null,
-  uploadDiskShare: null,
+  storages: { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null },
   slots: [],
   inherited: { PATH: "/bin", PYTHONPATH: "/mine", TRAINYARD_SDK_PATH: "/sdk", PGPASSWORD: "x" },
 };
@@ -42,7 +41,8 @@ test("a training process knows the addresses of all nodes of its run, by rank", 
 });
 
 test("a run whose checkpoints are uploaded seals them in its own folder, in a share of the disk", () => {
-  const uploading = { ...surroundings, uploadDiskShare: 0.25 };
+  const storages = { ...surroundings.storages, uploadDiskShare: 0.25 };
+  const uploading = { ...surroundings, storages };
   expect(environmentOf(launchOf("true"), uploading)).toMatchObject({
     TRAINYARD_CHECKPOINT_ROOT: "/runs/1/checkpoints",
     TRAINYARD_CHECKPOINT_UPLOADS: "1",
@@ -51,4 +51,13 @@ test("a run whose checkpoints are uploaded seals them in its own folder, in a sh
   expect(environmentOf(launchOf("true"), surroundings)).not.toHaveProperty(
     "TRAINYARD_CHECKPOINT_UPLOADS",
   );
+});
+
+test("a run knows the root of its TensorBoard files only where they have a storage of their own", () => {
+  const rootIn = (tensorboardRoot: string | null) => {
+    const storages = { ...surroundings.storages, checkpointRoot: "/c", tensorboardRoot };
+    const environment = environmentOf(launchOf("true"), { ...surroundings, storages });
+    return environment["TRAINYARD_TENSORBOARD_ROOT"];
+  };
+  expect([rootIn(null), rootIn(""), rootIn("/boards")]).toEqual([undefined, "", "/boards"]);
 });

@@ -7,19 +7,25 @@ import type { Launch } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
 import { visibilityVariables, visibleDevices } from "./visible-devices.ts";
 
-export type Surroundings = {
-  readonly apiUrl: string;
-  readonly metricsUrl: string;
-  /** Null where the installed package is used. */
-  readonly sdkPath: string | null;
-  readonly runDir: string;
-  /** Under which the run's checkpoints lie; null where only the registry knows. */
+export type StoragePlaces = {
+  /** Of the run's checkpoints; null where only the registry knows. */
   readonly checkpointRoot: string | null;
   /**
    * They go to an object store: the run seals them in its own folder, in so much of the free disk, 0 to 1. Null for a
    * directory.
    */
   readonly uploadDiskShare: number | null;
+  /** Of its TensorBoard files: null beside the checkpoints, empty where an object store takes them from the run's folder. */
+  readonly tensorboardRoot: string | null;
+};
+
+export type Surroundings = {
+  readonly apiUrl: string;
+  readonly metricsUrl: string;
+  /** Null where the installed package is used. */
+  readonly sdkPath: string | null;
+  readonly runDir: string;
+  readonly storages: StoragePlaces;
   /** The run's on this agent. */
   readonly slots: readonly Plain<Slot>[];
   /** The agent's own variables. */
@@ -56,7 +62,16 @@ function configured(variables: readonly string[]): readonly (readonly [string, s
   });
 }
 
-function checkpointVariables({ checkpointRoot, uploadDiskShare, runDir }: Surroundings) {
+function storageVariables(surroundings: Surroundings): Readonly<Record<string, string>> {
+  const { tensorboardRoot } = surroundings.storages;
+  return {
+    ...checkpointVariables(surroundings),
+    ...(tensorboardRoot === null ? {} : { TRAINYARD_TENSORBOARD_ROOT: tensorboardRoot }),
+  };
+}
+
+function checkpointVariables({ storages, runDir }: Surroundings) {
+  const { checkpointRoot, uploadDiskShare } = storages;
   if (uploadDiskShare !== null) {
     return {
       TRAINYARD_CHECKPOINT_ROOT: stagingFolder(runDir),
@@ -76,7 +91,7 @@ function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
   const { apiUrl, metricsUrl, runDir, slots } = surroundings;
   return {
     ...visibleDevices(slots),
-    ...checkpointVariables(surroundings),
+    ...storageVariables(surroundings),
     TRAINYARD_URL: apiUrl,
     TRAINYARD_METRICS_URL: metricsUrl,
     TRAINYARD_TOKEN: launch.token,

@@ -16,7 +16,7 @@ import {
 import { libpodBody } from "../core/libpod-body.ts";
 import { argvOf, environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
-import { allowedSection, checkpointMount } from "./host-access.ts";
+import { allowedSection, storageMounts } from "./host-access.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
@@ -57,7 +57,7 @@ export function containerRuntime(settings: ContainerRuntimeSettings): Runtime {
 async function orderOf(
   engine: Docker,
   settings: ContainerRuntimeSettings,
-  { folder, work, slots, checkpointRoot, uploadDiskShare, onProgress }: Launching,
+  { folder, work, slots, storages, onProgress }: Launching,
   signal: AbortSignal,
 ): ReturnType<Runtime["order"]> {
   const { launch, runDir, path } = folder;
@@ -80,7 +80,7 @@ async function orderOf(
   const onHost = () => ({
     allowed: allowedSection(section, settings),
     // A mounted folder must exist; a process would make it with its first checkpoint.
-    checkpointMount: checkpointRoot === null ? null : checkpointMount(checkpointRoot, settings),
+    storageFolders: storageMounts(storages, settings),
   });
   // Before the pull, which may take long; and after it, when links may point elsewhere.
   onHost();
@@ -89,8 +89,7 @@ async function orderOf(
   const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const { allowed, ...mounts } = onHost();
   const inherited = pythonPathOf(env);
-  const checkpoints = { checkpointRoot, uploadDiskShare };
-  const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, ...checkpoints, slots, inherited };
+  const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, storages, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
   const argv = commandIn(work, argvOf(launch));
   const pipes = join(path, pipesName);

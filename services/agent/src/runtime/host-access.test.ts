@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { recordedContainer } from "@trainyard/experiment-config/recorded";
 import { afterAll, expect, test } from "vitest";
 import { newFolder, removeFolders } from "../testing/examples.ts";
-import { allowedSection, checkpointMount, type HostPlaces } from "./host-access.ts";
+import { allowedSection, storageMounts, type HostPlaces } from "./host-access.ts";
 
 afterAll(removeFolders);
 
@@ -77,18 +77,29 @@ test("a folder is allowed with what is in it, and no link leads out", () => {
   expect(allow(mountOf("/etc"), placesWith({ paths: ["/"] })).bindMounts[0]?.hostPath).toBe("/etc");
 });
 
-test("checkpoints lie in the agent's own folder, or where its operator allows it", () => {
+test("checkpoints and TensorBoard files are in the agent's own folder, or where its operator allows it", () => {
   const folder = newFolder();
   const [own, other] = [join(folder, "own"), join(folder, "other")];
   const places = placesWith({}, own);
   // All of it is mounted: a run could put a link in the place of a folder within.
-  expect(checkpointMount(join(own, "mine"), places)).toBe(own);
+  const none = { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
+  const mounts = (
+    roots: Partial<typeof none | Record<"checkpointRoot" | "tensorboardRoot", string>>,
+    at = places,
+  ) => storageMounts({ ...none, ...roots }, at);
+  expect(mounts({ checkpointRoot: join(own, "mine"), tensorboardRoot: join(own, "b") })).toEqual([
+    own,
+  ]);
   expect(existsSync(own)).toBe(true);
   expect(allow(mountOf(own), places).bindMounts[0]?.hostPath).toBe(own);
   expect(() => allow(mountOf(join(own, "mine")), places)).toThrow("does not allow");
-  expect(() => checkpointMount(other, places)).toThrow("checkpoint_storage names");
+  expect(() => mounts({ checkpointRoot: other })).toThrow("checkpoint_storage names");
+  expect(() => mounts({ tensorboardRoot: other })).toThrow("tensorboard_storage names");
   expect(existsSync(other)).toBe(false);
-  expect(checkpointMount(other, placesWith({ paths: [other] }, own))).toBe(other);
+  const both = { checkpointRoot: own, tensorboardRoot: other };
+  expect(mounts(both, placesWith({ paths: [other] }, own))).toEqual([own, other]);
+  // An object store takes them from the run's folder, which is mounted.
+  expect(mounts({ tensorboardRoot: "" })).toEqual([]);
   expect(existsSync(other)).toBe(true);
 });
 

@@ -6,6 +6,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { ContainerSection } from "@trainyard/experiment-config/recorded";
 import type { HostAccess } from "../core/container-body.ts";
+import type { StoragePlaces } from "../core/environment.ts";
 import { HostProblem, LackProblem, LaunchProblem } from "./runtime.ts";
 
 export type HostPlaces = {
@@ -64,20 +65,32 @@ export function allowedSection(section: ContainerSection, places: HostPlaces): C
   };
 }
 
+/** The folders to mount so that a run has its checkpoints and TensorBoard files, each once. */
+export function storageMounts(storages: StoragePlaces, places: HostPlaces): readonly string[] {
+  const roots = [
+    ["checkpoint_storage", storages.checkpointRoot],
+    ["tensorboard_storage", storages.tensorboardRoot],
+  ] as const;
+  const folders = roots.flatMap(([key, root]) =>
+    root === null || root === "" ? [] : [storageMount(key, root, places)],
+  );
+  return [...new Set(folders)];
+}
+
 /**
- * The folder to mount so that a run has its checkpoints: the agent's own one where they lie in it, which no run can
- * replace by a link. It is made if it is missing. Throws LaunchProblem if it is not allowed.
+ * The agent's own folder of checkpoints where the root is in it, which no run can replace by a link. It is made if it is
+ * missing. Throws LaunchProblem if it is not allowed.
  */
-export function checkpointMount(root: string, places: HostPlaces): string {
+function storageMount(key: string, root: string, places: HostPlaces): string {
   const own = places.checkpointDir === "" ? null : resolve(places.checkpointDir);
   const isOwn = own !== null && isWithin(root, own);
   const folder = isOwn ? own : root;
-  if (!isOwn) allowedPath("checkpoint_storage", folder, "paths", places);
+  if (!isOwn) allowedPath(key, folder, "paths", places);
   try {
     mkdirSync(folder, { recursive: true });
   } catch (cause) {
     const { code = "" } = cause as NodeJS.ErrnoException;
-    const text = `the folder of checkpoints ${folder} cannot be made (${code}) on agent ${places.agent}`;
+    const text = `the folder ${folder} of ${key} cannot be made (${code}) on agent ${places.agent}`;
     throw new (isOwn ? HostProblem : LackProblem)(text, { cause });
   }
   return folder;

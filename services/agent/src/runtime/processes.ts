@@ -20,11 +20,10 @@ export type ProcessSettings = Pick<
 export function processRuntime(settings: ProcessSettings): Runtime {
   return {
     mechanism: settings.mechanism,
-    async order({ folder, work, slots, checkpointRoot, uploadDiskShare }) {
+    async order({ folder, work, slots, storages }) {
       const { launch, runDir } = folder;
       const inherited = settings.users.variables(folder, settings.inherited);
-      const checkpoints = { checkpointRoot, uploadDiskShare };
-      const surroundings = { ...settings, inherited, runDir, ...checkpoints, slots };
+      const surroundings = { ...settings, inherited, runDir, storages, slots };
       const environment = environmentOf(launch, surroundings);
       return {
         argv: commandIn(work, argvOf(launch)),

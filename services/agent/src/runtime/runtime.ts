@@ -6,6 +6,7 @@
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
+import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import type { StartOrder } from "../supervisor/main.ts";
@@ -15,13 +16,7 @@ export type Launching = {
   /** Where the model code is. */
   readonly work: string;
   readonly slots: readonly Plain<Slot>[];
-  /** Under which the run's checkpoints lie; null where only the registry knows. */
-  readonly checkpointRoot: string | null;
-  /**
-   * They go to an object store: the run seals them in its own folder, in so much of the free disk, 0 to 1. Null for a
-   * directory.
-   */
-  readonly uploadDiskShare: number | null;
+  readonly storages: StoragePlaces;
   /** Called while it takes long: the launch moves. */
   readonly onProgress: () => void;
 };

@@ -18,7 +18,11 @@ import {
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import {
+  recordedConfig,
+  type StoragePlace,
+  tensorboardStorage,
+} from "@trainyard/experiment-config/recorded";
 import { Backoff, type Clock } from "@trainyard/kernel";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
@@ -66,7 +70,10 @@ export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): 
 }
 
 function storageOf({ config }: Plain<Launch>, checkpointDir: string): CheckpointStorageSection {
-  const configured = recordedConfig(config).checkpoint_storage;
+  return placed(recordedConfig(config).checkpoint_storage, checkpointDir);
+}
+
+function placed(configured: StoragePlace, checkpointDir: string): CheckpointStorageSection {
   return checkpointDir === "" ? configured : checkpointStorage(configured, checkpointDir);
 }
 
@@ -75,14 +82,31 @@ export function areStaged(launch: Plain<Launch>): boolean {
   return storeAddress(recordedConfig(launch.config).checkpoint_storage) !== null;
 }
 
-/** Where a run writes its checkpoints, and what they may take of the disk there until they are in an object store. */
-export function checkpointPlace(
+/** Whether the run's TensorBoard files go to an object store, and so are written in its own folder. */
+export function areTensorBoardsSent({ config }: Plain<Launch>): boolean {
+  return storeAddress(tensorboardStorage(recordedConfig(config))) !== null;
+}
+
+/** The root of the run's TensorBoard files: null beside its checkpoints, empty for an object store. */
+function tensorboardRootOf({ config }: Plain<Launch>, checkpointDir: string): string | null {
+  const { tensorboard_storage: configured } = recordedConfig(config);
+  return configured === undefined
+    ? null
+    : (checkpointRoot(placed(configured, checkpointDir)) ?? "");
+}
+
+/**
+ * Where a run writes its checkpoints and TensorBoard files, and what checkpoints may take of the disk there until they are
+ * in an object store.
+ */
+export function storagePlaces(
   launch: Plain<Launch>,
   agent: { readonly checkpointDir: string; readonly checkpointDiskShare: number },
 ) {
   return {
     checkpointRoot: checkpointRootOf(launch, agent.checkpointDir),
     uploadDiskShare: areStaged(launch) ? agent.checkpointDiskShare : null,
+    tensorboardRoot: tensorboardRootOf(launch, agent.checkpointDir),
   };
 }
 

@@ -24,7 +24,7 @@ import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import { checkpointPlace, deliverCheckpoints } from "./checkpoint-delivery.ts";
+import { deliverCheckpoints, storagePlaces } from "./checkpoint-delivery.ts";
 import { syncTensorBoard } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
@@ -225,8 +225,8 @@ export class Run implements AsyncDisposable {
       // A device that has left since the place was given: without it the run would train on the CPU and not say so.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
-      const checkpoints = checkpointPlace(launch, this.#deps);
-      const launching = { folder: this.folder, work, slots, ...checkpoints, onProgress };
+      const storages = storagePlaces(launch, this.#deps);
+      const launching = { folder: this.folder, work, slots, storages, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
       if (preparing.aborted) throw new Error("killed before its start");
       supervisor.order(order);

@@ -1,12 +1,12 @@
 /**
- * Sends the TensorBoard files that an ended process has left in its run's folder to the object store that takes its
- * checkpoints, by the program that sends these: what the store has is not sent again.
+ * Sends the TensorBoard files that an ended process has left in its run's folder to the object store that takes
+ * them, by the program that sends checkpoints: what the store has is not sent again.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Backoff } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
-import { areStaged, type CheckpointDeps } from "./checkpoint-delivery.ts";
+import { areTensorBoardsSent, type CheckpointDeps } from "./checkpoint-delivery.ts";
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
 
 /** Resolves when all is sent or refused for good, or when the signal aborts. */
@@ -14,7 +14,7 @@ export async function syncTensorBoard(deps: CheckpointDeps, signal: AbortSignal)
   const { folder, apiUrl, python, clock, events } = deps;
   const { trial, run, token, allocation } = folder.launch;
   const files = join(folder.runDir, "tensorboard");
-  if (!areStaged(folder.launch) || !existsSync(files)) return;
+  if (!areTensorBoardsSent(folder.launch) || !existsSync(files)) return;
   const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint: "", manifest: [] };
   const backoff = new Backoff(limits.retry, clock, signal);
   while (!signal.aborted) {

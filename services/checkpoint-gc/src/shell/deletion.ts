@@ -6,8 +6,10 @@
  * and later, and meanwhile the others have their turn.
  */
 import {
+  type CheckpointStorageSection,
   checkpointRoot,
   globMatcher,
+  problemOfMarker,
   problemOfStorage,
   problemOfStore,
   removeCheckpointFiles,
@@ -252,20 +254,43 @@ export class Deletion {
     });
   }
 
-  /** Of an experiment without checkpoints nobody told which storage it was: its files stay. */
+  /** Without a storage of their own they are beside checkpoints: of an experiment that has none nobody told which storage it was. */
   async #deleteTensorboard(experiment: string): Promise<void> {
-    const { executor, disk, stores } = this.#deps;
-    const checkpoint = await this.#index.anyOf(experiment);
-    if (checkpoint !== null) {
-      const { state: facts } = await executor.cache.load(checkpoints, checkpoint);
-      await this.#lookForStorage(facts);
-      const store = await stores.of(facts.storage);
-      if (store === null) await removeTensorBoardFolder(facts.storage, experiment, disk);
-      else await this.#brake.ask(store, () => removeTensorBoardObjects(store, experiment));
-      // A share that went away meanwhile has kept its files.
-      await this.#lookForStorage(facts);
+    const { cache } = this.#deps.executor;
+    const { tensorboards } = (await cache.load(experiments, experiment)).state;
+    if (tensorboards !== null) {
+      await this.#removeTensorboard(experiment, tensorboards, () =>
+        this.#lookForMarker(tensorboards),
+      );
+    } else {
+      const checkpoint = await this.#index.anyOf(experiment);
+      if (checkpoint !== null) {
+        const { state: facts } = await cache.load(checkpoints, checkpoint);
+        await this.#removeTensorboard(experiment, facts.storage, () => this.#lookForStorage(facts));
+      }
     }
     await this.#index.forgetTensorboard(experiment);
+  }
+
+  async #removeTensorboard(
+    experiment: string,
+    storage: CheckpointStorageSection,
+    look: () => Promise<void>,
+  ): Promise<void> {
+    const { disk, stores } = this.#deps;
+    await look();
+    const store = await stores.of(storage);
+    if (store === null) await removeTensorBoardFolder(storage, experiment, disk);
+    else await this.#brake.ask(store, () => removeTensorBoardObjects(store, experiment));
+    // A share that went away meanwhile has kept its files.
+    await look();
+  }
+
+  /** No event has the id of a storage of TensorBoard files: any marker tells it from the folder that a share is mounted on. */
+  async #lookForMarker(storage: CheckpointStorageSection): Promise<void> {
+    const root = checkpointRoot(storage);
+    const problem = root === null ? null : problemOfMarker(root, await this.#deps.disk.seen(root));
+    if (problem !== null) throw new Fault("storage_away", problem, { retry: "later" });
   }
 
   async #execute(handler: (work: Work) => Promise<void>): Promise<void> {

@@ -9,6 +9,7 @@ export function experimentCreated(
   policy: SavePolicy,
   smaller_is_better = true,
   searcher: object = {},
+  more: object = {},
 ): AnyEvent {
   const [save_experiment_best, save_trial_best, save_trial_latest] = policy;
   const kept = { save_experiment_best, save_trial_best, save_trial_latest };
@@ -18,6 +19,7 @@ export function experimentCreated(
       config: {
         checkpoint_storage: { type: "directory", container_path: root, ...kept },
         searcher: { name: "random", metric: "loss", smaller_is_better, ...searcher },
+        ...more,
       },
       configSourceDigest: "",
       contextDigest: "",

@@ -78,11 +78,12 @@ export class TestGc implements AsyncDisposable {
     this.#service = null;
   }
 
-  /** An experiment that runs; gives its id. */
-  async experiment(policy: SavePolicy, searcher: object = {}): Promise<string> {
+  /** An experiment that runs; gives its id. `more`: other sections of its configuration. */
+  async experiment(policy: SavePolicy, searcher: object = {}, more: object = {}): Promise<string> {
     this.#experiments += 1;
     const id = String(this.#experiments);
-    await this.stage.tell(`experiment-${id}`, experimentCreated(this.root, policy, true, searcher));
+    const created = experimentCreated(this.root, policy, true, searcher, more);
+    await this.stage.tell(`experiment-${id}`, created);
     return id;
   }
 

@@ -64,11 +64,11 @@ export async function tensorboard(
 async function seenHere(client: Context["client"], trial: string): Promise<string> {
   const { tensorboardPath } = await client.call("getTrialProfile", { trial });
   if (tensorboardPath === "") {
-    throw new Failure(`The checkpoint storage of trial ${trial} is not a directory.`);
+    throw new Failure(`The TensorBoard files of trial ${trial} are in an object store: give a folder as second argument to copy them to.`);
   }
   if (existsSync(tensorboardPath)) return tensorboardPath;
   throw new Failure(
-    `There is no ${tensorboardPath} on this machine: trial ${trial} has written no TensorBoard files, or its checkpoint storage is not mounted here: give a folder as second argument to copy them to.`,
+    `There is no ${tensorboardPath} on this machine: trial ${trial} has written no TensorBoard files, or their storage is not mounted here: give a folder as second argument to copy them to.`,
   );
 }
 

@@ -64,7 +64,8 @@ function refuseList(experiments: readonly string[]): void {
   const invalid = (detail: string) => new Problem(400, "invalid_request", detail);
   if (experiments.length === 0) throw invalid("name at least one experiment");
   if (experiments.length > actedOnMax) {
-    throw invalid(`there are ${experiments.length} experiments and may be ${actedOnMax}`);
+    const detail = `${experiments.length} experiments are named, and a call takes at most ${actedOnMax}`;
+    throw invalid(detail);
   }
   const seen = new Set<string>();
   for (const id of experiments) {

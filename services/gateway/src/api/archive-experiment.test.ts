@@ -155,6 +155,8 @@ describe("one verb on several experiments", () => {
         body: { code: "invalid_request" },
       });
     }
+    const { body } = await act({ experiments: many });
+    expect(body["detail"]).toBe("10001 experiments are named, and a call takes at most 10000");
     expect(acted).toEqual([]);
   });
 });

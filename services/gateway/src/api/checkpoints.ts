@@ -32,6 +32,7 @@ import type { CheckpointDocument } from "../core/views/documents.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
+import { openPlanned } from "../shell/planned-download.ts";
 import type { Backend } from "../shell/backend.ts";
 import { refuseStorage } from "./create-experiment.ts";
 import { rowsPage } from "./lists.ts";
@@ -276,14 +277,12 @@ function downloadObjects(
     const { files } = await planFiles(backend, { checkpoint, paths: [path] }, context);
     const planned = files[0]?.request;
     assert(planned !== undefined, `a download of ${path} was planned`);
-    const { url, method, headers } = planned;
-    const response = await fetch(url, { method, headers });
-    if (!response.ok || response.body === null) {
-      throw new Error(`the object store answered ${response.status} for ${path}`);
-    }
-    return response.body;
+    return (await openPlanned(path, planned)).content;
   };
-  const files = manifest.map(({ path, bytes }) => ({ path, bytes, open: () => open(path) }));
+  const files = manifest.map(({ path, bytes }) => ({
+    path,
+    open: async () => ({ bytes, content: await open(path) }),
+  }));
   const body = archiveOfStreams(files, (error) =>
     backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
   );

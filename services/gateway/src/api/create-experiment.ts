@@ -14,7 +14,11 @@ import {
 } from "@trainyard/contracts/commands";
 import type { ExperimentParent } from "@trainyard/contracts/events";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
-import { type RequestedResources, requestedResources } from "@trainyard/experiment-config/recorded";
+import {
+  type RequestedResources,
+  requestedResources,
+  type StoragePlace,
+} from "@trainyard/experiment-config/recorded";
 import { idOf, isRejection } from "@trainyard/kernel";
 import type { ContentFile } from "@trainyard/runtime";
 import { acceptExperiment } from "@trainyard/search";
@@ -76,6 +80,9 @@ export async function acceptConfig(
   const config = await resolveSource(backend, read);
   await refuseImpossible(backend, config, context);
   await refuseStorage(backend, config.checkpoint_storage, context);
+  if (config.tensorboard_storage !== undefined) {
+    await refuseStorage(backend, config.tensorboard_storage, context, "tensorboard_storage");
+  }
   await refuseForeignExperiments(backend, config);
   return { config, place, warnings };
 }
@@ -194,8 +201,9 @@ async function refuseImpossible(
  */
 export async function refuseStorage(
   backend: Backend,
-  storage: NormalisedConfig["checkpoint_storage"] | GatewayConfig["checkpointStorage"],
+  storage: StoragePlace | GatewayConfig["checkpointStorage"],
   context: RequestContext,
+  path: "checkpoint_storage" | "tensorboard_storage" = "checkpoint_storage",
 ): Promise<void> {
   if (storeAddress(storage) === null) return;
   const message = { storage: { ...storage } };
@@ -208,7 +216,6 @@ export async function refuseStorage(
   );
   const [detail] = problems;
   if (detail === undefined) return;
-  const path = "checkpoint_storage";
   const told = problems.map((problem) => ({ path, detail: problem }));
   throw new Problem(400, "storage_unusable", `${path}: ${detail}`, { problems: told });
 }

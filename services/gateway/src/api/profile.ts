@@ -1,18 +1,32 @@
 /** The load of a trial's machines: the metrics service's answers, with facts from the trial's documents. */
 import { join } from "node:path";
-import { checkpointRoot, checkpointStorage, FolderOfOthers, NotInside } from "@trainyard/blob";
 import {
+  checkpointRoot,
+  checkpointStorage,
+  FolderOfOthers,
+  NotInside,
+  storeAddress,
+} from "@trainyard/blob";
+import {
+  PlanTensorBoardDownloadSchema,
   ProfileSummarySchema,
   QueryProfileSchema,
   QuerySystemPointsSchema,
   SystemPointPageSchema,
+  TensorBoardFilesSchema,
 } from "@trainyard/contracts/commands";
-import { type NormalisedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
+import {
+  type NormalisedConfig,
+  recordedConfig,
+  tensorboardStorage,
+} from "@trainyard/experiment-config/recorded";
 import type { TrialDocument } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
-import type { SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
+import { assert } from "@trainyard/kernel";
+import type { RequestContext, SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
-import { archiveOf } from "../shell/archive.ts";
+import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
+import { openPlanned } from "../shell/planned-download.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
 
@@ -20,9 +34,12 @@ export function profileHandlers(backend: Backend, checkpointDir: string) {
   return {
     unary: unaryHandlers(backend, checkpointDir),
     raw: {
-      downloadTensorBoard: async ({ trial }) => {
+      downloadTensorBoard: async ({ trial }, context) => {
         const { experiment } = await backend.get("trial", trial);
         const config = recordedConfig(await backend.configOf(experiment));
+        if (storeAddress(tensorboardStorage(config)) !== null) {
+          return downloadObjects(backend, trial, context);
+        }
         const { root, below } = tensorboardPlace(config, experiment, trial, checkpointDir);
         return download(backend, trial, root, below);
       },
@@ -30,13 +47,37 @@ export function profileHandlers(backend: Backend, checkpointDir: string) {
   } satisfies SomeHandlers;
 }
 
+function absentFiles(trial: string, why: string): Problem {
+  const detail = `the gateway sees no TensorBoard files of trial ${trial}: ${why}`;
+  return new Problem(404, "tensorboard_not_found", detail);
+}
+
+/** The files of an object store, each as it is when its turn comes. */
+async function downloadObjects(backend: Backend, trial: string, context: RequestContext) {
+  const page = async (after: string) => {
+    const request = [PlanTensorBoardDownloadSchema, { trial, after }] as const;
+    return (await backend.command("registry", ...request, TensorBoardFilesSchema, context)).files;
+  };
+  const first = await page("");
+  if (first.length === 0) throw absentFiles(trial, "its object store has none");
+  async function* files() {
+    for (let some = first; some.length > 0; some = await page(some.at(-1)?.path ?? "")) {
+      for (const { path, request } of some) {
+        assert(request !== undefined, `a download of ${path} was planned`);
+        yield { path, open: () => openPlanned(path, request) };
+      }
+    }
+  }
+  const body = archiveOfStreams(files(), (error) =>
+    backend.parts.logger.warn({ err: error, trial }, "download_broke_off"),
+  );
+  return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
+}
+
 /** The files as they are now, also while the trial keeps writing to them. */
 async function download(backend: Backend, trial: string, root: string | null, below: string) {
-  const absent = (why: string): Problem => {
-    const detail = `the gateway sees no TensorBoard files of trial ${trial}: ${why}`;
-    return new Problem(404, "tensorboard_not_found", detail);
-  };
-  if (root === null) throw absent("its storage is not a directory");
+  const absent = (why: string): Problem => absentFiles(trial, why);
+  if (root === null) throw absent("its storage is of a kind that this version does not read");
   const path = join(root, below);
   try {
     const folder = await FolderOfOthers.open(root, below);
@@ -108,7 +149,7 @@ function tensorboardPlace(
   trial: string,
   checkpointDir: string,
 ): { readonly root: string | null; readonly below: string } {
-  const storage = checkpointStorage(config.checkpoint_storage, checkpointDir);
+  const storage = checkpointStorage(tensorboardStorage(config), checkpointDir);
   const below = join("tensorboard", "experiment", experiment, "trial", trial);
   return { root: checkpointRoot(storage), below };
 }

@@ -27,16 +27,18 @@ export function archiveOf(
   return compressed(tarOf(folder, files), onFailed);
 }
 
-/** A file whose bytes come from elsewhere. */
+/** A file whose bytes come from elsewhere; when it is opened, somebody knows how many. */
 export type ArchivedStream = {
   readonly path: string;
-  readonly bytes: number;
-  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+  readonly open: () => Promise<{
+    readonly bytes: number;
+    readonly content: AsyncIterable<Uint8Array>;
+  }>;
 };
 
 /** The same of files that are opened one after the other. */
 export function archiveOfStreams(
-  files: readonly ArchivedStream[],
+  files: Iterable<ArchivedStream> | AsyncIterable<ArchivedStream>,
   onFailed: (error: Error) => void,
 ): Readable {
   return compressed(tarOfStreams(files), onFailed);
@@ -62,9 +64,11 @@ async function* tarOf(
   yield Buffer.alloc(2 * blockBytes);
 }
 
-async function* tarOfStreams(files: readonly ArchivedStream[]): AsyncGenerator<Uint8Array> {
-  for (const { path, bytes, open } of files) {
-    const content = await open();
+async function* tarOfStreams(
+  files: Iterable<ArchivedStream> | AsyncIterable<ArchivedStream>,
+): AsyncGenerator<Uint8Array> {
+  for await (const { path, open } of files) {
+    const { bytes, content } = await open();
     yield headerOf(path, { size: bytes, mode: 0o644, mtime: new Date(0) });
     let found = 0;
     for await (const chunk of content) {

@@ -68,6 +68,7 @@ class Process {
       get: async (key) => (await step(), blobs.get(key)),
       stat: async (key) => (await step(), blobs.stat(key)),
       delete: async (key) => (await step(), blobs.delete(key)),
+      list: (folder) => blobs.list(folder),
     };
   }
 

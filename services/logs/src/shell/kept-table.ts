@@ -50,9 +50,12 @@ delete from logs.word_chunks where experiment = $1 and last_position <
 
 export class KeptTable {
   readonly #pool: Pool;
+  readonly #linesMax: number;
 
-  constructor(pool: Pool) {
+  /** `linesMax`: of one removal. */
+  constructor(pool: Pool, linesMax: number = logsLimits.linesPerRemovalMax) {
     this.#pool = pool;
+    this.#linesMax = linesMax;
   }
 
   /** Those that may have lines. */
@@ -77,7 +80,7 @@ export class KeptTable {
         if (kept === undefined) return 0;
         const excess = bytesKept === null ? Infinity : Number(kept.bytes) - bytesKept;
         if (excess <= 0) return 0;
-        const values = [experiment, logsLimits.linesPerRemovalMax, excess];
+        const values = [experiment, this.#linesMax, excess];
         const { rows } = await client.query<Removed>({
           name: "remove-lines",
           text: removal,

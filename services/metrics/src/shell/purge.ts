@@ -11,7 +11,13 @@ import { runtimeLimits, tableFault } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { metricsLimits } from "../limits.ts";
 
-export type PurgeDeps = { readonly pool: Pool; readonly log: EventLog; readonly clock: Clock };
+export type PurgeDeps = {
+  readonly pool: Pool;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  /** Of one statement. */
+  readonly rowsMax?: number;
+};
 
 /** The last one is what a report needs first. */
 const tables = [
@@ -28,14 +34,15 @@ const tables = [
 ] as const;
 
 /** One page of the log. Gives whether there is more to read. */
-export async function purgeDeleted({ pool, log, clock }: PurgeDeps): Promise<boolean> {
+export async function purgeDeleted(deps: PurgeDeps): Promise<boolean> {
+  const { pool, log, clock, rowsMax = metricsLimits.rowsPerPurge } = deps;
   const from = await positionOf(pool, await log.head());
   const page = await log.readAll(from, runtimeLimits.pageEvents);
   let position = from;
   for (const event of page) {
     if (shortNameOf(event.type) === "ExperimentDeleted") {
       if (clock.nowMs() - event.timeMs < metricsLimits.purgeAfterMs) break;
-      await deleteAll(pool, idOf(event.stream));
+      await deleteAll(pool, idOf(event.stream), rowsMax);
     }
     position = event.position;
   }
@@ -58,11 +65,11 @@ async function moveTo(pool: Pool, position: number): Promise<void> {
 }
 
 /** Trials are named <experiment>.<number>: "/" is the character after ".". */
-async function deleteAll(pool: Pool, experiment: string): Promise<void> {
+async function deleteAll(pool: Pool, experiment: string, rowsMax: number): Promise<void> {
   for (const table of tables) {
     const text = `delete from metrics.${table} where ctid in (
       select ctid from metrics.${table} where trial >= $1 and trial < $2 limit $3)`;
-    const values = [`${experiment}.`, `${experiment}/`, metricsLimits.rowsPerPurge];
+    const values = [`${experiment}.`, `${experiment}/`, rowsMax];
     for (let rows = 1; rows > 0; ) rows = (await query(pool, text, values)).rowCount ?? 0;
   }
 }

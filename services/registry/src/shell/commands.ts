@@ -15,6 +15,7 @@ import {
   PlanCheckpointDownloadSchema,
   PlanContextDownloadSchema,
   PlanFilesSchema,
+  PlanTensorBoardDownloadSchema,
   PlanTensorBoardSchema,
   PlanUploadSchema,
   ProbeStorageSchema,
@@ -24,6 +25,7 @@ import {
   StorageListSchema,
   StorageAuditSchema,
   StorageProbeSchema,
+  TensorBoardFilesSchema,
   UnpinCheckpointSchema,
   UploadPlanSchema,
   VerificationSchema,
@@ -58,6 +60,7 @@ import { probeStorage } from "./probe.ts";
 import { isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import { planTensorBoard } from "./tensorboard.ts";
+import { planTensorBoardDownload } from "./tensorboard-download.ts";
 import type { Verifier } from "./verifier.ts";
 import { tellingOfStores } from "./store-faults.ts";
 
@@ -121,6 +124,11 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     PlanTensorBoard: command(PlanTensorBoardSchema, FileUploadsSchema, (request) =>
       tellingOfStores(() => planTensorBoard(deps, request)),
+    ),
+    PlanTensorBoardDownload: command(
+      PlanTensorBoardDownloadSchema,
+      TensorBoardFilesSchema,
+      (request) => tellingOfStores(() => planTensorBoardDownload(deps, request)),
     ),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),

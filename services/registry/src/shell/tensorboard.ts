@@ -1,16 +1,22 @@
 /**
- * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below
- * the prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an
- * earlier run takes only the place of what is its own beginning: any other may be a newer run's.
+ * TensorBoard files of a trial in the object store that its experiment names for them, or else for checkpoints: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
+ * prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an earlier run takes
+ * only the place of what is its own beginning: any other may be a newer run's.
  */
-import { type Claim, compareWithFile, type ObjectHead, type ObjectStore } from "@trainyard/blob";
+import {
+  checkpointStorage,
+  type Claim,
+  compareWithFile,
+  type ObjectHead,
+  type ObjectStore,
+} from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { FileUploads, ManifestEntry, PlanTensorBoard } from "@trainyard/contracts/commands";
-import { parseTrialId, type Rejection, reject, streamName } from "@trainyard/kernel";
+import { isRejection, parseTrialId, type Rejection, reject, streamName } from "@trainyard/kernel";
+import type { ExperimentStorage } from "../core/foreign/experiment.ts";
 import { registryLimits } from "../limits.ts";
 import { experimentStorage, trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
-import { storeOf } from "./declare.ts";
 import { inLanes } from "./in-lanes.ts";
 import { claimOf, digestsOf, messageOf, problemOf } from "./upload.ts";
 
@@ -33,11 +39,9 @@ export async function planTensorBoard(
   if (experiment.deleted) {
     return reject("run_not_found", `the experiment of run ${trial}#${run} was deleted`);
   }
-  const store = await storeOf(deps, parts.experiment);
-  if (store === null) {
-    return reject("storage_unsupported", `experiment ${parts.experiment} stores in a directory`);
-  }
-  const below = `tensorboard/experiment/${parts.experiment}/trial/${trial}`;
+  const store = await storeOfTensorBoards(deps, parts.experiment, experiment);
+  if (isRejection(store)) return store;
+  const below = folderOfTrial(parts.experiment, trial);
   const beginningOf = new Map(beginnings.map((entry) => [entry.path, entry]));
   const claim = claimOf(registryLimits.partsPlannedMax);
   const plan = async (entry: Entry) => {
@@ -55,6 +59,22 @@ export async function planTensorBoard(
   };
   const lanes = () => inLanes(asked, registryLimits.objectsAtOnce, plan);
   return { files: await deps.brake.ask(store, lanes) };
+}
+
+export async function storeOfTensorBoards(
+  { stores, checkpointDir }: CommandDeps,
+  experiment: string,
+  { tensorboards }: ExperimentStorage,
+): Promise<ObjectStore | Rejection> {
+  const store = await stores.of(checkpointStorage(tensorboards, checkpointDir));
+  if (store !== null) return store;
+  const detail = `TensorBoard files of experiment ${experiment} are stored in a directory`;
+  return reject("storage_unsupported", detail);
+}
+
+/** The keys of a trial's files begin with it and a slash. */
+export function folderOfTrial(experiment: string, trial: string): string {
+  return `tensorboard/experiment/${experiment}/trial/${trial}`;
 }
 
 /** Whether the object is what the file begins with, by the checksum that the store computed of it. */

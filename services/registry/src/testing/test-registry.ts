@@ -211,11 +211,12 @@ export function experimentCreated(root: string): AnyEvent {
   return experimentStoredIn({ type: "directory", container_path: root });
 }
 
-export function experimentStoredIn(checkpoint_storage: Variables): AnyEvent {
+/** `more`: other sections of its configuration. */
+export function experimentStoredIn(checkpoint_storage: Variables, more: object = {}): AnyEvent {
   return {
     type: "ExperimentCreated",
     data: {
-      config: { checkpoint_storage },
+      config: { checkpoint_storage, ...more },
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,

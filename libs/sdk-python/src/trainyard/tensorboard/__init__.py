@@ -1,6 +1,6 @@
 """TensorBoard files of a trial: ``ctx.tensorboard``.
 
-They lie on the checkpoint storage, beside the checkpoints, from the moment that they are written: a run
+They are on the storage of `tensorboard_storage`, or beside the checkpoints, from the moment that they are written: a run
 that is killed leaves what it had written, and the next run of the trial continues in the same folder.
 """
 

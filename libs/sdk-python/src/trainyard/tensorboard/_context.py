@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import _log as log
+from .. import _storage_marker
 from .._info import Info
 from ._files import TensorBoardFiles
-from ._folder import folder_of, is_kept
+from ._folder import folder_of, is_kept, mark_own_root
 from ._sync import TensorBoardSync
 
 # A run that is killed loses what its writers held back, which is this many seconds' worth.
@@ -42,6 +43,13 @@ class TensorBoardContext:
                     "the checkpoint storage is not known on this node: "
                     "TensorBoard files stay in %s",
                     folder,
+                )
+            try:
+                mark_own_root()
+            except (OSError, _storage_marker.MarkerError) as error:
+                log.warning(
+                    "%s; the platform will not delete the TensorBoard files with their experiment",
+                    error,
                 )
             folder.mkdir(parents=True, exist_ok=True)
         if self._sync is not None:

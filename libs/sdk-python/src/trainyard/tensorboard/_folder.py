@@ -1,17 +1,18 @@
-"""Where a trial's TensorBoard files lie."""
+"""Where a trial's TensorBoard files are."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+from .. import _storage_marker
 from .._info import Info
 
 
 def folder_of(info: Info) -> Path:
-    """``<checkpoint storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform knows too; in
-    local mode ``tensorboard`` in the local folder, and in the run's own folder where the storage's
-    root is not known here, or is an object store (see _sync).
+    """``<storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform knows too: the storage is that of
+    ``tensorboard_storage``, or that of the checkpoints. In local mode ``tensorboard`` in the local folder, and in
+    the run's own folder where the storage's root is not known here, or is an object store (see _sync).
 
     No checkpoint has such a name, so nothing that deletes checkpoints takes it for one.
     """
@@ -26,15 +27,32 @@ def folder_of(info: Info) -> Path:
 
 def is_kept(info: Info) -> bool:
     """Whether the files outlive the run's folder: there, or in the object store that they are sent to."""
-    return info.local or bool(_storage_root()) or _uploads()
+    return info.local or bool(_storage_root()) or are_sent()
 
 
-def _uploads() -> bool:
-    return os.environ.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1"
+def mark_own_root() -> None:
+    """Marks the root of ``tensorboard_storage``, if that is a directory, so that the platform knows the storage when
+    it deletes the files. Raises MarkerError.
+    """
+    root = _own_root()
+    if root:
+        Path(root).mkdir(parents=True, exist_ok=True)
+        _storage_marker.mark(Path(root))
+
+
+def _own_root() -> str | None:
+    """That of ``tensorboard_storage``: empty for an object store, None where there is no such section."""
+    return os.environ.get("TRAINYARD_TENSORBOARD_ROOT")
+
+
+def are_sent() -> bool:
+    """Whether an object store takes the files from the run's folder."""
+    own = _own_root()
+    return os.environ.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1" if own is None else own == ""
 
 
 def _storage_root() -> str | None:
-    """The root of a directory storage; None where checkpoints go from the run's folder to an object store."""
-    if _uploads():
+    """The root of a directory storage; None where files go from the run's folder to an object store."""
+    if are_sent():
         return None
-    return os.environ.get("TRAINYARD_CHECKPOINT_ROOT")
+    return _own_root() or os.environ.get("TRAINYARD_CHECKPOINT_ROOT")

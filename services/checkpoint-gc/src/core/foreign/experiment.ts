@@ -1,5 +1,9 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { recordedConfig, recordedSource } from "@trainyard/experiment-config/recorded";
+import {
+  recordedConfig,
+  recordedSource,
+  type StoragePlace,
+} from "@trainyard/experiment-config/recorded";
 import type { Policy } from "../policy/condemned.ts";
 
 export type ExperimentFacts = {
@@ -14,6 +18,8 @@ export type ExperimentFacts = {
   readonly policy: Policy;
   readonly metric: string;
   readonly smallerIsBetter: boolean;
+  /** Of its TensorBoard files; null where they are beside its checkpoints. */
+  readonly tensorboards: StoragePlace | null;
 };
 
 /** A checkpoint of an unknown experiment is not given up. */
@@ -30,6 +36,7 @@ export const unknownExperiment: ExperimentFacts = {
   },
   metric: "",
   smallerIsBetter: true,
+  tensorboards: null,
 };
 
 /** Searches whose trials may start from checkpoints of others, not only from the latest ones. */
@@ -38,7 +45,8 @@ const remembering: ReadonlySet<string> = new Set(["pbt", "custom"]);
 export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): ExperimentFacts {
   switch (event.type) {
     case "ExperimentCreated": {
-      const { checkpoint_storage: storage, searcher } = recordedConfig(event.data.config);
+      const config = recordedConfig(event.data.config);
+      const { checkpoint_storage: storage, searcher } = config;
       return {
         ...state,
         exists: true,
@@ -51,6 +59,7 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
         },
         metric: searcher.metric,
         smallerIsBetter: searcher.smaller_is_better,
+        tensorboards: config.tensorboard_storage ?? null,
       };
     }
     case "ExperimentEnded":

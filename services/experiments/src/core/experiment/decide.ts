@@ -1,5 +1,12 @@
 import { StopKind } from "@trainyard/contracts/events";
-import { assertNever, type Decider, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import {
+  assertNever,
+  type Decider,
+  isRejection,
+  type Rejection,
+  reject,
+  staleRevision,
+} from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import type { ExperimentCommand } from "./commands.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";
@@ -96,8 +103,7 @@ function describe(
   if (isRejection(after)) return after;
   if (sameWords(words, after)) return alreadySo;
   if (ifRevision !== undefined && ifRevision !== revision) {
-    const detail = `it was changed since revision ${ifRevision} was read and has revision ${revision}`;
-    return reject("stale_revision", detail);
+    return staleRevision(ifRevision, revision);
   }
   const labels = [...after.labels];
   return [{ type: "ExperimentDescribed", data: { ...after, labels, revision: revision + 1 } }];

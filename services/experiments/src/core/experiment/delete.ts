@@ -21,7 +21,8 @@ export function isOfDeletion(command: ExperimentCommand): command is DeletionCom
 }
 
 export function refusedAsDeleted({ gone }: NonNullable<ExperimentState["deletion"]>): Rejection {
-  if (gone) return reject("experiment_not_found", "the experiment was deleted");
+  if (gone)
+    return reject("experiment_not_found", "the experiment was deleted for good: its grace is over");
   return reject("experiment_deleted", "the experiment is deleted: bring it back first");
 }
 

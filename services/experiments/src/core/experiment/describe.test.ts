@@ -56,6 +56,9 @@ describe("changing the words about an experiment", () => {
       .when(change({ notes: "mine" }, 0))
       .thenRejected("stale_revision");
     given(decider, ...history)
+      .when(change({ notes: "mine" }, 2))
+      .thenRejected("stale_revision");
+    given(decider, ...history)
       .when(change({ notes: "mine" }, 1))
       .then(described(2, { notes: "mine" }));
   });

@@ -314,3 +314,15 @@ test("archiving keeps the reason, cut to what an event may hold", () => {
   const [event] = [decideExperiment(before, { kind: "archive", reason: "r".repeat(9_000) })].flat();
   expect(event).toMatchObject({ type: "ExperimentArchived", data: { reason: "r".repeat(2_000) } });
 });
+
+test("what was deleted for good says that it cannot be brought back", () => {
+  const before = fold(
+    evolveExperiment,
+    initialExperiment,
+    states.gone as readonly ExperimentEvent[],
+  );
+  expect(decideExperiment(before, verbs.undelete)).toMatchObject({
+    rejected: "experiment_not_found",
+    detail: "the experiment was deleted for good: its grace is over",
+  });
+});

@@ -3,7 +3,14 @@
  * pools and recorded runs name a workspace by it. The default ones always exist, are never archived and have no words.
  */
 import type { EventOf } from "@trainyard/contracts";
-import { type Decider, isLine, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
+import {
+  type Decider,
+  isLine,
+  type Rejection,
+  reject,
+  staleRevision,
+  utf8Bytes,
+} from "@trainyard/kernel";
 import { spaceLimits } from "./limits.ts";
 
 export type WorkspaceEvent = EventOf<
@@ -132,8 +139,7 @@ function describe(
   if (problem !== null) return problem;
   if (description === state.description && notes === state.notes) return null;
   if (ifRevision !== undefined && ifRevision !== state.revision) {
-    const detail = `it was changed since revision ${ifRevision} was read and has revision ${state.revision}`;
-    return reject("stale_revision", detail);
+    return staleRevision(ifRevision, state.revision);
   }
   return { kind: "described", data: { description, notes, revision: state.revision + 1, by } };
 }

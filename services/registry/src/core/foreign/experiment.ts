@@ -1,16 +1,27 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { type CheckpointStorage, recordedConfig } from "@trainyard/experiment-config/recorded";
+import {
+  type CheckpointStorage,
+  recordedConfig,
+  type StoragePlace,
+  tensorboardStorage,
+} from "@trainyard/experiment-config/recorded";
 
-/** Where an experiment's checkpoints go; null for one that is not known. `deleted`: for good. */
+/** Where an experiment's checkpoints and TensorBoard files go; null for one that is not known. `deleted`: for good. */
 export type ExperimentStorage = {
   readonly storage: CheckpointStorage | null;
+  readonly tensorboards: StoragePlace | null;
   readonly deleted: boolean;
 };
 
-export const unknownStorage: ExperimentStorage = { storage: null, deleted: false };
+export const unknownStorage: ExperimentStorage = {
+  storage: null,
+  tensorboards: null,
+  deleted: false,
+};
 
 export function evolveStorage(state: ExperimentStorage, event: AnyEvent): ExperimentStorage {
   if (event.type === "ExperimentDeleted") return { ...state, deleted: true };
   if (event.type !== "ExperimentCreated") return state;
-  return { ...state, storage: recordedConfig(event.data.config).checkpoint_storage };
+  const config = recordedConfig(event.data.config);
+  return { ...state, storage: config.checkpoint_storage, tensorboards: tensorboardStorage(config) };
 }

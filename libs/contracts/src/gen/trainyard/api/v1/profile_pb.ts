@@ -182,7 +182,7 @@ export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
   paces: RunPace[];
 
   /**
-   * The folder of TensorBoard files and traces, on machines that mount the checkpoint storage; empty if the storage is
+   * The folder of TensorBoard files and traces, on machines that mount its storage; empty if the storage is
    * not a directory.
    *
    * @generated from field: string tensorboard_path = 5;

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiPgoLRmlsZVVwbG9hZHMSLwoFZmlsZXMYASADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5GaWxlVXBsb2FkImEKCkZpbGVVcGxvYWQSDAoEcGF0aBgBIAEoCRIvCgVwYXJ0cxgCIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLlBhcnRVcGxvYWQSFAoMc3RvcmVkX2J5dGVzGAMgASgBImIKClBhcnRVcGxvYWQSDgoGb2Zmc2V0GAEgASgBEg0KBWJ5dGVzGAIgASgBEjUKB3JlcXVlc3QYAyABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCKzAQoOUGxhbm5lZFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRJCCgdoZWFkZXJzGAMgAygLMjEudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QuSGVhZGVyc0VudHJ5EhAKCHZhbGlkX21zGAQgASgBGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInsKEkNvbXBsZXRlQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRI1CghtYW5pZmVzdBgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiSgoJUmVhZEFoZWFkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg0KBXBhdGhzGAQgAygJIh8KDlJlYWRBaGVhZEJlZ3VuEg0KBWZpbGVzGAEgASgNIlAKDkZhaWxDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBnJlYXNvbhgEIAEoCSJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMiQwoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkikAEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkiRgoMQWRvcHRTdG9yYWdlEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiOAoPU3RvcmFnZUFkb3B0aW9uEhAKCHBvc2l0aW9uGAEgASgBEhMKC2NoZWNrcG9pbnRzGAIgASgNYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIl4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Answers UploadPlan or Rejected.
@@ -228,6 +228,51 @@ export const PlanTensorBoardSchema: GenMessage<PlanTensorBoard> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 5);
 
 /**
+ * Plans how to read the TensorBoard files of a trial from its object store, as they are now. Answers TensorBoardFiles or Rejected.
+ *
+ * @generated from message trainyard.command.v1.PlanTensorBoardDownload
+ */
+export type PlanTensorBoardDownload = Message<"trainyard.command.v1.PlanTensorBoardDownload"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * The last path of the page before; empty for the first page.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.PlanTensorBoardDownload.
+ * Use `create(PlanTensorBoardDownloadSchema)` to create a new message.
+ */
+export const PlanTensorBoardDownloadSchema: GenMessage<PlanTensorBoardDownload> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 6);
+
+/**
+ * At most 100, in the order of their paths. An answer without any is the last one.
+ *
+ * @generated from message trainyard.command.v1.TensorBoardFiles
+ */
+export type TensorBoardFiles = Message<"trainyard.command.v1.TensorBoardFiles"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.FileDownload files = 1;
+   */
+  files: FileDownload[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.TensorBoardFiles.
+ * Use `create(TensorBoardFilesSchema)` to create a new message.
+ */
+export const TensorBoardFilesSchema: GenMessage<TensorBoardFiles> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 7);
+
+/**
  * @generated from message trainyard.command.v1.FileUploads
  */
 export type FileUploads = Message<"trainyard.command.v1.FileUploads"> & {
@@ -242,7 +287,7 @@ export type FileUploads = Message<"trainyard.command.v1.FileUploads"> & {
  * Use `create(FileUploadsSchema)` to create a new message.
  */
 export const FileUploadsSchema: GenMessage<FileUploads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 6);
+  messageDesc(file_trainyard_command_v1_registry, 8);
 
 /**
  * @generated from message trainyard.command.v1.FileUpload
@@ -275,7 +320,7 @@ export type FileUpload = Message<"trainyard.command.v1.FileUpload"> & {
  * Use `create(FileUploadSchema)` to create a new message.
  */
 export const FileUploadSchema: GenMessage<FileUpload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 7);
+  messageDesc(file_trainyard_command_v1_registry, 9);
 
 /**
  * @generated from message trainyard.command.v1.PartUpload
@@ -304,7 +349,7 @@ export type PartUpload = Message<"trainyard.command.v1.PartUpload"> & {
  * Use `create(PartUploadSchema)` to create a new message.
  */
 export const PartUploadSchema: GenMessage<PartUpload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 8);
+  messageDesc(file_trainyard_command_v1_registry, 10);
 
 /**
  * An HTTP request that anyone may send until it expires, with exactly these headers.
@@ -340,7 +385,7 @@ export type PlannedRequest = Message<"trainyard.command.v1.PlannedRequest"> & {
  * Use `create(PlannedRequestSchema)` to create a new message.
  */
 export const PlannedRequestSchema: GenMessage<PlannedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 9);
+  messageDesc(file_trainyard_command_v1_registry, 11);
 
 /**
  * Answers Accepted when every file was read with the right size and SHA-256, else Rejected.
@@ -374,7 +419,7 @@ export type CompleteCheckpoint = Message<"trainyard.command.v1.CompleteCheckpoin
  * Use `create(CompleteCheckpointSchema)` to create a new message.
  */
 export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 10);
+  messageDesc(file_trainyard_command_v1_registry, 12);
 
 /**
  * Has files of a directory storage read that a run has written, before it completes their checkpoint: the completion
@@ -413,7 +458,7 @@ export type ReadAhead = Message<"trainyard.command.v1.ReadAhead"> & {
  * Use `create(ReadAheadSchema)` to create a new message.
  */
 export const ReadAheadSchema: GenMessage<ReadAhead> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 11);
+  messageDesc(file_trainyard_command_v1_registry, 13);
 
 /**
  * @generated from message trainyard.command.v1.ReadAheadBegun
@@ -432,7 +477,7 @@ export type ReadAheadBegun = Message<"trainyard.command.v1.ReadAheadBegun"> & {
  * Use `create(ReadAheadBegunSchema)` to create a new message.
  */
 export const ReadAheadBegunSchema: GenMessage<ReadAheadBegun> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 12);
+  messageDesc(file_trainyard_command_v1_registry, 14);
 
 /**
  * Says that the rest of a checkpoint can never be sent. Of one that is complete it changes nothing. Answers Accepted or
@@ -469,7 +514,7 @@ export type FailCheckpoint = Message<"trainyard.command.v1.FailCheckpoint"> & {
  * Use `create(FailCheckpointSchema)` to create a new message.
  */
 export const FailCheckpointSchema: GenMessage<FailCheckpoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 13);
+  messageDesc(file_trainyard_command_v1_registry, 15);
 
 /**
  * @generated from message trainyard.command.v1.ManifestEntry
@@ -514,7 +559,7 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
  * Use `create(ManifestEntrySchema)` to create a new message.
  */
 export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 14);
+  messageDesc(file_trainyard_command_v1_registry, 16);
 
 /**
  * Answers DownloadPlan or Rejected.
@@ -533,7 +578,7 @@ export type PlanCheckpointDownload = Message<"trainyard.command.v1.PlanCheckpoin
  * Use `create(PlanCheckpointDownloadSchema)` to create a new message.
  */
 export const PlanCheckpointDownloadSchema: GenMessage<PlanCheckpointDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 15);
+  messageDesc(file_trainyard_command_v1_registry, 17);
 
 /**
  * @generated from message trainyard.command.v1.DownloadPlan
@@ -579,7 +624,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
  * Use `create(DownloadPlanSchema)` to create a new message.
  */
 export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 16);
+  messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
  * Plans how to read some files of a complete checkpoint from its object store. Answers FileDownloads or Rejected.
@@ -605,7 +650,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
  * Use `create(PlanFilesSchema)` to create a new message.
  */
 export const PlanFilesSchema: GenMessage<PlanFiles> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 17);
+  messageDesc(file_trainyard_command_v1_registry, 19);
 
 /**
  * @generated from message trainyard.command.v1.FileDownloads
@@ -622,7 +667,7 @@ export type FileDownloads = Message<"trainyard.command.v1.FileDownloads"> & {
  * Use `create(FileDownloadsSchema)` to create a new message.
  */
 export const FileDownloadsSchema: GenMessage<FileDownloads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 18);
+  messageDesc(file_trainyard_command_v1_registry, 20);
 
 /**
  * @generated from message trainyard.command.v1.FileDownload
@@ -644,7 +689,7 @@ export type FileDownload = Message<"trainyard.command.v1.FileDownload"> & {
  * Use `create(FileDownloadSchema)` to create a new message.
  */
 export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 19);
+  messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
  * Answers ContextPlan or Rejected.
@@ -663,7 +708,7 @@ export type PlanContextDownload = Message<"trainyard.command.v1.PlanContextDownl
  * Use `create(PlanContextDownloadSchema)` to create a new message.
  */
 export const PlanContextDownloadSchema: GenMessage<PlanContextDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 20);
+  messageDesc(file_trainyard_command_v1_registry, 22);
 
 /**
  * @generated from message trainyard.command.v1.ContextPlan
@@ -687,7 +732,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  * Use `create(ContextPlanSchema)` to create a new message.
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 21);
+  messageDesc(file_trainyard_command_v1_registry, 23);
 
 /**
  * Answers StorageList.
@@ -702,7 +747,7 @@ export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
  * Use `create(ListStoragesSchema)` to create a new message.
  */
 export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 22);
+  messageDesc(file_trainyard_command_v1_registry, 24);
 
 /**
  * @generated from message trainyard.command.v1.StorageList
@@ -719,7 +764,7 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  * Use `create(StorageListSchema)` to create a new message.
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 23);
+  messageDesc(file_trainyard_command_v1_registry, 25);
 
 /**
  * The checkpoints that were declared under a root with the same id, and are not deleted.
@@ -778,7 +823,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 24);
+  messageDesc(file_trainyard_command_v1_registry, 26);
 
 /**
  * Assigns a storage to a root. Answers StorageAdoption or Rejected.
@@ -809,7 +854,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 25);
+  messageDesc(file_trainyard_command_v1_registry, 27);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -833,5 +878,5 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 26);
+  messageDesc(file_trainyard_command_v1_registry, 28);
 

@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { staleRevision } from "./stale-revision.ts";
+
+test("a stale revision is told from one that never was", () => {
+  expect(staleRevision(0, 2).detail).toBe(
+    "it was changed since revision 0 was read: read it again, the latest is revision 2",
+  );
+  expect(staleRevision(3, 2).detail).toBe("it has no revision 3: the latest is revision 2");
+});

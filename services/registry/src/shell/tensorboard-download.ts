@@ -1,0 +1,38 @@
+/** Plans how to read a trial's TensorBoard files from their object store. */
+import type { Plain } from "@trainyard/contracts";
+import type {
+  FileDownload,
+  PlanTensorBoardDownload,
+  TensorBoardFiles,
+} from "@trainyard/contracts/commands";
+import { isRejection, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
+import { staysInside } from "../core/manifest.ts";
+import { registryLimits } from "../limits.ts";
+import { experimentStorage } from "../streams.ts";
+import type { CommandDeps } from "./commands.ts";
+import { folderOfTrial, storeOfTensorBoards } from "./tensorboard.ts";
+import { messageOf } from "./upload.ts";
+
+/** A page of what is there now, in the order of the paths. */
+export async function planTensorBoardDownload(
+  deps: CommandDeps,
+  { trial, after }: Plain<PlanTensorBoardDownload>,
+): Promise<Plain<TensorBoardFiles> | Rejection> {
+  const experiment = parseTrialId(trial)?.experiment;
+  if (experiment === undefined) return reject("trial_not_found", `there is no trial ${trial}`);
+  const { state } = await deps.executor.cache.load(experimentStorage, experiment);
+  const store = await storeOfTensorBoards(deps, experiment, state);
+  if (isRejection(store)) return store;
+  const below = `${folderOfTrial(experiment, trial)}/`;
+  return deps.brake.ask(store, async () => {
+    const files: Plain<FileDownload>[] = [];
+    for await (const { key } of store.list(below)) {
+      const path = key.slice(below.length);
+      // Others may write to the bucket.
+      if (!(key > below + after) || !staysInside(path)) continue;
+      files.push({ path, request: messageOf(await store.planDownload(key), deps.clock) });
+      if (files.length === registryLimits.filesPlannedMax) break;
+    }
+    return { files };
+  });
+}
