@@ -1,4 +1,7 @@
-/** The door and the frame of each page: its policy, sign-in and its end, keys, palette, tokens, the live link and its loss. */
+/**
+ * The door and the frame of each page: its policy, sign-in and its end, keys, palette, tokens, the live link and its
+ * loss.
+ */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useStage } from "./support/stage.ts";

@@ -76,8 +76,8 @@ function note(all: string[], found: readonly string[], log: Options["log"]): voi
 }
 
 /**
- * `checkpoint-gc` and the gateway remove what a deletion leaves: each dies at drawn commits of random histories. `metrics`
- * and `logs` die at each of their commits, over a real PostgreSQL.
+ * `checkpoint-gc` and the gateway remove what a deletion leaves: each dies at drawn commits of random histories.
+ * `metrics` and `logs` die at each of their commits, over a real PostgreSQL.
  */
 async function visitLives(options: Options): Promise<Result> {
   const { violations, summary } = await sweepEach(lifeHazards, options);

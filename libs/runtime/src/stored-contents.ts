@@ -58,7 +58,10 @@ export function contentOfKey(folder: Content["folder"], key: string): Content | 
   return digest?.[1] === undefined ? null : { folder, digest: digest[1] };
 }
 
-/** Null where a commit of this work may name these files, which are stored; it then holds only if none is deleted meanwhile. */
+/**
+ * Null where a commit of this work may name these files, which are stored; it then holds only if none is deleted
+ * meanwhile.
+ */
 export async function refusalOfContents(
   work: Work,
   files: readonly ContentFile[],

@@ -29,7 +29,7 @@ export const gatewayLimits = {
   purgePauseMs: 60_000,
   /** How often the stored contents are looked through for those that nothing names. */
   contentSweepMs: 6 * 3_600_000,
-  /** What is stored for a create and not named yet: a create that takes longer than a day has died. */
+  /** The age at which stored contents that nothing names are removed: a create that takes longer than a day has died. */
   contentGraceMs: 24 * 3_600_000,
   /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
   contentWaitMs: 2_000,
@@ -104,10 +104,15 @@ export const gatewayLimits = {
   /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
   watchStreamsOfOneMax: 64,
   watchStreamsMax: 512,
-  /** Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events. */
+  /**
+   * Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events.
+   */
   watchTopicsOfOneMax: 512,
   watchTopicsOfAllMax: 8_192,
-  /** Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their own. */
+  /**
+   * Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their
+   * own.
+   */
   watchQueries: { max: 3, ofOneMax: 2 },
   /** A page of events, and what it changes of topics, serves others who ask for so long. */
   watchPageMs: 1_000,
@@ -121,7 +126,10 @@ export const gatewayLimits = {
   watchResumedMax: 10_000,
   /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
   watchQueuedCharactersMax: 4 * 1024 * 1024,
-  /** Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic is reset. */
+  /**
+   * Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic
+   * is reset.
+   */
   watchShownElseMax: 1_000,
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,

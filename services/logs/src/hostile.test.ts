@@ -1,4 +1,6 @@
-/** Commands that no agent and no gateway sends: each is answered or refused with a reason, and the next one is answered. */
+/**
+ * Commands that no agent and no gateway sends: each is answered or refused with a reason, and the next one is answered.
+ */
 import { LogLevel, LogSource } from "@trainyard/contracts/commands";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";

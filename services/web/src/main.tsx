@@ -25,7 +25,10 @@ function toSignIn(): void {
   void router.navigate({ to: "/sign-in", search: { back: href } });
 }
 
-/** Not at the top level: pages that are loaded later import this file's chunk, and would wait for the await that waits for them. */
+/**
+ * Not at the top level: pages that are loaded later import this file's chunk, and would wait for the await that waits
+ * for them.
+ */
 async function start(): Promise<void> {
   const root = document.getElementById("root");
   if (root === null) throw new Error("index.html has no element #root");

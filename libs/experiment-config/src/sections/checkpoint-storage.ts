@@ -1,4 +1,7 @@
-/** Where checkpoints and TensorBoard files are kept, told apart by `type`, and how many checkpoints outlive the experiment. */
+/**
+ * Where checkpoints and TensorBoard files are kept, told apart by `type`, and how many checkpoints outlive the
+ * experiment.
+ */
 import { z } from "zod";
 import { defaults } from "../defaults.ts";
 import { isMapping, type JsonObject, keyPath, valueAt } from "../json.ts";

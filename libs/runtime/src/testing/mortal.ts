@@ -1,7 +1,8 @@
 /**
- * A process that dies at one of its steps, for tests of what is done again after a crash. A step is a statement that its database
- * pool sends, or an append to the log. It dies before the step, which then never happens, or after it, and never hears the
- * answer; from then on nothing it tries has an effect. A transaction that was open is rolled back, as by a lost connection.
+ * A process that dies at one of its steps, for tests of what is done again after a crash. A step is a statement that
+ * its database pool sends, or an append to the log. It dies before the step, which then never happens, or after it, and
+ * never hears the answer; from then on nothing it tries has an effect. A transaction that was open is rolled back, as
+ * by a lost connection.
  */
 import type { EventLog } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
@@ -85,8 +86,8 @@ export class Mortal {
 }
 
 /**
- * Plays a life once undisturbed, and then once with each death. `live` gets the process that may die, and tells what is wrong
- * in the end; a violation names the death.
+ * Plays a life once undisturbed, and then once with each death. `live` gets the process that may die, and tells what is
+ * wrong in the end; a violation names the death.
  */
 export async function strikeEach(
   live: (mortal: Mortal) => Promise<readonly string[]>,

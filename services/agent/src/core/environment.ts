@@ -15,7 +15,10 @@ export type StoragePlaces = {
    * directory.
    */
   readonly uploadDiskShare: number | null;
-  /** Of its TensorBoard files: null beside the checkpoints, empty where an object store takes them from the run's folder. */
+  /**
+   * Of its TensorBoard files: null beside the checkpoints, empty where an object store takes them from the run's
+   * folder.
+   */
   readonly tensorboardRoot: string | null;
 };
 

@@ -78,8 +78,8 @@ export function storageMounts(storages: StoragePlaces, places: HostPlaces): read
 }
 
 /**
- * The agent's own folder of checkpoints where the root is in it, which no run can replace by a link. It is made if it is
- * missing. Throws LaunchProblem if it is not allowed.
+ * The agent's own folder of checkpoints where the root is in it, which no run can replace by a link. It is made if it
+ * is missing. Throws LaunchProblem if it is not allowed.
  */
 function storageMount(key: string, root: string, places: HostPlaces): string {
   const own = places.checkpointDir === "" ? null : resolve(places.checkpointDir);

@@ -96,8 +96,8 @@ function tensorboardRootOf({ config }: Plain<Launch>, checkpointDir: string): st
 }
 
 /**
- * Where a run writes its checkpoints and TensorBoard files, and what checkpoints may take of the disk there until they are
- * in an object store.
+ * Where a run writes its checkpoints and TensorBoard files, and what checkpoints may take of the disk there until they
+ * are in an object store.
  */
 export function storagePlaces(
   launch: Plain<Launch>,

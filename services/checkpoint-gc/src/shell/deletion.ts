@@ -254,7 +254,10 @@ export class Deletion {
     });
   }
 
-  /** Without a storage of their own they are beside checkpoints: of an experiment that has none nobody told which storage it was. */
+  /**
+   * Without a storage of their own they are beside checkpoints: of an experiment that has none nobody told which
+   * storage it was.
+   */
   async #deleteTensorboard(experiment: string): Promise<void> {
     const { cache } = this.#deps.executor;
     const { tensorboards } = (await cache.load(experiments, experiment)).state;
@@ -286,7 +289,10 @@ export class Deletion {
     await look();
   }
 
-  /** No event has the id of a storage of TensorBoard files: any marker tells it from the folder that a share is mounted on. */
+  /**
+   * No event has the id of a storage of TensorBoard files: any marker tells it from the folder that a share is mounted
+   * on.
+   */
   async #lookForMarker(storage: CheckpointStorageSection): Promise<void> {
     const root = checkpointRoot(storage);
     const problem = root === null ? null : problemOfMarker(root, await this.#deps.disk.seen(root));

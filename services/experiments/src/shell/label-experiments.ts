@@ -1,4 +1,6 @@
-/** Labels of several experiments, added and removed in one commit; a refusal of one does not keep the others from it. */
+/**
+ * Labels of several experiments, added and removed in one commit; a refusal of one does not keep the others from it.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { ExperimentsActedOn, LabelExperiments } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";

@@ -112,7 +112,10 @@ const withoutPlace = ({ jobsAhead: _place, ...document }: Document): Document =>
 
 const placement = { agent: "a1", slots: ["0"], nodeRank: 0, address: "h" };
 
-/** By chance, something of each kind that can happen at any time; what was there already is refused, and changes nothing. */
+/**
+ * By chance, something of each kind that can happen at any time; what was there already is refused, and changes
+ * nothing.
+ */
 const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = [
   (n) => told("POST", "workspaces", { name: `w${n}` }),
   (n, chance) => told("POST", `workspaces/w${n}/${chance < 0.5 ? "un" : ""}archive`, {}),
@@ -216,7 +219,7 @@ test("over any history, restart, rebuild and cuts, each list and its frames are 
     n: fc.constantFrom(1, ...small),
     chance: fc.nat({ max: 999 }).map((thousandths) => thousandths / 1_000),
   });
-  // What random histories may miss: a workspace is archived with its projects, and taken back.
+  // Random histories may miss this: a workspace is archived with its projects, and taken back.
   type Step = { kind: number; n: number; chance: number };
   const examples: [Step[], number][] = [0.9, 0.1].map((chance) => [[{ kind: 1, n: 1, chance }], 3]);
   await fc.assert(

@@ -1,7 +1,8 @@
 /**
- * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted for
- * good, code of versions that were removed, and what was stored for creates that were refused. The position up to which the log was read moves after their files are gone,
- * so that after a crash the same is done again. Every replica looks: whatever two of them do at once, only one decides.
+ * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted
+ * for good, code of versions that were removed, and what was stored for creates that were refused. The position up to
+ * which the log was read moves after their files are gone, so that after a crash the same is done again. Every replica
+ * looks: whatever two of them do at once, only one decides.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -38,8 +39,8 @@ export function purgeLoop(backend: Backend, isReady: () => boolean): EffectLoop 
 }
 
 /**
- * Deletes what no event tells of: contents that were stored for a create which was then refused, or died. They are known by
- * their age; a create that names one at this moment is guarded as in any other deletion.
+ * Deletes what no event tells of: contents that were stored for a create which was then refused, or died. They are
+ * known by their age; a create that names one at this moment is guarded as in any other deletion.
  */
 async function sweepContents(backend: Backend, signal: AbortSignal): Promise<void> {
   const { blobs, clock, log } = backend.parts;

@@ -1,7 +1,7 @@
 /**
- * What the service does of an experiment's life, with a death at each of its commits: it supersedes what a continued trial
- * trains again, and deletes the rows of an experiment that is deleted for good, in batches. An experiment that was brought back,
- * and one whose name begins alike, keep theirs; a late spool resurrects nothing.
+ * The life of an experiment in the service, with a death at each of its commits: it supersedes what a continued trial
+ * trains again, and deletes the rows of an experiment that is deleted for good, in batches. An experiment that was
+ * brought back, and one whose name begins alike, keep theirs; a late spool resurrects nothing.
  */
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";

@@ -1,7 +1,8 @@
 /**
- * TensorBoard files of a trial in the object store that its experiment names for them, or else for checkpoints: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
- * prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an earlier run takes
- * only the place of what is its own beginning: any other may be a newer run's.
+ * TensorBoard files of a trial in the object store that its experiment names for them, or else for checkpoints:
+ * `tensorboard/experiment/<e>/trial/<t>/<path>` below the prefix; no checkpoint has such a name. A file that has grown
+ * takes the place of the shorter one. That of an earlier run takes only the place of what is its own beginning: any
+ * other may be a newer run's.
  */
 import {
   checkpointStorage,

@@ -96,8 +96,8 @@ function join(lists: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Blocks of reports that several requests brought at once overlap a little: most need no more than their steps to be put in
- * order. Null where points share a step.
+ * Blocks of reports that several requests brought at once overlap a little: most need no more than their steps to be
+ * put in order. Null where points share a step.
  */
 function inStepOrder(lines: readonly Line[]): Line | null {
   const joined = joinLists(lines);
@@ -123,7 +123,10 @@ function inOrder(whole: Whole): Whole {
   return mapLists(whole, (list) => taken(list, order));
 }
 
-/** `compare` puts lower steps first. Only what is out of order is sorted: a step above all before it and below all after it stays. */
+/**
+ * `compare` puts lower steps first. Only what is out of order is sorted: a step above all before it and below all after
+ * it stays.
+ */
 function orderOf(steps: Float64Array, compare: (a: number, b: number) => number): Uint32Array {
   const order = new Uint32Array(steps.length);
   for (let i = 0; i < order.length; i += 1) order[i] = i;

@@ -26,7 +26,9 @@ export function whichText(which: WhichTrials, metric: string): string {
 
 type Trial = { readonly number: number; readonly bestValue?: number | undefined };
 
-/** The trials whose curves are drawn: of more than fit those that are selected, then the best, the latest or the first. */
+/**
+ * The trials whose curves are drawn: of more than fit those that are selected, then the best, the latest or the first.
+ */
 export function drawnOf<Of extends Trial>(
   trials: readonly Of[],
   which: WhichTrials,

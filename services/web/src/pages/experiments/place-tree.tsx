@@ -21,7 +21,9 @@ type TreeProps = Props & {
   readonly onClose: () => void;
 };
 
-/** Workspaces and their projects: choosing one shows its experiments. They are made, described and archived here too. */
+/**
+ * Workspaces and their projects: choosing one shows its experiments. They are made, described and archived here too.
+ */
 export function PlaceTree(props: TreeProps): JSX.Element {
   const { search, onChange, isOpen, onClose } = props;
   const [asked, setAsked] = useState<AskedPlace | null>(null);

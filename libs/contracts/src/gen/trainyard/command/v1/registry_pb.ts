@@ -228,7 +228,8 @@ export const PlanTensorBoardSchema: GenMessage<PlanTensorBoard> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 5);
 
 /**
- * Plans how to read the TensorBoard files of a trial from its object store, as they are now. Answers TensorBoardFiles or Rejected.
+ * Plans how to read the TensorBoard files of a trial from its object store, as they are now. Answers TensorBoardFiles
+ * or Rejected.
  *
  * @generated from message trainyard.command.v1.PlanTensorBoardDownload
  */
