@@ -1,10 +1,10 @@
 /** Blobs in memory, for tests. */
 import { createHash } from "node:crypto";
-import { systemClock } from "@trainyard/kernel/system-clock";
+import type { Clock } from "@trainyard/kernel";
 import { checkKey, digestMismatch } from "./faults.ts";
 import type { BlobStore } from "./port.ts";
 
-export function createMemoryBlobStore(): BlobStore {
+export function createMemoryBlobStore(clock: Pick<Clock, "nowMs">): BlobStore {
   const blobs = new Map<string, Buffer>();
   const written = new Map<string, number>();
   return {
@@ -16,7 +16,7 @@ export function createMemoryBlobStore(): BlobStore {
       const digest = createHash("sha256").update(blob).digest("hex");
       if (digest !== sha256) throw digestMismatch(key, sha256, digest);
       blobs.set(key, blob);
-      written.set(key, systemClock.nowMs());
+      written.set(key, clock.nowMs());
       return { bytes: blob.byteLength };
     },
     async get(key) {

@@ -139,7 +139,7 @@ export async function judgeRemovals(count: number, seed?: number): Promise<strin
       { minLength: 2, maxLength: 4 },
     ),
     async (scheduler, lives) => {
-      const blobs = createMemoryBlobStore();
+      const blobs = createMemoryBlobStore(systemClock);
       const memory = createMemoryLog();
       let turns: () => Promise<void> = async () => {};
       const atOnce = async (): Promise<void> => {};

@@ -1,5 +1,5 @@
 /**
- * What the service does of the deletion of an experiment, with a death at each of its commits: it removes the lines in batches,
+ * The service in the deletion of an experiment, with a death at each of its commits: it removes the lines in batches,
  * and counts each once. Nothing goes during the grace; an experiment that was brought back, and one whose name begins alike,
  * keep their lines; a late spool goes with the next look.
  */

@@ -1,5 +1,5 @@
 /**
- * What the service does of an experiment's life, with a death at each of its commits: it supersedes what a continued trial
+ * The service in an experiment's life, with a death at each of its commits: it supersedes what a continued trial
  * trains again, and deletes the rows of an experiment that is deleted for good, in batches. An experiment that was brought back,
  * and one whose name begins alike, keep theirs; a late spool resurrects nothing.
  */
