@@ -64,7 +64,9 @@ export async function tensorboard(
 async function seenHere(client: Context["client"], trial: string): Promise<string> {
   const { tensorboardPath } = await client.call("getTrialProfile", { trial });
   if (tensorboardPath === "") {
-    throw new Failure(`The TensorBoard files of trial ${trial} are in an object store: give a folder as second argument to copy them to.`);
+    throw new Failure(
+      `The TensorBoard files of trial ${trial} are in an object store: give a folder as second argument to copy them to.`,
+    );
   }
   if (existsSync(tensorboardPath)) return tensorboardPath;
   throw new Failure(
