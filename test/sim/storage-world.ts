@@ -199,7 +199,7 @@ class StorageWorld {
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),
-      blobs: createMemoryBlobStore(clockOfStores),
+      blobs: createMemoryBlobStore(this.#clock),
       clock: this.#clock,
       events: silent,
       checkpointDir: root,

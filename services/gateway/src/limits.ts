@@ -29,7 +29,7 @@ export const gatewayLimits = {
   purgePauseMs: 60_000,
   /** How often the stored contents are looked through for those that nothing names. */
   contentSweepMs: 6 * 3_600_000,
-  /** The age at which stored contents that nothing names are removed: a create that takes longer than a day has died. */
+  /** Contents that are stored for a create and not named yet stay so long: a create that takes longer has died. */
   contentGraceMs: 24 * 3_600_000,
   /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
   contentWaitMs: 2_000,

@@ -47,10 +47,13 @@ beforeAll(async () => {
   const executor = new Executor(gateway.log, new FoldCache(gateway.log));
   stack.use(
     await gateway.serving("experiments", {
-      CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, (request, { identity }) =>
-        refused
-          ? reject("experiment_exists", "a test refuses it")
-          : createIn(executor, request, identity),
+      CreateExperiment: command(
+        CreateExperimentSchema,
+        AcceptedSchema,
+        async (request, { identity }) =>
+          refused
+            ? reject("experiment_exists", "a test refuses it")
+            : createIn(executor, request, identity),
       ),
     }),
   );

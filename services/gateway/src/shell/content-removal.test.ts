@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createMemoryBlobStore } from "@trainyard/blob";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryLog } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";

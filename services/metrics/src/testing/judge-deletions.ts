@@ -5,8 +5,8 @@
  */
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
-import { createPostgresLog, deriveCommitId, type EventLog, newEventId } from "@trainyard/event-log";
-import { assert, isRejection } from "@trainyard/kernel";
+import { createPostgresLog, deriveCommitId, type EventLog } from "@trainyard/event-log";
+import { assert, isRejection, parseRunId } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, emptyMeta, Executor, FoldCache, migrate } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
@@ -137,8 +137,9 @@ class Lives {
     const events = { taken: () => {} };
     await using bus = createMemoryBus().connect("metrics");
     const ingest = new Ingest({ executor, bus, store, events });
-    const [experiment = ""] = trial.split(".");
-    const taken = await ingest.take({ experiment, trial, run }, parsed.reports);
+    const parts = parseRunId(`${trial}#${run}`);
+    assert(parts !== null, `${trial} is a trial`);
+    const taken = await ingest.take(parts, parsed.reports);
     return taken.kind === "taken";
   }
 
