@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from trainyard.accelerate import Checkpoints, Tracker
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {
     "learning_rate": 0.02,
     "hidden_units": 32,

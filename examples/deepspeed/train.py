@@ -21,7 +21,7 @@ import torch
 
 from trainyard.deepspeed import Checkpoints, initialize
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {"steps": 60, "checkpoint_steps": 10, "deepspeed": {}}
 FEATURES = 8
 

@@ -29,7 +29,7 @@ from network import Network, digits
 
 from trainyard.pytorch import DataLoader
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {
     "learning_rate": 0.01,
     "width": 32,

@@ -26,7 +26,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from trainyard.transformers import Callback, training_arguments
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {"learning_rate": 0.003, "num_train_epochs": 4, "reviews": 512}
 
 

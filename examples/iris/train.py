@@ -21,7 +21,7 @@ except ModuleNotFoundError:
 from flowers import read_flowers, split_flowers
 from network import Network
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {
     "learning_rate": 0.03,
     "hidden_units": 8,
@@ -61,7 +61,7 @@ def main(ctx: trainyard.Context) -> None:
             {
                 "validation_loss": validation.loss,
                 "validation_accuracy": validation.accuracy,
-                # What the search counts as time.
+                # The time metric of the search.
                 "epochs": epoch,
                 # For people to judge the result by. No decision rests on it.
                 "held_out_accuracy": held_out.accuracy,

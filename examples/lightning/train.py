@@ -23,7 +23,7 @@ import torch
 
 from trainyard.lightning import Callback, Environment, Logger, ResumableDataLoader
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {
     "learning_rate": 0.02,
     "hidden_units": 32,

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from trainyard import pytorch
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {
     "generator_rate": 0.001,
     "discriminator_rate": 0.001,
@@ -62,7 +62,7 @@ class RingTrial(pytorch.PyTorchTrial):
         return {"discriminator_loss": discriminator_loss, "generator_loss": generator_loss}
 
     def evaluate_full_dataset(self, data_loader: Any) -> dict[str, Tensor]:
-        # What is measured is of two clouds of points, not of one batch after the other.
+        # The metric compares two clouds of points, not one batch after the other.
         real = torch.cat([self.context.to_device(batch) for batch in data_loader])
         generated = self.generate(len(real))
         return {

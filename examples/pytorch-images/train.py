@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from trainyard import pytorch
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {
     "learning_rate": 0.05,
     "momentum": 0.9,

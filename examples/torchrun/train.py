@@ -25,7 +25,7 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-# What the platform gives each trial, for a run without it.
+# The values that the platform gives each trial, for a run without it.
 LOCAL_HPARAMS = {
     "learning_rate": 0.01,
     "hidden_units": 32,

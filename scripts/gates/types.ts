@@ -27,7 +27,7 @@ export const types: Gate = {
 
 type BuildInfo = { readonly fileNames?: readonly string[] };
 
-/** What the compiler read for a project, from the notes that it keeps beside its outputs. */
+/** The files that the compiler read for a project, from the notes that it keeps beside its outputs. */
 function filesOf(project: string): readonly string[] {
   const { compilerOptions } = JSON.parse(readFileSync(project, "utf8")) as {
     readonly compilerOptions?: { readonly tsBuildInfoFile?: string };

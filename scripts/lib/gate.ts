@@ -5,7 +5,7 @@
 export type GateResult = {
   readonly ok: boolean;
   readonly seen: number;
-  /** What a person needs to mend it; shown only when the gate fails. */
+  /** The output that a person needs to mend the gate; shown only when it fails. */
   readonly output: string;
 };
 

@@ -34,7 +34,7 @@ async function endAll(): Promise<void> {
   for (const member of found) signal(member, "SIGTERM");
   const startMs = performance.now();
   while (performance.now() - startMs < graceMs && found.some(isAlive)) await delay(lookMs);
-  // What a member started before it ended, or ignores SIGTERM.
+  // Processes that a member started before it ended, or that ignore SIGTERM.
   for (let empty = 0; empty < looksToBeSure && performance.now() - startMs < killMs; ) {
     const left = members();
     for (const member of left) signal(member, "SIGKILL");

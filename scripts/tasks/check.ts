@@ -36,7 +36,7 @@ if (unknown.length > 0) {
   process.stderr.write(`no gate is called ${unknown.join(", ")}; there are ${names}\n`);
   process.exitCode = 2;
 } else {
-  // What cannot be made is said by the gate that needs it.
+  // A problem of the preparation is reported by the gate that needs it.
   if (gates.includes(pythonTypes)) await makePythonEnvironment(say);
   if (gates.includes(pythonLint) || gates.includes(pythonFormat)) await makeRuff(say);
   const start = performance.now();

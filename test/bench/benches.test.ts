@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
+import { findChromium } from "../browser/support/chromium.ts";
 import { curvesFolder } from "./search/tables.ts";
 import { type BenchName, benches, isBenchName } from "./benches.ts";
 import type { BenchResult } from "./support/bench.ts";
@@ -44,7 +45,12 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "latency_2000_vs_direct",
     "latency_2000_p99",
   ],
-  web: ["bundle_gzip_kb"],
+  web: [
+    "bundle_gzip_kb",
+    ...(findChromium().program === null
+      ? []
+      : ["first_rows_ms", "chart_pan_vs_uplot", "log_burst_longtasks", "heap_hour"]),
+  ],
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],
   submit: ["submit_extra_ms", "submit_first_line_vs_direct"],
@@ -89,6 +95,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     ...(curvesFolder() === undefined ? [] : ["tpe_tables_vs_optuna_median"]),
     "auto_vs_random_asha",
     "auto_vs_random_asha_worst",
+    "bohb_vs_random_continuous",
     "pbt_toy_worst_seed",
     "gp_async_hartmann6_50",
     "gp_async_hartmann6_100",

@@ -1,4 +1,4 @@
-/** What is around each page: sign-in, keys, palette, tokens, the live link and its loss. */
+/** The frame of each page: sign-in, keys, palette, tokens, the live link and its loss. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useStage } from "./support/stage.ts";

@@ -1,4 +1,4 @@
-/** What befalls a training while it uploads checkpoints and others are deleted: processes die, and the store fails. */
+/** Troubles of a training while it uploads checkpoints and others are deleted: processes die, and the store fails. */
 import { setTimeout as delay } from "node:timers/promises";
 import { drawInteger } from "@trainyard/kernel";
 import type { FailureRule } from "@trainyard/testing/s3";

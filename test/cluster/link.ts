@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What lies between an agent and the bus, and can be cut: connections break, and new ones find nobody. */
+/** The link between an agent and the bus, which can be cut: connections break, and new ones find nobody. */
 export class Link implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -21,7 +21,7 @@ import { evolveTrial, initialTrial } from "../../services/experiments/src/core/t
 import type { TrialEvent } from "../../services/experiments/src/core/trial/state.ts";
 import { type HistoryLine, historyNames, readHistory, readStates } from "./fixtures.ts";
 
-/** What each kind of stream is folded to. A search has two readers: its owner, and the experiments that follow it. */
+/** The fold of each kind of stream. A search has two readers: its owner, and the experiments that follow it. */
 const folds: Readonly<Record<string, (events: readonly AnyEvent[]) => unknown>> = {
   experiment: (events) =>
     (events as readonly ExperimentEvent[]).reduce(evolveExperiment, initialExperiment),

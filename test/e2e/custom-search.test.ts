@@ -51,7 +51,7 @@ async function eventsOf(experiment: string): Promise<readonly Event[]> {
   return events;
 }
 
-/** What was posted, in order, without the ids: these follow from the order in which trials happened to report. */
+/** The posted operations, in order, without the ids: these follow from the order in which trials happened to report. */
 async function operationsOf(experiment: string): Promise<readonly unknown[]> {
   const posted = (await eventsOf(experiment)).filter(({ name }) => name === "OperationsPosted");
   return posted.flatMap(({ data }) =>

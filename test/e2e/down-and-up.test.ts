@@ -1,4 +1,7 @@
-/** A cluster that goes down while it trains, and comes up again: nothing counts as a restart, and no step is taken twice. */
+/**
+ * A cluster that goes down while it trains, and comes up again: nothing counts as a restart, and no step is taken
+ * twice.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
 
@@ -18,7 +21,7 @@ max_restarts: 0
 environment: { environment_variables: ["STEPS=90", "STEP_SECONDS=0.1"] }
 `;
 
-/** What the runs of a trial said of where they began and stopped, in order. */
+/** The outputs of a trial's runs about their beginning and end, in order. */
 async function marks(trial: string): Promise<readonly string[]> {
   const { out } = await world.yard("trial", "logs", trial);
   return out.match(/(starts|stops) at \d+/g) ?? [];

@@ -1,4 +1,4 @@
-/** What the machines of a trial did, from the sampling in its script to `yard trial profile`. */
+/** The profile of a trial's machines, from the sampling in its script to `yard trial profile`. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";

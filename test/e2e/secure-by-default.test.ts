@@ -1,4 +1,4 @@
-/** What the embedded cluster promises without being asked: local only, and no secret where others could read it. */
+/** The defaults of the embedded cluster: local only, and no secret where others could read it. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

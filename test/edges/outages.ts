@@ -1,6 +1,6 @@
 /**
- * One part of the platform is away for longer than every timeout, while runs store checkpoints and end. Afterwards it must
- * be as if nothing had happened: the rows of the table "what continues when a part is down".
+ * One part of the platform is away for longer than every timeout, while runs store checkpoints and end. Afterwards it
+ * must be as if nothing had happened: the rows of the table "what continues when a part is down".
  */
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -66,7 +66,7 @@ async function restarted(world: World, { id }: SearchUnderTest): Promise<readonl
     .map(({ id: trial, runs }) => `trial ${trial} took ${runs.length} runs`);
 }
 
-/** What a trial stored last is complete and can be downloaded, whatever was away when its run ended. */
+/** The last checkpoint of a trial is complete and can be downloaded, whatever was away when its run ended. */
 async function checkpointViolations(
   world: World,
   { id }: SearchUnderTest,

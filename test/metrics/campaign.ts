@@ -7,10 +7,17 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "metrics",
     description:
-      "reports doubled, reordered and cut off while metrics, gateway, PostgreSQL and NATS die; subscribers follow",
+      "reports doubled, reordered and cut off while metrics, gateway, PostgreSQL and NATS die; subscribers follow; a trial restarts from step 400 after 537",
     async run({ seed, log }) {
       const troubles = Array.from({ length: rounds }, () => allTroubles).flat();
-      const found = await troubledMetrics({ seed, trials: 4, pauseMs: 30, troubles, log });
+      const found = await troubledMetrics({
+        seed,
+        trials: 4,
+        pauseMs: 30,
+        troubles,
+        restarted: true,
+        log,
+      });
       for (const violation of found.violations) log(`violation: ${violation}`);
       return found;
     },

@@ -1,5 +1,5 @@
 /**
- * What plays the training processes: reports of each trial, sent doubled, reordered and cut off in the middle, over HTTP and
+ * Scripted training processes: reports of each trial, sent doubled, reordered and cut off in the middle, over HTTP and
  * gRPC, until each is acknowledged. What was reported is the ground truth.
  */
 import { randomUUID } from "node:crypto";

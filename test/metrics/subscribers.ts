@@ -1,4 +1,6 @@
-/** Who follows the points of an experiment: over server-sent events, over gRPC, and one that hangs up again and again. */
+/**
+ * The followers of an experiment's points: over server-sent events, over gRPC, and one that hangs up again and again.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
@@ -10,7 +12,8 @@ import {
 import { drawInteger } from "@trainyard/kernel";
 import { GrpcClient } from "@trainyard/runtime/grpc";
 
-export type Heard = { readonly position: number; readonly point: Plain<MetricPoint> };
+/** Without a point: a later run supersedes points. */
+export type Heard = { readonly position: number; readonly point: Plain<MetricPoint> | undefined };
 
 export type Subscriber = {
   readonly name: string;
@@ -53,7 +56,7 @@ function subscriber(name: string, source: Source, connect: Connect): Subscriber 
       try {
         for await (const { position, point } of connect(source, after, turns)) {
           after = position;
-          if (point !== undefined) heard.push({ position: Number(position), point });
+          heard.push({ position: Number(position), point });
         }
       } catch {
         // Away: it comes back.

@@ -1,21 +1,27 @@
 /**
- * Trials report and subscribers follow while parts of the platform die. Afterwards the stored table has each report once, as
- * it was reported, and each subscriber has got each stored report once, in the order of the positions.
+ * Trials report and subscribers follow while parts of the platform die. Afterwards the stored table has each report
+ * once, as it was reported, and each subscriber has got each stored report once, in the order of the positions.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Plain } from "@trainyard/contracts";
-import type { MetricPoint } from "@trainyard/contracts/api";
 import { drawInteger } from "@trainyard/kernel";
 import { clusterStatus } from "@trainyard/local-cluster";
-import { runToken } from "@trainyard/runtime";
-import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
-import { type Report, Reporter } from "./reporters.ts";
+import { Reporter } from "./reporters.ts";
+import { RestartedTrial } from "./restarted-trial.ts";
+import {
+  destinationOf,
+  differences,
+  storedPoints,
+  textOfPoint,
+  textOfReport,
+  untilAllHeard,
+  violationsOf,
+} from "./stored.ts";
 import { type Subscriber, subscribe } from "./subscribers.ts";
 
-/** What is killed with kill -9 and started again; `wipe` deletes what NATS has stored meanwhile. */
+/** A part that is killed with kill -9 and started again; `wipe` deletes the data of NATS meanwhile. */
 export type Trouble = { readonly part: string; readonly wipe?: boolean };
 
 export const allTroubles: readonly Trouble[] = [
@@ -32,6 +38,8 @@ export type Options = {
   /** Between two requests of a trial, on average. */
   readonly pauseMs: number;
   readonly troubles: readonly Trouble[];
+  /** One more trial trains, is killed after step 537 and continues from step 400. */
+  readonly restarted?: boolean;
   readonly log: (line: string) => void;
 };
 
@@ -42,7 +50,7 @@ const quietMs = 1_500;
 
 export async function troubledMetrics(options: Options): Promise<Found> {
   const { seed, log, trials: count } = options;
-  const slots = count;
+  const slots = count + (options.restarted === true ? 1 : 0);
   await using world = await World.start({ processes: true, slots, restart: false });
   const experiment = await submitted(world, count);
   const trials = Array.from({ length: count }, (_, index) => `${experiment}.${index + 1}`);
@@ -53,7 +61,10 @@ export async function troubledMetrics(options: Options): Promise<Found> {
   const grpc = (await clusterStatus(world.home))?.grpc ?? "";
   const token = readFileSync(join(world.home, "token"), "utf8").trim();
   const source = { experiment, client: () => client, grpc: () => grpc, token, seed };
-  const subscribers = subscribe({ ...source, until: over.signal });
+  const until = over.signal;
+  const subscribers = subscribe({ ...source, until });
+  const restarted = options.restarted === true ? await RestartedTrial.start(world) : null;
+  const others = restarted === null ? [] : subscribe({ ...source, ...restarted, until });
   const reporting = reporters.map((reporter) => reporter.run(enough.signal));
   for (const [turn, trouble] of options.troubles.entries()) {
     await delay(quietMs + drawInteger(seed, "quiet", turn, quietMs));
@@ -65,13 +76,15 @@ export async function troubledMetrics(options: Options): Promise<Found> {
   log("everything is acknowledged; waiting for the subscribers");
   const stored = await storedPoints(world, trials);
   await untilAllHeard(subscribers, stored.length).catch(() => {});
+  const restarts = options.troubles.filter(({ part }) => part === "postgres").length;
+  const ofRestarted = (await restarted?.violations(others, restarts)) ?? [];
   over.abort();
-  await Promise.all(subscribers.map(({ running }) => running));
+  await Promise.all([...subscribers, ...others].map(({ running }) => running));
   const truth = reporters.flatMap(({ truth: own }, index) =>
     own.map((report) => textOfReport(trials[index] ?? "", report)),
   );
-  const restarts = options.troubles.filter(({ part }) => part === "postgres").length;
   const violations = [
+    ...ofRestarted,
     ...reporters.flatMap((reporter) => reporter.violations),
     ...differences("the stored table", stored.map(textOfPoint), truth),
     ...subscribers.flatMap((subscriber) => violationsOf(subscriber, stored, restarts)),
@@ -98,23 +111,16 @@ searcher: { name: random, metric: loss, max_trials: ${trials} }
   return experiment;
 }
 
-async function reportersOf(
+function reportersOf(
   world: World,
   trials: readonly string[],
   { seed, pauseMs }: Options,
 ): Promise<readonly Reporter[]> {
-  const read = (name: string): unknown => JSON.parse(readFileSync(join(world.home, name), "utf8"));
-  const { runTokenKey } = read("secrets.json") as {
-    readonly runTokenKey: { readonly id: string; readonly secretHex: string };
-  };
-  const { metrics: port } = read("ports.json") as { readonly metrics: number };
-  const key = { id: runTokenKey.id, secret: Buffer.from(runTokenKey.secretHex, "hex") };
-  const grpc = (await clusterStatus(world.home))?.metricsGrpc ?? "";
-  return trials.map((trial) => {
-    const run = `${trial}#1`;
-    const to = { http: `http://127.0.0.1:${port}`, grpc, run, token: runToken(key, run, 0) };
-    return new Reporter(to, seed, pauseMs);
-  });
+  return Promise.all(
+    trials.map(
+      async (trial) => new Reporter(await destinationOf(world, `${trial}#1`), seed, pauseMs),
+    ),
+  );
 }
 
 async function strike(
@@ -129,91 +135,6 @@ async function strike(
   if (wipe) rmSync(join(world.home, part), { recursive: true, force: true });
   const said = await world.yard("cluster", "restart", part);
   if (said.code !== 0) throw new Error(`${part} could not be started again: ${said.err}`);
-}
-
-type Stored = Plain<MetricPoint>;
-
-async function storedPoints(world: World, trials: readonly string[]): Promise<readonly Stored[]> {
-  const points: Stored[] = [];
-  for (const trial of trials) {
-    for (let pageToken = ""; ; ) {
-      const request = { trial, superseded: true, pageSize: 1_000, pageToken };
-      const page = await world.client.call("listTrialMetrics", request, { outlast: true });
-      points.push(...page.items);
-      pageToken = page.nextPageToken;
-      if (pageToken === "") break;
-    }
-  }
-  return points;
-}
-
-function untilAllHeard(subscribers: readonly Subscriber[], count: number): Promise<void> {
-  return eventually(
-    "each subscriber has got everything",
-    async () => subscribers.every(({ heard }) => heard.length >= count),
-    60_000,
-  );
-}
-
-/** Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the table. */
-function violationsOf(
-  { name, heard }: Subscriber,
-  stored: readonly Stored[],
-  restarts: number,
-): readonly string[] {
-  const before = (index: number): number => heard[index - 1]?.position ?? 0;
-  const wrong = heard.findIndex(({ position }, index) => position <= before(index));
-  const leaps = heard.filter(({ position }, index) => position > before(index) + 1).length;
-  const told = heard.map(({ point }) => textOfPoint(point));
-  return [
-    ...(wrong < 0 ? [] : [`${name}: position ${heard[wrong]?.position} after ${before(wrong)}`]),
-    ...(leaps <= restarts ? [] : [`${name}: ${leaps} leaps of the position, ${restarts} restarts`]),
-    ...differences(name, told, stored.map(textOfPoint)),
-  ];
-}
-
-function differences(
-  what: string,
-  found: readonly string[],
-  expected: readonly string[],
-): readonly string[] {
-  const left = new Map<string, number>();
-  for (const text of expected) left.set(text, (left.get(text) ?? 0) + 1);
-  const violations: string[] = [];
-  for (const text of found) {
-    const count = left.get(text) ?? 0;
-    if (count === 0) violations.push(`${what} has what it should not have, or twice: ${text}`);
-    left.set(text, count - 1);
-  }
-  for (const [text, count] of left) if (count > 0) violations.push(`${what} lacks ${text}`);
-  return violations;
-}
-
-/** A point as text, the same of a report and of what is stored or heard of it. */
-function textOf(trial: string, key: string, ...rest: readonly unknown[]): string {
-  return JSON.stringify([trial, key, ...rest], (_, value: unknown) =>
-    typeof value === "number" && !Number.isFinite(value) ? String(value) : value,
-  );
-}
-
-const inOrder = (values: object): unknown =>
-  Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
-
-function textOfReport(trial: string, report: Report): string {
-  const { key, group, stepsCompleted, atMs, metrics } = report;
-  return textOf(trial, key, group, stepsCompleted, atMs, inOrder(metrics));
-}
-
-function textOfPoint(point: Stored): string {
-  const { trial, key, group, stepsCompleted, reportedAtMs, metrics, others } = point;
-  return textOf(
-    trial,
-    key,
-    group,
-    stepsCompleted,
-    reportedAtMs,
-    inOrder({ ...metrics, ...others }),
-  );
 }
 
 function summaryOf(reporters: readonly Reporter[], subscribers: readonly Subscriber[]): string {

@@ -1,4 +1,6 @@
-/** Follows docs/operate/backup.md with a real PostgreSQL, a gateway that is a process of its own, and the command line. */
+/**
+ * Follows docs/operate/backup.md with a real PostgreSQL, a gateway that is a process of its own, and the command line.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -46,7 +48,7 @@ async function withClient<Value>(url: string, use: (client: pg.Client) => Promis
   }
 }
 
-/** What a database says of its history. */
+/** The history that a database reports. */
 const epochOf = (postgres: TestPostgres): Promise<string> =>
   withClient(postgres.url({ database }), async (client) => {
     const { rows } = await client.query<{ epoch: string }>(`select ${databaseEpoch} as epoch`);
@@ -136,7 +138,7 @@ async function anchor(gateway: Gateway, name: string): Promise<string> {
 const verify = (gateway: Gateway, file: string): Promise<Said> =>
   yard(gateway, "log", "verify", "--skip-views", "--anchor", file);
 
-/** What is known of a restored log: which anchors hold, what is missing, and that it takes commits again. */
+/** The checks of a restored log: which anchors hold, what is missing, and that it takes commits again. */
 async function expectLost(gateway: Gateway, kept: string, lost: string, events: number) {
   expect(await verify(gateway, kept)).toMatchObject({ code: 0 });
   const missing = await verify(gateway, lost);
@@ -193,7 +195,7 @@ test("a log that is restored from a base backup and the archive has all that was
   await prepare(postgres);
   let gateway = await startGateway(postgres);
 
-  // What pg_basebackup does, which is not among the packaged programs: the files are copied while the server writes.
+  // The work of pg_basebackup, which is not among the packaged programs: the files are copied while the server writes.
   const base = join(folder, "base");
   await withClient(postgres.url(), async (client) => {
     await client.query("select pg_backup_start('test', fast => true)");

@@ -119,7 +119,7 @@ export class MemorySearcher {
       await atRest();
       const { head } = this.#memory.store;
       if (isSo()) {
-        // What a model answers comes a moment after everything else.
+        // A model's answer comes a moment after everything else.
         await atRest();
         if (isSo() && head === this.#memory.store.head) return;
       }

@@ -1,4 +1,4 @@
-/** What can befall a world: who dies, what is lost on the bus, a bus that is away. Chance decides, until a time. */
+/** The hardships of a world: who dies, what is lost on the bus, a bus that is away. Chance decides, until a time. */
 import type { Delivery, Fate, MemoryHub } from "@trainyard/bus";
 import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";

@@ -1,6 +1,6 @@
 /**
- * Worlds with the real scheduler in which nobody dies and the bus carries, so that what is wrong is the doing of the one
- * hazard that befalls them. The other worlds mix hazards.
+ * Worlds with the real scheduler in which nobody dies and the bus carries, so that what is wrong is the doing of the
+ * one hazard that befalls them. The other worlds mix hazards.
  */
 import type { MemoryLog } from "@trainyard/event-log";
 import { Chance } from "./chance.ts";
@@ -35,7 +35,7 @@ function ofRefusals(name: string, what: Refusals["what"], agent = ""): HazardWor
   return { name, draw: () => ({ refusals }), check: bystanders, submissions };
 }
 
-/** What is refused ends no term, and holds up nobody else. */
+/** A refusal ends no term, and holds up nobody else. */
 function bystanders({ log, experiments, moments }: World): readonly string[] {
   const terms = [...log.store.leases].filter(([, { epoch }]) => epoch !== 1);
   const late = experiments.filter((id) => {

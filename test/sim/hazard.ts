@@ -9,8 +9,8 @@ export type Hazard = {
   readonly experiment: string;
   /** It takes seconds: a short run strikes fewer places. */
   readonly long?: boolean;
-  /** What happens together with the trouble that strikes. */
+  /** A trouble that strikes at the same time. */
   readonly onTrouble?: (scene: Scene) => void;
-  /** What else is wrong; empty for nothing. */
+  /** Other mistakes; empty for none. */
   readonly check?: (scene: Scene) => readonly string[];
 };

@@ -1,5 +1,5 @@
 /**
- * What must be true of every history of experiments, trials and searches, whatever died, came late or came twice. It is
+ * Invariants of every history of experiments, trials and searches, whatever died, came late or came twice. It is
  * read from the log alone, event by event in its order, and knows nothing of the services' own folds.
  */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
@@ -69,7 +69,7 @@ function searchEvents(log: MemoryLog, experiment: string): readonly SearchEvent[
   return eventsOf(log.store.stream(`search-${experiment}`)) as readonly SearchEvent[];
 }
 
-/** What a search decides differently when it hears once more what it heard. */
+/** The differences of a search that hears once more what it heard. */
 export function decidedOtherwise(log: MemoryLog, experiment: string): readonly string[] {
   return replaySearch(searchEvents(log, experiment)).differences.map(
     (difference) => `search ${experiment} decides otherwise: ${JSON.stringify(difference)}`,

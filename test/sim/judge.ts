@@ -4,7 +4,7 @@ import { runWorld, type World } from "./world.ts";
 
 export type Judgement = { readonly violations: readonly string[]; readonly world: World };
 
-/** What the bus holds in the end is what the log has. */
+/** The bus has in the end what the log has. */
 export function relayViolations({ log, relayed }: World): readonly string[] {
   const last = log.store.events.at(-1)?.id;
   return last === relayed ? [] : [`the bus ends with event ${relayed}, the log with ${last}`];

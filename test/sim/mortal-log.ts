@@ -1,7 +1,7 @@
 /**
  * The log as one process sees it. The process may die at any call, before it had its effect or after it and before the
- * answer; be stopped for longer than its lease (all its calls wait, and then go on as if nothing had been); or be told of
- * a fault, also after a commit that was written.
+ * answer; be stopped for longer than its lease (all its calls wait, and then go on as if nothing had been); or be told
+ * of a fault, also after a commit that was written.
  */
 import type {
   AppendRequest,
@@ -28,7 +28,7 @@ export type Trouble =
 /** Asked at each call, before its effect and after it. Null for no trouble. */
 export type Troubles = (method: keyof EventLog, moment: "before" | "after") => Trouble | null;
 
-/** What the log does not take; null where it does. */
+/** The refusal of a commit; null where the log takes it. */
 export type RefusalOf = (request: AppendRequest) => AppendResult | null;
 
 export class MortalLog implements EventLog {

@@ -1,4 +1,6 @@
-/** Users who look after the cluster while runs continue, as chance has it; in the end every agent and slot is enabled. */
+/**
+ * Users who look after the cluster while runs continue, as chance has it; in the end every agent and slot is enabled.
+ */
 import type { MemoryHub } from "@trainyard/bus";
 import {
   ConfigurePoolSchema,
@@ -53,7 +55,7 @@ export class Operators {
     this.done = true;
   }
 
-  /** What the scheduler refuses is not asked again. */
+  /** A request that the scheduler refuses is not repeated. */
   async #change(): Promise<void> {
     const chance = this.#chance;
     const agent = chance.pick(agentNames);

@@ -1,4 +1,6 @@
-/** People who submit experiments and change their minds, through the bus, each asking again until there is an answer. */
+/**
+ * People who submit experiments and change their minds, through the bus, each asking again until there is an answer.
+ */
 import type { Bus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
 import {
@@ -59,7 +61,10 @@ export class People {
     this.#hasAsked = true;
   }
 
-  /** The log went back: they look until all is there that they have asked for, ask once more for what is not, and let it run. */
+  /**
+   * The log went back: they look until all is there that they have asked for, ask once more for what is not, and let it
+   * run.
+   */
   async mend(): Promise<void> {
     this.#toMend += 1;
     if (this.#toMend > 1) return;
@@ -125,7 +130,7 @@ export class People {
     );
   }
 
-  /** Whatever they do, in the end it may run or is stopped. */
+  /** An experiment may run in the end, or is stopped, whatever people do. */
   async #changeMinds(experiment: string, paused: boolean): Promise<void> {
     const { clock, chance } = this.#deps;
     let pausedNow = paused;
@@ -151,7 +156,7 @@ export class People {
     if (chance.happens(0.2)) await this.#delete(experiment);
   }
 
-  /** What they have stopped, or what failed, goes on later. */
+  /** An experiment that was stopped, or failed, continues later. */
   async #takeUp(experiment: string): Promise<void> {
     const { clock, chance } = this.#deps;
     if (chance.happens(0.5)) await this.#stop(experiment);

@@ -1,4 +1,4 @@
-/** What decides in the platform, as it is deployed: two replicas of each service, over one log. */
+/** The deciding services of the platform, as it is deployed: two replicas of each, over one log. */
 import type { MemoryHub } from "@trainyard/bus";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, experimentId } from "@trainyard/kernel";
@@ -17,7 +17,9 @@ export type ServiceName = (typeof serviceNames)[number];
 const agentSilenceMs = 30_000;
 const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
-/** Where what is wanted of an experiment's trials is brought to them: in the reaction, or beside it, as for a large one. */
+/**
+ * Where what is wanted of an experiment's trials is brought to them: in the reaction, or beside it, as for a large one.
+ */
 export type FanOutsWhere = "in_reactions" | "beside";
 
 export type PlatformDeps = {
@@ -30,7 +32,7 @@ export type PlatformDeps = {
   readonly fanOuts: FanOutsWhere;
   /** The wall clock of a replica's host; by default right. */
   readonly clockOf?: (service: ServiceName, replica: number) => Clock;
-  /** What the log refuses of the services' commits; by default nothing. */
+  /** The log's refusals of the services' commits; by default none. */
   readonly refusalOf?: RefusalOf;
 };
 

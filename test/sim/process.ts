@@ -13,7 +13,7 @@ export type ProcessDeps = {
   readonly troubles: Troubles;
   /** How long it takes until a dead process is started again. */
   readonly restartMs: () => number;
-  /** What the log refuses; by default nothing. */
+  /** The log's refusals; by default none. */
   readonly refusalOf?: RefusalOf;
 };
 

@@ -1,6 +1,6 @@
 /**
- * A log that refuses what concerns some: as too large, or malformed. From the first commit on, until somebody mends it; then
- * the events that were parked are driven again, as an operator does.
+ * A log that refuses what concerns some: as too large, or malformed. From the first commit on, until somebody mends it;
+ * then the events that were parked are driven again, as an operator does.
  */
 import type { Bus } from "@trainyard/bus";
 import { shortNameOf } from "@trainyard/contracts";
@@ -10,7 +10,7 @@ import { categoryOf, type Clock, idOf, pause } from "@trainyard/kernel";
 import { decodeReply, encodeRequest } from "@trainyard/runtime";
 
 export type Refusals = {
-  /** What is refused of the experiments: all commits of a category, or those that give a run its place. */
+  /** The refused commits of the experiments: all of a category, or those that give a run its place. */
   readonly what: "search" | "trial" | "allocation" | "place";
   readonly experiments: "all" | readonly string[];
   /** An agent whose joining is refused; empty for none. */
@@ -20,7 +20,7 @@ export type Refusals = {
   readonly untilMs: number;
 };
 
-/** What the log says to a commit; null where it takes it. */
+/** The log's answer to a commit; null where it takes it. */
 export function refusalOf(
   { what, experiments, agent, untilMs, fromTrial = 0 }: Refusals,
   { writes }: AppendRequest,

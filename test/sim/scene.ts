@@ -1,6 +1,7 @@
 /**
- * One experiment, with the rest of the platform played by the script: it tells what scheduler, agents, metrics, registry
- * and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep puts it.
+ * One experiment, with the rest of the platform played by the script: it tells what scheduler, agents, metrics,
+ * registry and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep
+ * puts it.
  */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { AnyEvent, EventData } from "@trainyard/contracts";
@@ -31,7 +32,7 @@ import { WallClock } from "./wrong-clocks.ts";
 const patienceMs = 120_000;
 /** When nothing happens for so long, nothing will. */
 const quietMs = 15_000;
-/** What the scheduler would say is told by the script. */
+/** The script plays the scheduler. */
 export const sceneServices = ["experiments", "searcher"] as const;
 const maxRestarts = 2;
 const seed = 7;
@@ -248,7 +249,7 @@ export class Scene {
 
   /** How the trial and its experiment ended, as text. */
   outcome(number = 1): { readonly trial: string; readonly experiment: string } {
-    // What a run has left may complete after the end.
+    // The checkpoints of a run may complete after the end.
     const trial = this.events(this.trial(number)).findLast(({ type }) => type === "TrialEnded");
     // It may be described, archived and deleted afterwards.
     const experiment = this.events(`experiment-${this.id}`).findLast(

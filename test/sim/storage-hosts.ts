@@ -30,9 +30,9 @@ export class Host implements StorageDisk {
   readonly #name: string;
   readonly #pending: Pending;
   view: View = "share";
-  /** What it has looked at since the last check. */
+  /** The places looked at since the last check. */
   readonly looked = new Set<string>();
-  /** What it sees after its next look; null for the same. */
+  /** The view after its next look; null for the same. */
   afterLook: View | null = null;
 
   private constructor(folder: string, name: string, pending: Pending) {
@@ -53,7 +53,7 @@ export class Host implements StorageDisk {
     return join(this.#folder, view === "share" ? view : `${view}-${this.#name}`);
   }
 
-  /** What lies here in the place of the root. */
+  /** The content in the place of the root. */
   get root(): string {
     return this.#at(this.view);
   }

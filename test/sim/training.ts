@@ -21,7 +21,7 @@ export type TrainingOf = {
   readonly fromStep: number;
 };
 
-/** What a script does, as metrics and registry see it: it validates as it goes and checkpoints now and then. */
+/** A script as metrics and registry see it: it validates as it goes and checkpoints now and then. */
 export class Training {
   readonly #deps: TrainingDeps;
   readonly #of: TrainingOf;

@@ -1,7 +1,8 @@
 import type { Rule } from "./rule.ts";
 import { timeFromClock } from "./rules/clock.ts";
 import { oneConfigurationReader } from "./rules/configurations.ts";
-import { contractsHold, linksHold } from "./rules/documents.ts";
+import { contractsHold } from "./rules/contracts.ts";
+import { linksHold } from "./rules/documents.ts";
 import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
 import { namedExports } from "./rules/exports.ts";
@@ -13,6 +14,7 @@ import { noModuleState } from "./rules/module-state.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
 import { packagesArgued } from "./rules/packages.ts";
+import { commentsBegin } from "./rules/comments.ts";
 import { plainWords } from "./rules/plain-words.ts";
 import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
@@ -48,6 +50,7 @@ export const houseRules: readonly Rule[] = [
   linksHold,
   sentencesHold,
   packagesArgued,
+  commentsBegin,
   plainWords,
   webFolders,
   webColours,

@@ -22,7 +22,7 @@ function planted(name: string, text: string): string {
   return path;
 }
 
-/** What ruff.toml must refuse, by the code of the rule. */
+/** The mistakes that ruff.toml must refuse, by the code of the rule. */
 const refused: Readonly<Record<string, string>> = {
   E501: `# ${"long ".repeat(24)}\n`,
   E722: "try:\n    print()\nexcept:\n    print()\n",
@@ -38,7 +38,7 @@ const refused: Readonly<Record<string, string>> = {
   RUF005: "print([1] + [*range(3)])\n",
 };
 
-/** What pyrightconfig.json must refuse, by the name of the rule. */
+/** The mistakes that pyrightconfig.json must refuse, by the name of the rule. */
 const mistyped: Readonly<Record<string, string>> = {
   reportAttributeAccessIssue:
     "import trainyard\n\nwith trainyard.init() as ctx:\n    ctx.trian.report_progress(1.0)\n",

@@ -35,7 +35,7 @@ export function repositoryOf(contents: Contents): Repository {
 
 const generated = /(^|\/)gen\//;
 
-/** What people wrote in TypeScript: the generated code has its own rules. */
+/** TypeScript that people wrote: the generated code has its own rules. */
 export function sourcesOf(repository: Repository): readonly string[] {
   return repository.files.filter((file) => /\.(ts|tsx|mjs)$/.test(file) && !generated.test(file));
 }

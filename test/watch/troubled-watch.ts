@@ -1,6 +1,6 @@
 /**
- * Clients watch lists, points and lines while parts of the platform die and are away. Whenever a part is back, each client
- * hears of what happens then; in the end each has exactly what the lists have, and each point and line once.
+ * Clients watch lists, points and lines while parts of the platform die and are away. Whenever a part is back, each
+ * client hears of what happens then; in the end each has exactly what the lists have, and each point and line once.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
 import { isSeries, listed, type Mirror, type WatchedTopic, Watcher } from "./watcher.ts";
 
-/** What is killed with kill -9 and started again; `wipe` deletes what NATS has stored meanwhile. */
+/** A part that is killed with kill -9 and started again; `wipe` deletes the data of NATS meanwhile. */
 export type Trouble = { readonly part: string; readonly awayMs: number; readonly wipe?: boolean };
 
 export type Options = {

@@ -1,4 +1,4 @@
-/** What tests start ends with their runner, also when nothing in the runner gets to run any more. */
+/** Processes of tests end with their runner, also when nothing in the runner gets to run any more. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -37,7 +37,8 @@ test("after kill -9 of the runner of tests, none of the processes that it starte
   }
   try {
     expect(named.filter(([, identity]) => identity === null)).toEqual([]);
-    // Supervisor, PostgreSQL, NATS, services, agent, the trial's supervisor, its parent, itself, and two servers of tests.
+    // Supervisor, PostgreSQL, NATS, services, agent, the trial's supervisor, its parent, itself, and two servers of
+    // tests.
     expect(started.size).toBeGreaterThan(9);
     runner.kill("SIGKILL");
     await exit;

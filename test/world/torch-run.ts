@@ -51,7 +51,7 @@ export async function lossesOf(world: World, trial: string): Promise<readonly nu
   return losses;
 }
 
-/** What the processes of the last run said of their weights, each once; one line when they are all alike. */
+/** The lines of the last run's processes about their weights, each once; one line when they are all alike. */
 export async function weightsOf(world: World, trial: string): Promise<readonly string[]> {
   const { out } = await world.yard("trial", "logs", trial);
   const said = [...out.matchAll(/after \d+ batches the weights are [0-9a-f]{64}/g)];

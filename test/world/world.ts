@@ -163,8 +163,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Submits; gives the experiment's id. Without options it goes to the API at once: a start of the command line costs more
-   * than all that the platform does with an experiment.
+   * Submits; gives the experiment's id. Without options it goes to the API at once: a start of the command line costs
+   * more than all that the platform does with an experiment.
    */
   async submit(config: string, code: string, ...options: readonly string[]): Promise<string> {
     if (options.length === 0) {
@@ -180,7 +180,7 @@ export class World implements AsyncDisposable {
     return answer.experiment.id;
   }
 
-  /** What a trial has written, as `yard trial logs` prints it, for tests that look often. */
+  /** The output of a trial, as `yard trial logs` prints it, for tests that look often. */
   async logs(trial: string): Promise<string> {
     const texts: string[] = [];
     let pageToken = "";

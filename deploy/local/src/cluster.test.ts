@@ -245,7 +245,7 @@ test(
     expect(again.cluster.api).toBe(cluster.api);
     expect(trials.every(isAlive)).toBe(true);
 
-    // What was taken over is kept alive like a child.
+    // A supervisor that was taken over is kept alive like a child.
     signal(identified(again.cluster, "nats"), "SIGKILL");
     await eventually(
       home,

@@ -1,4 +1,7 @@
-/** What `yard cluster …` calls. Everything that goes wrong for a person's reasons is a ClusterError with one sentence. */
+/**
+ * The functions behind `yard cluster …`. Everything that goes wrong for a person's reasons is a ClusterError with one
+ * sentence.
+ */
 import { existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { readJson } from "./home/atomic-file.ts";
@@ -44,7 +47,7 @@ export type UpOptions = Partial<ClusterOptions> & {
   readonly pathFirst?: string;
   /** Where checkpoints go whose experiment names no storage; the home's folder unless given. */
   readonly storage?: DefaultStorage | undefined;
-  /** What is being done, whenever that changes. */
+  /** The current step, reported whenever it changes. */
   readonly onProgress?: (step: string) => void;
 };
 
@@ -140,7 +143,7 @@ function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {
   );
 }
 
-/** What runs in a home; null when nothing does. Without its supervisor the rest is shown as it was left. */
+/** The processes of a home; null when nothing runs. Without its supervisor the rest is shown as it was left. */
 export async function clusterStatus(folder: string = homeFolder()): Promise<ClusterInfo | null> {
   const home = homeAt(folder);
   const status = await ask(home, { verb: "status" });
@@ -201,7 +204,7 @@ async function endHolder(home: Home): Promise<void> {
   await gone(holder, limits.sweepMs);
 }
 
-/** What a supervisor that was killed left behind. */
+/** The remains of a supervisor that was killed. */
 async function endLeft(home: Home): Promise<boolean> {
   const ended = await endLeftovers(new ProcessRecords(home), () => false);
   const postgres = runningPostgres(keptPlace(home).folder);

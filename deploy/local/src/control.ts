@@ -19,7 +19,7 @@ export type SupervisorPhase = "starting" | "ready" | "failed" | "stopping";
 
 export type SupervisorStatus = {
   readonly phase: SupervisorPhase;
-  /** What it is doing, for people who wait. */
+  /** The current step, for people who wait. */
   readonly step: string;
   /** Why it is not ready and will not become so by itself. */
   readonly failure: string | null;

@@ -1,4 +1,6 @@
-/** What the tests of this folder share: homes that are removed, and processes that are ended, whatever the test does. */
+/**
+ * Helpers for the tests of this folder: homes that are removed, and processes that are ended, even when a test fails.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What every adapter of `BlobStore` keeps. Call it in a test file of the adapter. */
+/** The promises of every adapter of `BlobStore`. Call it in a test file of the adapter. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { BlobStore } from "./port.ts";

@@ -1,10 +1,10 @@
 /**
- * Patterns of paths: `*` and `?` match within a name, `**` as a whole name matches any number of folders. Everything else
- * is itself. Takes time in the product of the lengths, whatever the pattern.
+ * Patterns of paths: `*` and `?` match within a name, `**` as a whole name matches any number of folders. Everything
+ * else is itself. Takes time in the product of the lengths, whatever the pattern.
  */
 const globCharactersMax = 1_024;
 
-/** What is wrong with a pattern, as a sentence; null if nothing is. */
+/** The mistake in a pattern, as a sentence; null for none. */
 export function problemOfGlob(glob: string): string | null {
   const shown = JSON.stringify(glob.slice(0, 100));
   if (glob === "") return "a pattern is empty";

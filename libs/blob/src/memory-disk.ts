@@ -6,7 +6,7 @@ import { isStorageId, type SeenStorage } from "./storage-marker.ts";
 
 /** A storage that several hosts may mount: what lies in its root. */
 export class MemoryStorage {
-  /** What the marker holds; null where there is none. */
+  /** The content of the marker; null where there is none. */
   marker: string | null = null;
   readonly folders = new Set<string>();
 }

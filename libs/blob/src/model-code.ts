@@ -1,5 +1,5 @@
 /**
- * What packed model code may hold: a gzip-compressed tar of files, folders, and links that stay inside it. The gateway
+ * The rules for packed model code: a gzip-compressed tar of files, folders, and links that stay inside it. The gateway
  * refuses anything else before it is stored, the agent again before a byte is unpacked, since there it would do harm.
  */
 import type { Readable } from "node:stream";
@@ -29,8 +29,8 @@ const magics = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
 const magicBytesMax = 4;
 
 /**
- * Why it is refused, as the rest of a sentence that begins with what it is; null when it is not. It is unpacked piece by
- * piece, beside everything else that this process does, and no further than to the first byte that shows why.
+ * Why it is refused, as the rest of a sentence that begins with what it is; null when it is not. It is unpacked piece
+ * by piece, beside everything else that this process does, and no further than to the first byte that shows why.
  */
 export async function refusalOfModelCode(packed: Readable): Promise<string | null> {
   const look = new Look();
@@ -53,7 +53,7 @@ class Refused extends Error {
   override readonly name = "Refused";
 }
 
-/** What has been seen of an archive. */
+/** The entries of an archive so far. */
 class Look {
   readonly #parser: Parser;
   #entries = 0;

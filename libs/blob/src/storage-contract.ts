@@ -1,4 +1,4 @@
-/** What every adapter of `StorageDisk` keeps. Call it in a test file of the adapter. */
+/** The promises of every adapter of `StorageDisk`. Call it in a test file of the adapter. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { removeCheckpointFolder } from "./checkpoint-folder.ts";
@@ -12,7 +12,7 @@ export type OpenedDisk = AsyncDisposable & {
   /** Puts a checkpoint's folder below a root, or says whether it is there. */
   write(root: string, checkpoint: string): Promise<void>;
   has(root: string, checkpoint: string): Promise<boolean>;
-  /** What a crash, or a person, leaves in the marker's place. */
+  /** The marker's place as a crash, or a person, may leave it. */
   damage(root: string): Promise<void>;
 };
 

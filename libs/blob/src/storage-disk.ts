@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { markStorage, readStorageMarker, type SeenStorage } from "./storage-marker.ts";
 
 export interface StorageDisk {
-  /** What this host sees in the place of the root's marker, now. */
+  /** The marker of the root as this host sees it now. */
   seen(root: string): Promise<SeenStorage>;
   /** Marks the root unless it is marked; gives its id then. A Fault `storage_not_marked` where it cannot be. */
   mark(root: string, id: string): Promise<string>;

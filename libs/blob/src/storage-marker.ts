@@ -1,12 +1,12 @@
 /**
- * Which storage a host sees at a path. A storage of checkpoints has a marker in its root: a file with a random id, which
- * the host that writes there makes once and every other only reads. A folder that is empty because nothing is mounted
- * there has none, and a folder of the same path on another disk has another: whoever verifies or deletes compares it first,
- * and as long as it is not the id that the writer saw, nothing that is not there counts as missing.
+ * Which storage a host sees at a path. A storage of checkpoints has a marker in its root: a file with a random id,
+ * which the host that writes there makes once and every other only reads. A folder that is empty because nothing is
+ * mounted there has none, and a folder of the same path on another disk has another: whoever verifies or deletes
+ * compares it first, and as long as it is not the id that the writer saw, nothing that is not there counts as missing.
  *
- * A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails where one is.
- * A file system without links gets it by an exclusive create, which a crash may leave empty: a marker without an id is
- * damaged, and never taken for another storage's.
+ * A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails where one
+ * is. A file system without links gets it by an exclusive create, which a crash may leave empty: a marker without an id
+ * is damaged, and never taken for another storage's.
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
@@ -17,7 +17,7 @@ import { flushFolder } from "./flush-folder.ts";
 
 export const storageMarkerName = ".trainyard-storage";
 
-/** What a host sees in the place of a root's marker. */
+/** The place of a root's marker as a host sees it. */
 export type SeenStorage =
   | { readonly kind: "marked"; readonly id: string }
   | { readonly kind: "unmarked" }
@@ -37,7 +37,7 @@ export function isStorageId(text: string): boolean {
   return idPattern.test(text);
 }
 
-/** What the marker of a root says. */
+/** The content of a root's marker. */
 export async function readStorageMarker(root: string): Promise<SeenStorage> {
   const path = join(root, storageMarkerName);
   try {
@@ -85,7 +85,9 @@ export async function mendStorageMarker(root: string, id: string): Promise<void>
   await flushFolder(root).catch(() => {}); // Not every file system flushes folders.
 }
 
-/** Why a root is not the storage with this id, as a sentence for people; null when it is. An empty id is no storage's. */
+/**
+ * Why a root is not the storage with this id, as a sentence for people; null when it is. An empty id is no storage's.
+ */
 export function problemOfStorage(root: string, id: string, seen: SeenStorage): string | null {
   const marker = join(root, storageMarkerName);
   const adopt = `"yard storage adopt ${root}" on a host where the storage is mounted`;
@@ -121,7 +123,7 @@ async function createMarker(root: string, id: string, linkFile: typeof link): Pr
   await flushFolder(root).catch(() => {}); // Not every file system flushes folders.
 }
 
-/** What link(2) says of a file system that has no links: vfat and some of those in user space. */
+/** The errors of link(2) on a file system without links: vfat and some of those in user space. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
 
 async function writeDraft(root: string, id: string): Promise<string> {
@@ -132,7 +134,7 @@ async function writeDraft(root: string, id: string): Promise<string> {
 
 async function writeFlushed(path: string, id: string): Promise<void> {
   await using file = await open(path, "wx");
-  // Whoever verifies or deletes is perhaps another user, whatever the umask of this one.
+  // The verifier or deleter may be another user, so the umask of this one must not matter.
   await file.chmod(0o644).catch(() => {});
   await file.writeFile(`${id}\n${explanation}`);
   await file.sync();

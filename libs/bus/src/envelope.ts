@@ -18,7 +18,7 @@ const metaNames = [
   "traceparent",
 ] as const satisfies readonly (keyof StoredEvent["meta"])[];
 
-/** What is not known of an event's origin. */
+/** The unknown parts of an event's origin. */
 export const unknownOrigin: EventOrigin = { log: "", epoch: "", previousId: "" };
 
 const originNames = [

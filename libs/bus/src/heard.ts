@@ -1,6 +1,6 @@
 import { busLimits } from "./limits.ts";
 
-/** What a listener to the live tail has heard: in each epoch of EVENTS, positions only ascend. */
+/** The positions that a listener to the live tail has heard: in each epoch of EVENTS, they only ascend. */
 export class Heard {
   /** The last position by epoch, the one that was heard last at the end. */
   readonly #lastOf = new Map<string, number>();

@@ -1,5 +1,5 @@
 /**
- * Who may say and hear what: the table of the bus, subject by subject. A user is refused everything that is not named
+ * The permissions of the bus, subject by subject. A user is refused everything that is not named
  * here. Pure, so that the same rules make the configuration of the embedded server and of a production cluster.
  */
 import { agentDoSubject, agentReportSubject, inboxPrefixOf, probeSubject } from "./subjects.ts";
@@ -41,7 +41,7 @@ const hearEvents: readonly BusService[] = [
   "gateway",
 ];
 
-/** What agents ask for themselves. */
+/** The requests of agents. */
 const agentCommands = ["ty.cmd.logs.WriteLines", "ty.cmd.registry.PlanContextDownload"];
 
 /** The user, and with it the inbox, that a principal connects as. */
@@ -120,7 +120,7 @@ function ownSubjects(service: BusService): Subjects {
   }
 }
 
-/** What setting up a stream asks of JetStream. */
+/** The requests to JetStream that set up a stream. */
 function streamSubjects(stream: StreamKey): readonly string[] {
   return ["CREATE", "UPDATE", "INFO"].map((verb) => `$JS.API.STREAM.${verb}.${stream}`);
 }

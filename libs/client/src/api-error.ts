@@ -5,7 +5,7 @@ import type { Problem } from "@trainyard/contracts/api";
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly problem: Plain<Problem>;
-  /** What a 429 or 503 asks for; 0 when it does not say. */
+  /** The pause that a 429 or 503 asks for; 0 without one. */
   readonly retryAfterMs: number;
 
   constructor(problem: Plain<Problem>, retryAfterMs: number = 0) {

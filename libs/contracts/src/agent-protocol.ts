@@ -1,14 +1,14 @@
 /** Versions of the protocol between scheduler and agents (agent.proto, "Versions"). */
 
-/** What one side of it sends: absent from those that are older than the fields. */
+/** The version of one side: absent from sides that are older than the fields. */
 export type Spoken = {
   readonly protocol?: number | undefined;
   readonly protocolOldest?: number | undefined;
 };
 
 /**
- * Of this version of Trainyard, agent and services alike. `protocol` rises with a change that the other side has to know of,
- * `protocolOldest` when it is not worked with any more.
+ * Of this version of Trainyard, agent and services alike. `protocol` rises with a change that the other side has to
+ * know of, `protocolOldest` when it is not worked with any more.
  */
 export const spokenProtocol = { protocol: 1, protocolOldest: 0 } as const;
 

@@ -1,4 +1,4 @@
-/** What scheduler and agents say to each other. */
+/** The messages between scheduler and agents. */
 export { protocolProblem, type Spoken, spokenProtocol } from "./agent-protocol.ts";
 export {
   type AllocationReport,

@@ -9,7 +9,7 @@ export function encodeEvent(event: AnyEvent): { readonly type: string; readonly 
   return { type: entry.type, body: codecOf<unknown>(entry.schema).encode(event.data) };
 }
 
-/** What the log will measure of it: the bytes of its text in UTF-8. */
+/** The size that the log will measure: the bytes of its text in UTF-8. */
 export function encodedBytes(event: AnyEvent): number {
   return Buffer.byteLength(encodeEvent(event).body);
 }

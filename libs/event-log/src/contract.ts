@@ -1,4 +1,4 @@
-/** What every adapter of the log promises. Called by each adapter's own test file. */
+/** The promises of every adapter of the log. Called by each adapter's own test file. */
 import { describe } from "vitest";
 import { appendContract } from "./contract/appends.ts";
 import { cursorContract } from "./contract/cursors.ts";

@@ -26,7 +26,7 @@ export type HashedCommit = {
   readonly events: readonly HashedEvent[];
 };
 
-/** What precedes the first commit. */
+/** The hash before the first commit. */
 export const genesis: Uint8Array = new Uint8Array(32);
 
 /** The stored text of a commit's attributes. */

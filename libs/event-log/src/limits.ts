@@ -9,7 +9,7 @@ export const logLimits = {
   nameBytesMax: 512,
   /** Each of a commit's attributes; a traceparent is 55 bytes, ids are shorter. */
   metaBytesMax: 1024,
-  /** Who caused a commit is a name or kind:id; a run's, an agent's and a token's are shorter than 80. */
+  /** The cause of a commit is a name or kind:id; a run's, an agent's and a token's are shorter than 80. */
   authidBytesMax: 200,
   /** A reason is for people; a stack trace longer than this is cut. */
   parkReasonCharactersMax: 4_000,
@@ -20,7 +20,10 @@ export const logLimits = {
   splitBatchAbove: 32,
   /** Bounds how long one batch keeps the others waiting. */
   batchBytesMax: 4 * 1024 * 1024,
-  /** On one connection, one after the other; a second one keeps the server busy while the answers to the first are handed out. */
+  /**
+   * On one connection, one after the other; a second one keeps the server busy while the answers to the first are
+   * handed out.
+   */
   batchesInFlightMax: 2,
   /** Appends waiting in one process; beyond it the caller hears that the log is overloaded instead of piling up. */
   waitingAppendsMax: 10_000,
@@ -34,7 +37,7 @@ export const logLimits = {
   readConnectionsMax: 4,
   /** Pages of the log that are read before they are asked for: one for each of the few readers of a process. */
   pagesAheadMax: 4,
-  /** Who asks for fewer events at once looks something up and does not read on. */
+  /** Smaller reads are lookups; read ahead only from this page size. */
   pageAheadFrom: 100,
   /** A reader that heard nothing asks this often whether the head has moved. */
   pollMs: 1_000,

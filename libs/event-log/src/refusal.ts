@@ -1,4 +1,4 @@
-/** What makes a request wrong in itself, whatever the log holds. Both adapters ask here first. */
+/** Mistakes in a request itself, whatever the log holds. Both adapters check these first. */
 import { logLimits } from "./limits.ts";
 import type { AppendRequest, AppendResult, CursorMove, StreamWrite } from "./port.ts";
 
@@ -6,7 +6,7 @@ export type Refused = Extract<AppendResult, { kind: "refused" }>;
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const streamPattern = /^[a-z]+-./;
-/** Who caused a commit; `log.is_authid` of the migrations is the same. */
+/** The cause of a commit; `log.is_authid` of the migrations is the same. */
 const authidPattern = /^([a-z]+:)?[A-Za-z0-9._@+#-]+$/;
 const versionMax = 2 ** 31 - 1;
 

@@ -41,7 +41,7 @@ export type NormalisedConfig = {
   readonly entrypoint: string | string[];
   readonly hyperparameters: HyperparameterSpace;
   readonly searcher: SearcherConfig;
-  /** What lines of its trials' logs do. */
+  /** The actions on lines of its trials' logs. */
   readonly log_policies: LogPolicy[];
   /** Days after its end, -1 for ever; null for as many as the cluster says. */
   readonly retention_policy: {
@@ -82,7 +82,7 @@ export type NormalisedConfig = {
   readonly debug: boolean;
 };
 
-/** What a searcher searches. */
+/** The space of a searcher. */
 export function hyperparameterSpace(config: NormalisedConfig): HyperparameterSpace {
   return config.hyperparameters;
 }

@@ -86,7 +86,7 @@ export function only(mapping: JsonObject, keys: readonly string[]): JsonObject {
   );
 }
 
-/** What was read of a mapping, its keys first, and then the keys that nothing reads, as they are there. */
+/** The known keys of a mapping first, then the keys that nothing reads, as they are there. */
 export function withRest<Read extends object>(read: Read, mapping: JsonObject): Read {
   return { ...read, ...mapping, ...read };
 }

@@ -64,8 +64,8 @@ const actingInside = {
 } as const;
 
 /**
- * `document` is what was given, in the shapes of today; `full` is the same with every default in it. What acts comes from the
- * second, the rest from the first; and the result is read as it will be read from a record.
+ * `document` is what was given, in the shapes of today; `full` is the same with every default in it. What acts comes
+ * from the second, the rest from the first; and the result is read as it will be read from a record.
  */
 export function normalise(document: JsonObject, full: JsonObject): NormalisedConfig {
   const searcher = mappingAt(full, "searcher");
@@ -92,7 +92,7 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
   return { ...config, hyperparameters: normaliseSpace(mappingAt(full, "hyperparameters")) };
 }
 
-/** What is accepted without effect stays readable for the training code, save credentials. */
+/** Accepted keys without effect stay readable for the training code, except credentials. */
 function withoutEffectIn(mapping: JsonObject, section?: string): JsonObject {
   const kept: JsonObject = {};
   for (const path of pathsWithoutEffect) {

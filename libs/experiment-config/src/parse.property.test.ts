@@ -1,4 +1,4 @@
-/** What holds for every document, however little sense it makes. */
+/** Properties of every document, however little sense it makes. */
 import { isRejection, limits, utf8Bytes } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

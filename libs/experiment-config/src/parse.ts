@@ -30,7 +30,7 @@ export type ParseOptions = {
 
 export type ParsedExperiment = {
   readonly config: NormalisedConfig;
-  /** What was accepted and has no effect, or not the one that it looks like. */
+  /** Accepted values without effect, or not with the one that they seem to have. */
   readonly warnings: readonly FieldProblem[];
 };
 
@@ -53,13 +53,14 @@ export function parseExperiment(
   // The seed counts as given: `withSeed` puts the drawn one in.
   const full = filled(experiment, document, { seed: 0 }) as JsonObject;
   const written = [...overridden.problems, ...sanity(experiment, mine)];
-  // What was laid under a wrong shape says nothing: the merged document is held against the schema when all shapes are right.
+  // Defaults under a wrong shape say nothing: the merged document is checked against the schema when all shapes are
+  // right.
   const merged = written.length > 0 ? [] : sanity(experiment, document);
   const notRun = whatDoesNotRun(document);
   const kinds = notRun.flatMap(
     ({ path }) => /^(searcher|checkpoint_storage)\.(?:name|type)$/.exec(path)?.[1] ?? [],
   );
-  // What a searcher or a storage lacks is of no interest when that kind does not run.
+  // A missing key of a searcher or a storage does not matter when that kind does not run.
   const lacking = missing(experiment, full).filter(
     ({ path }) => !kinds.some((kind) => path.startsWith(`${kind}.`)),
   );
@@ -107,7 +108,7 @@ function hyperparametersIn(document: JsonObject): JsonObject {
   return isMapping(space) ? space : {};
 }
 
-/** What the searcher says of the space has to speak of what is there. */
+/** The searcher's statements about the space must name what is there. */
 function spaceProblems({ searcher, hyperparameters }: NormalisedConfig): readonly FieldProblem[] {
   return [
     ...constraintProblems(searcher.constraints ?? [], hyperparameters),
@@ -125,7 +126,8 @@ function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
 }
 
 function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
-  // With conditions or constraints the grid has fewer points than the product of its axes: whoever walks it counts them.
+  // With conditions or constraints the grid has fewer points than the product of its axes: whoever walks it counts
+  // them.
   const { searcher } = config;
   if (searcher.name !== "grid" || searcher.constraints !== undefined) return [];
   const space = hyperparameterSpace(config);

@@ -50,8 +50,8 @@ const struct = fc.oneof(
 );
 
 /**
- * A configuration as it comes out of an event: a copy of what JSON carries. JSON.parse is not used: V8 13.6 reads the key
- * "\n" or "\"" as "\\" after it has parsed an object that has the key "\\" in its place.
+ * A configuration as it comes out of an event: a copy of what JSON carries. JSON.parse is not used: V8 13.6 reads the
+ * key "\n" or "\"" as "\\" after it has parsed an object that has the key "\\" in its place.
  */
 function recorded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => recorded(item ?? null));
@@ -198,7 +198,7 @@ describe("recordedConfig", () => {
         expect(typeof read.searcher.metric).toBe("string");
         expect(Number.isInteger(read.resources.slots_per_trial)).toBe(true);
         expect(typeof read.checkpoint_storage.save_trial_best).toBe("number");
-        // What it gave, recorded, is read the same: nothing in it is of a wrong type.
+        // The recorded result is read the same: nothing in it is of a wrong type.
         expect(recordedConfig(recorded(read))).toEqual(read);
       }),
       { numRuns: 500 },

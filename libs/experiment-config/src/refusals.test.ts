@@ -6,7 +6,7 @@ import { defaults, grid, problems, yaml } from "./test-documents.ts";
 
 const running = searcherNames.join(", ");
 
-/** What is added to a good configuration, and the one problem that it makes. */
+/** An addition to a good configuration, and the one problem that it makes. */
 const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["nmae: x", 'nmae is not a known key; "name" is'],
   ["early_stoping: []", 'early_stoping is not a known key; "early_stopping" is'],

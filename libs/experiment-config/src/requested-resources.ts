@@ -3,7 +3,7 @@ import type { NormalisedConfig } from "./config.ts";
 
 type LabelRule = { readonly label: string; readonly values: string[] };
 
-/** What every run of an experiment requests, in the form of the message `Resources`. */
+/** The resources that every run of an experiment requests, in the form of the message `Resources`. */
 export type RequestedResources = {
   readonly pool: string;
   readonly slots: number;

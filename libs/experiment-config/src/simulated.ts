@@ -1,4 +1,6 @@
-/** A configuration for a search against what trainings have brought already: its searcher, over their space and metric. */
+/**
+ * A configuration for a search against what trainings have brought already: its searcher, over their space and metric.
+ */
 import { type Rejection, reject } from "@trainyard/kernel";
 import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
 import { readYaml } from "./document.ts";
@@ -24,9 +26,9 @@ export type RecordedTrainings = {
 };
 
 /**
- * As `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the trainings;
- * there are no more trials than these, and no more at one time than workers. Constraints and a warm start are left out, and an
- * entrypoint may be missing.
+ * As `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the
+ * trainings; there are no more trials than these, and no more at one time than workers. Constraints and a warm start
+ * are left out, and an entrypoint may be missing.
  */
 export function parseForRecorded(
   yamlText: string,
@@ -34,7 +36,7 @@ export function parseForRecorded(
   recorded: RecordedTrainings,
 ): ParsedExperiment | Rejection {
   const read = readYaml(yamlText);
-  // What cannot be read is said by the one that says it for all.
+  // A text that cannot be read is refused by the function that refuses it for all.
   if (!isMapping(read.value)) return parseExperiment(yamlText, options);
   const overridden = withOverrides(read.value, options.overrides ?? []);
   if (overridden.problems.length > 0) return parseExperiment(yamlText, options);
@@ -64,7 +66,7 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
     metric: recorded.metric,
     smaller_is_better: recorded.smallerIsBetter,
     time_metric: recorded.timeMetric,
-    // Who trains to the end of its code ends where the record does.
+    // A searcher that trains to the end of its code ends where the record does.
     max_time: trainsToTheEnd(name) ? (valueAt(searcher, "max_time") ?? null) : recorded.maxTime,
     max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
   };

@@ -1,4 +1,4 @@
-/** What the tests build their documents from. */
+/** Documents for the tests. */
 import { isRejection } from "@trainyard/kernel";
 import type { NormalisedConfig } from "./config.ts";
 import type { JsonObject } from "./json.ts";

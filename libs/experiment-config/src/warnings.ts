@@ -1,4 +1,6 @@
-/** What a configuration says that is accepted and has no effect, or not the one that it looks like. */
+/**
+ * Warnings about values of a configuration that are accepted and have no effect, or not the one that they seem to have.
+ */
 import type { FieldProblem } from "@trainyard/kernel";
 import {
   isMapping,
@@ -118,7 +120,7 @@ function actsAnyway(path: readonly string[], document: JsonObject): boolean {
   );
 }
 
-/** What the searcher's length is read as where it stands for its longest time. */
+/** The longest time that the searcher's length is read as. */
 function lengthRead(document: JsonObject): string | null {
   const searcher = valueAt(document, "searcher");
   const time = isMapping(searcher) ? timeFromLength(searcher) : null;

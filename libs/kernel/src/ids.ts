@@ -93,7 +93,7 @@ export function categoryOf(stream: string): string {
   return stream.slice(0, dash);
 }
 
-/** What follows the category: the id of the experiment, trial, … whose stream it is. */
+/** The part after the category: the id of the experiment, trial, … whose stream it is. */
 export function idOf(stream: string): string {
   return stream.slice(categoryOf(stream).length + 1);
 }

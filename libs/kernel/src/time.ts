@@ -8,7 +8,7 @@ export interface Clock {
   timer(afterMs: number, callback: () => void): Disposable;
 }
 
-/** What is used here of an AbortSignal, which pure code does not know. */
+/** The part of an AbortSignal that pure code uses. */
 export interface Signal {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;

@@ -1,4 +1,4 @@
-/** What retention asks of an experiment: its configuration, when it ended, and whether it is deleted. */
+/** The facts about an experiment that retention needs: its configuration, when it ended, and whether it is deleted. */
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { type JsonObject, streamName } from "@trainyard/kernel";

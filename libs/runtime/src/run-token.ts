@@ -24,7 +24,7 @@ export function runToken(key: SigningKey, allocation: string, grantPosition: num
   return `ty1.${key.id}.${name}.${position}.${mac(key.secret, allocation, position).toString("base64url")}`;
 }
 
-/** What a genuine token says; null for any other text. Takes the keys that are in force, by id. */
+/** The claims of a genuine token; null for any other text. Takes the keys that are in force, by id. */
 export function readRunToken(
   keys: ReadonlyMap<string, Buffer>,
   token: string,

@@ -2,11 +2,12 @@
  * The agents of a pool and who holds their slots.
  *
  * Invariants: a slot is free when no holder has it, it is not disabled, and its agent is present (joined, not away, not
- * draining) and not blocked; an agent that is not present, or blocked, takes no work, and the runs that hold slots there keep them.
- * Mutable: a fold drives it, and a placement pass takes and gives back.
+ * draining) and not blocked; an agent that is not present, or blocked, takes no work, and the runs that hold slots
+ * there keep them. Mutable: a fold drives it, and a placement pass takes and gives back.
  *
- * Questions about agents go to views (view.ts), one for each set of conditions that is asked for: one of all agents, and
- * the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is asked.
+ * Questions about agents go to views (view.ts), one for each set of conditions that is asked for: one of all agents,
+ * and the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is
+ * asked.
  */
 import type { Capacity } from "./agent-index.ts";
 import {
@@ -39,7 +40,7 @@ export type Standing = {
   readonly mostTogether: number;
 };
 
-/** What decides where a demand can be. */
+/** The properties that decide where a demand can be. */
 export type Wanted = Pick<Demand, "slots" | "singleAgent"> & {
   readonly constraints?: Constraints | undefined;
 };
@@ -141,7 +142,7 @@ export class PoolAgents {
     );
   }
 
-  /** What the work finds as if these were not there. */
+  /** Runs the work as if the agents of these ids were not there. */
   without<T>(ids: readonly string[], work: () => T): T {
     if (ids.length === 0) return work();
     const agents = ids.flatMap((id) => this.#byId.get(id) ?? []).filter(({ hidden }) => !hidden);
@@ -153,7 +154,10 @@ export class PoolAgents {
     }
   }
 
-  /** Whether those that take work could take this if all had ended there that can be ended; their disabled slots do not count. */
+  /**
+   * Whether those that take work could take this if all had ended there that can be ended; their disabled slots do not
+   * count.
+   */
   couldHold(wanted: Wanted): boolean {
     return this.#could(wanted, "usable");
   }
@@ -201,7 +205,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** What a holder has, agent by agent. */
+  /** The slots of a holder, agent by agent. */
   sharesOf(holder: string): readonly Share[] {
     return [...(this.#places.get(holder) ?? [])].flatMap((agent) => {
       const slots = this.#byId.get(agent)?.holders.get(holder);
@@ -242,7 +246,7 @@ export class PoolAgents {
     return this.view(noConditions).largest;
   }
 
-  /** What a demand's constraints leave of the agents that take work, and of their free slots. */
+  /** The agents that take work and satisfy a demand's constraints, and their free slots. */
   standing({ slots, constraints }: Omit<Wanted, "singleAgent">): Standing {
     const { alone, together, slotless } = conditionsOf(constraints);
     return this.without(constraints?.excludedAgents ?? [], () => {
@@ -299,7 +303,7 @@ export class PoolAgents {
     return shares.length <= 1 || (values.size === 1 && !values.has(null));
   }
 
-  /** What all agents of the pool offer, and whether they take work. */
+  /** The offers of all agents of the pool, and whether they take work. */
   *offers(): Generator<
     Offer & Pick<Agent, "id" | "takesWork"> & { readonly disabled: ReadonlySet<string> }
   > {

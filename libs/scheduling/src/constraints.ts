@@ -30,7 +30,7 @@ export type Conditions = Omit<Constraints, "excludedAgents"> & {
   readonly key: string;
 };
 
-/** What one run's constraints ask of agents, by what is looked for. */
+/** The requirements of one run's constraints on agents, by kind. */
 export type ConditionSet = {
   /** Of an agent that holds the whole run. */
   readonly alone: Conditions;

@@ -63,7 +63,7 @@ export type Passed = {
   readonly id: string;
   /** It got slots that are reserved for that run: it is stopped as soon as that one fits without it. */
   readonly onItsSlots: boolean;
-  /** What is reserved for that run, if the record does not have it yet. */
+  /** The reservation for that run, if the record does not have it yet. */
   readonly reserved: readonly Share[];
 };
 

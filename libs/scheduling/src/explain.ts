@@ -69,7 +69,7 @@ export function explainWaits(pool: Pool, waitsMax: number, nowMs: number): reado
   return waits;
 }
 
-/** What one look at a pool finds, for the explanations of any number of its runs. */
+/** The findings of one look at a pool, for the explanations of any number of its runs. */
 export type Look =
   | { readonly compat: ""; readonly pass: PlacementPass }
   | { readonly compat: "determined"; readonly waits: readonly DeterminedWait[] };
@@ -226,7 +226,7 @@ type Waiting = {
 
 type Unavailable = Omit<Reason, "limit">;
 
-/** What keeps it from starting even if nothing else ran; null if there is nothing. */
+/** The reason that keeps it from starting even if nothing else ran; null for none. */
 function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
   const { known, present, blocked } = agents;
   if (known.agents === 0) {

@@ -1,4 +1,4 @@
-/** What an agent offers to its pool. */
+/** The offer of an agent to its pool. */
 export type Offer = {
   readonly slots: readonly Slot[];
   readonly labels: Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ function poolOf(sizes: Readonly<Record<string, number>>): Pool {
   return pool;
 }
 
-/** What a pass grants, as "a:2+b:1" for each id in order. */
+/** The grants of a pass, as "a:2+b:1" for each id in order. */
 function placed(pool: Pool): Record<string, string> {
   const entries = place(pool, { nowMs: 0 }).grants.map(({ id, shares }) => [
     id,

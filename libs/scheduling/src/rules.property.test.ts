@@ -185,7 +185,7 @@ test("victims suffice, each of them helps, and none has the right to stay", () =
       const toy = new ToyCluster({ preemption: true, backfill: "any" }, sizes);
       for (const [n, { slots, ...rest }] of runs.entries()) {
         const demand = toy.queue(`r${n}`, slots, rest);
-        // What does not fit at once is no part of this.
+        // Demands that do not fit at once are no part of this.
         if (fitsIn(freeOf(toy, sizes), demand)) toy.pass();
         toy.pool.queue.remove(demand.id);
       }

@@ -1,4 +1,4 @@
-/** What jobs and workspaces hold, with what the pass has granted so far. */
+/** The holdings of jobs and workspaces, with what the pass has granted so far. */
 import type { Demand } from "./demand.ts";
 import type { PlacedRun, PlacedRuns } from "./placed.ts";
 

@@ -1,4 +1,4 @@
-/** What a run asks of agents and their slots, in words. */
+/** The requirements of a run on agents and their slots, in words. */
 import { type Conditions, type LabelRule, noConditions } from "./constraints.ts";
 
 /** "2 cuda slots with 80 GB". */
@@ -11,7 +11,7 @@ export function slotsText(
   return `${slots} ${kind}${slots === 1 ? "slot" : "slots"}${memory}`;
 }
 
-/** What is asked of the labels of an agent: "zone a or b", "no spot". */
+/** The requirements on the labels of an agent: "zone a or b", "no spot". */
 export function labelTexts({ required, forbidden }: Conditions): readonly string[] {
   const text = ({ label, values }: LabelRule): string =>
     values.length === 0 ? label : `${label} ${values.join(" or ")}`;

@@ -29,7 +29,7 @@ HANG = "hang"
 
 
 class Answer(NamedTuple):
-    """What to answer instead of handling the request."""
+    """The answer instead of handling the request."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
@@ -123,7 +123,7 @@ class FakePlatform:
         return [r["metrics"][metric] for r in self.reports.values() if r["group"] == group]
 
     def env(self, run_dir: Path, **more: str) -> dict[str, str]:
-        """What the agent would set for a run of trial 12.3."""
+        """The environment that the agent would set for a run of trial 12.3."""
         return {
             "TRAINYARD_URL": self.url,
             "TRAINYARD_METRICS_URL": self.url,

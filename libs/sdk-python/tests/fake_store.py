@@ -23,7 +23,7 @@ class StorePlatform(FakePlatform):
     def __init__(self) -> None:
         self.address = "s3://b/p"
         self.objects: dict[str, bytes] = {}
-        # What the store answers instead of taking or giving an object; None to do it.
+        # The store's answer instead of taking or giving an object; None to do it.
         self.store_faults: Callable[[str, str], Any] = lambda method, key: None
         self.sent: list[str] = []
         # Addresses of earlier plans are refused.

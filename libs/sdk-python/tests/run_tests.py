@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
 OURS = r"trainyard|test_|fake_"
-# What tests and their processes print must not come between the lines for the runner.
+# Output of tests and their processes must not come between the lines for the runner.
 told = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 

@@ -54,7 +54,7 @@ class CheckpointCase(SenderCase):
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
     def folders(self):
-        """What lies in the storage beside its marker."""
+        """The files in the storage beside its marker."""
         return [path.name for path in self.storage.iterdir() if path.name != _storage_marker.NAME]
 
     def completed(self):
@@ -62,7 +62,7 @@ class CheckpointCase(SenderCase):
         return [uuid for uuid, checkpoint in found if checkpoint["state"] == "COMPLETED"]
 
     def assert_not_complete(self, uuid):
-        """What was declared is not complete; with the spool nothing was."""
+        """A declared checkpoint is not complete; with the spool none was declared."""
         if self.spooled:
             self.assertNotIn(uuid, self.platform.checkpoints)
             self.assertEqual(self.left(), [])

@@ -87,7 +87,7 @@ class Hosts(HostCase):
         self.platform.store_faults, self.platform.faults = fault, look
         self.hosts(STORE)
         self.only()
-        # What the chief's host sent was sent once, however often it looked for the others.
+        # The files of the chief's host were sent once, however often it looked for the others.
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
         self.assertGreater(len(tried), 1)
 

@@ -1,4 +1,4 @@
-"""What the uploading program reads: files in parts with their digests, and a run's own files only."""
+"""The reads of the uploading program: files in parts with their digests, and a run's own files only."""
 
 import json
 import os

@@ -180,7 +180,7 @@ class Uploading(UploadCase):
         second = self.store(a="2")
         self.assertEqual(self.completed(), [])
         self.assertEqual(len(self.left()), 2)
-        # What is sealed is read from where it was sealed.
+        # A sealed file is read from where it was sealed.
         with self.checkpoint.restore_path(first) as path:
             self.platform.store_faults = lambda method, key: None
             self.platform.wait_for(lambda: sorted(self.completed()) == sorted([first, second]))

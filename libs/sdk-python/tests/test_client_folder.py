@@ -21,7 +21,7 @@ FILES = {"model.bin": b"w" * 300_000, "deep/config.json": b"{}", "a b é\n'.txt"
 
 
 class Models:
-    """What the gateway does for a person: models, and checkpoints of no run."""
+    """The gateway's side for a person: models, and checkpoints of no run."""
 
     def __init__(self, platform: FakePlatform) -> None:
         self.platform = platform

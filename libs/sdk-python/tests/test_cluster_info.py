@@ -1,4 +1,4 @@
-"""What a script may ask before it opens its run."""
+"""The questions that a script may ask before it opens its run."""
 
 from __future__ import annotations
 

@@ -338,7 +338,7 @@ class Signalled(LaunchCase):
             self.assertIn("up", process.stdout.readline())
         process.send_signal(signal.SIGTERM)
         self.finish(process, 143)
-        # What a signal ends is no error of the script's.
+        # An end by a signal is no error of the script's.
         self.assertFalse((self.run_dir / "end.json").exists())
 
 

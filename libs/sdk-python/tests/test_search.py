@@ -69,7 +69,7 @@ class Scripted(SearchMethod):
 
 
 def trains(search: FakeSearch) -> None:
-    """What the trials of Scripted do after each post."""
+    """The trials of Scripted after each post."""
     done = {key for one in search.operations for key in one if key != "id"}
     validated = sum(".ObservationRecorded." in event["type"] for event in search.events)
     if search.trials == 2 and validated == 0:
@@ -321,7 +321,7 @@ class States(unittest.TestCase):
         propose = {"id": "1-0", "propose": {"target": 2}}
         self.tell("OperationsPosted", operations=[propose])
         self.tell("TrialProposed", "a", number=1, evidence={"operation": "1-0"})
-        # Whoever suspends it was away: how far it comes meanwhile must decide nothing.
+        # The suspension may last: how far the trial trains meanwhile must decide nothing.
         for time in range(2, 9):
             self.tell("ObservationRecorded", trial=1, time=time, values={"loss": 1 / time})
         late = {"id": "6-0", "resume": {"trial": 1, "target": 4}}

@@ -31,7 +31,7 @@ class SenderCase(unittest.TestCase):
         self.log = self.enterLogs()
 
     def enterLogs(self):
-        """What the SDK logs, instead of printing it between the tests' dots."""
+        """Catches the SDK's log, instead of printing it between the tests' dots."""
         records = []
         handler = logging.Handler()
         handler.emit = lambda record: records.append(record.getMessage())

@@ -280,7 +280,7 @@ class Killed(SpoolCase):
         returned = [process.stdout.readline() for _ in range(count)]
         process.send_signal(signal.SIGKILL)
         returned += process.stdout.readlines()
-        # What the process itself was killed while printing is no promise.
+        # A line that the process was killed while printing is no promise.
         return [line.decode().strip() for line in returned if line.endswith(b"\n")]
 
     def test_every_report_that_returned_is_there_after_kill_9(self):

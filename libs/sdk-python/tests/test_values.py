@@ -1,4 +1,4 @@
-"""What people report becomes proto JSON, or is refused at the call."""
+"""Reported values become proto JSON, or are refused at the call."""
 
 from __future__ import annotations
 

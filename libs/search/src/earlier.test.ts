@@ -151,7 +151,7 @@ describe("earlier trials", () => {
     const { earlier } = started.data;
     expect(earlier?.trials.length).toBeGreaterThan(least);
     expect((earlier?.trials.length ?? 0) + (earlier?.leftOut ?? 0)).toBe(count);
-    // What was recorded is chosen again.
+    // A recorded proposal is chosen again.
     const again = new DrivenSearch();
     again.send({ ...command, earlier: earlier ?? { trials: [], leftOut: 0 } });
     expect(startOf(again)).toEqual(started);
@@ -175,7 +175,7 @@ describe("earlier trials", () => {
   });
 });
 
-/** What a random search of Branin found, as another search hears of it. */
+/** The findings of a random search of Branin, as another search hears of them. */
 function found(trials: number): EarlierTrials {
   const { events } = simulate(configOf(randomOf(trials, 4), branin.space), 11, 4, (point) => ({
     value: branin.valueAt(point),

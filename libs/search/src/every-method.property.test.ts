@@ -1,4 +1,4 @@
-/** What holds for every search method that is registered, whatever its trials do and however often it is told. */
+/** Properties of every search method that is registered, whatever its trials do and however often it hears it. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import fc from "fast-check";
@@ -59,7 +59,7 @@ class World {
 
   #tell(command: SearchCommand, times: number): void {
     for (let left = times; left > 0; left -= 1) {
-      // What is refused changes nothing, and may be: a client of a custom search asks for what it likes.
+      // A refusal changes nothing, and is allowed: a client of a custom search asks for what it likes.
       if (isRejection(this.search.machine.decide(command))) return;
       this.search.send(command);
       this.#look(this.search);
@@ -184,7 +184,10 @@ describe.each(methods)("%s", (method) => {
   });
 });
 
-/** How many others had, of all values at the rung's time or the first one after it, a better one than the promoted trial. */
+/**
+ * How many others had, of all values at the rung's time or the first one after it, a better one than the promoted
+ * trial.
+ */
 function betterAtRung(
   before: readonly SearchEvent[],
   { data }: Extract<SearchEvent, { type: "TrialResumed" }>,

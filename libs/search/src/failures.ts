@@ -1,4 +1,7 @@
-/** `max_failures` of the searcher: the search has failed once as many of its trials have, and its other trials are stopped. */
+/**
+ * `max_failures` of the searcher: the search has failed once as many of its trials have, and its other trials are
+ * stopped.
+ */
 import type { Decision } from "./algorithm.ts";
 import { searchLimits } from "./limits.ts";
 import { isOpen, isStopped, type RunningSearch } from "./state.ts";
@@ -6,7 +9,7 @@ import { type Evidence, text } from "./words.ts";
 
 const RULE = "max_failures";
 
-/** What follows from the failures so far: a part of the stops at a time, the rest with the inputs that come next. */
+/** The stops that follow from the failures so far: a part at a time, the rest with the inputs that come next. */
 export function failureDecisions({
   plan,
   outcomes,

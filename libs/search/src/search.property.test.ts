@@ -1,4 +1,4 @@
-/** What holds for every search, whatever order its trials end in and however often it hears of it. */
+/** Properties of every search, whatever order its trials end in and however often it hears of it. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {

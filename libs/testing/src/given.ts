@@ -11,7 +11,7 @@ export type Decided<Event> = {
   /** Already so. */
   thenNothing(): void;
   thenRejected(code: string): void;
-  /** What was decided, for what `then` cannot say. */
+  /** The decided events, for checks that `then` cannot express. */
   events(): readonly Event[];
 };
 

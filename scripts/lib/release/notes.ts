@@ -1,4 +1,4 @@
-/** What a release says of itself: its section of the CHANGELOG. */
+/** The notes of a release: its section of the CHANGELOG. */
 
 /** The lines below `## title` up to the next section; null if there is no such section or nothing in it. */
 export function sectionOf(changelog: string, title: string): string | null {

@@ -76,7 +76,7 @@ test("kill -9 of the agent, again and again, costs no run, no line, no report an
   ].join("\n");
   const contextDigest = platform.addContext(await packed({ "train.py": script }));
   const launch = launchOf("python3 train.py", { contextDigest });
-  // What an agent finds on its folder's first start is nothing at all.
+  // An agent finds nothing at all on its folder's first start.
   mkdirSync(folder, { recursive: true });
   let agent = startAgent();
   await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);

@@ -32,7 +32,7 @@ const schema = z.object({
   ...processVariables,
   TRAINYARD_AGENT_NAME: z.string().min(1).default(hostname()),
   TRAINYARD_AGENT_DIR: z.string().min(1),
-  /** What the agent offers; auto is cuda where nvidia-smi lists GPUs, then rocm, else cpu. */
+  /** The devices that the agent offers; auto is cuda where nvidia-smi lists GPUs, then rocm, else cpu. */
   TRAINYARD_AGENT_SLOT_TYPE: z.enum(["auto", "cuda", "rocm", "cpu", "none"]).default("auto"),
   /** The GPUs that it may offer, by number or UUID, separated by commas; empty for all. */
   TRAINYARD_AGENT_VISIBLE_DEVICES: z.string().default(""),
@@ -44,21 +44,34 @@ const schema = z.object({
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
   /** How all processes of a run are found and ended; auto is the best that the host allows. */
   TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent", "scan"]).default("auto"),
-  /** What constraints of experiments ask for, as "zone=a,rack=r3". */
+  /** The labels that constraints of experiments name, as "zone=a,rack=r3". */
   TRAINYARD_AGENT_LABELS: z.string().default("").transform(readLabels),
-  /** FIRST-LAST: each experiment's runs have a user of their own with an id of this range; empty for the agent's own user. */
+  /**
+   * FIRST-LAST: each experiment's runs have a user of their own with an id of this range; empty for the agent's own
+   * user.
+   */
   TRAINYARD_AGENT_USER_IDS: z.string().default("").transform(userRange),
-  /** Groups that such users have besides their own, by name or number, separated by commas: of devices, of a storage. */
+  /**
+   * Groups that such users have besides their own, by name or number, separated by commas: of devices, of a storage.
+   */
   TRAINYARD_AGENT_USER_GROUPS: z.string().default(""),
-  /** Variables of the agent that such runs have besides the usual ones, separated by commas; NAME* for all that begin so. */
+  /**
+   * Variables of the agent that such runs have besides the usual ones, separated by commas; NAME* for all that begin
+   * so.
+   */
   TRAINYARD_AGENT_USER_VARIABLES: z.string().default(""),
   TRAINYARD_ENV_FILE: z.string().min(1).optional(),
   TRAINYARD_POOL: z.string().min(1).default("default"),
-  /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
+  /**
+   * Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the
+   * registry.
+   */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
-  /** What sealed checkpoints that wait for their upload may take of the free disk; a save beyond it waits. */
+  /** The share of the free disk for sealed checkpoints that wait for their upload; a save beyond it waits. */
   TRAINYARD_CHECKPOINT_DISK_SHARE: z.coerce.number().gt(0).max(1).default(0.5),
-  /** A folder with the Python package `trainyard`, for training processes; without it they need the package installed. */
+  /**
+   * A folder with the Python package `trainyard`, for training processes; without it they need the package installed.
+   */
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
   TRAINYARD_METRICS_URL: z.string().min(1),
@@ -82,7 +95,7 @@ export type AgentConfig = ProcessConfig & {
   readonly sdkPath: string | null;
   readonly apiUrl: string;
   readonly metricsUrl: string;
-  /** What training processes inherit of this process's variables. */
+  /** The variables of this process that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
 };
 

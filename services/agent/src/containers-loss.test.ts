@@ -124,7 +124,7 @@ test("a container that somebody removed leaves a lost run, and nobody is to blam
   podman.run("rm", "--force", "--time=0", onlyContainer());
   const { exit, launchFailed } = await world.platform.ended(launch);
   expect(launchFailed).toBe(false);
-  // Whoever asks first: the engine that still knows the end, or the one that does not.
+  // Either engine may be asked first: the one that still knows the end, or the one that does not.
   expect(exit?.code).toBeUndefined();
   expect(exit?.message).toMatch(/its container was removed|ended by SIGKILL/);
 });

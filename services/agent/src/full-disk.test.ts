@@ -1,4 +1,4 @@
-/** What becomes of runs when the file system of the agent's folder is full: a small one, which only root can make. */
+/** Runs on a full file system of the agent's folder: a small one, which only root can make. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";

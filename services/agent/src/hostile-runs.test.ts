@@ -1,4 +1,4 @@
-/** Whatever a training process leaves in its folder, its run ends, and its neighbours stay reported. */
+/** A run whose process leaves anything in its folder ends, and its neighbours stay reported. */
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";

@@ -1,4 +1,4 @@
-/** What becomes of a run's checkpoints when its process has ended, and how runs end when their host goes down. */
+/** The checkpoints of a run whose process has ended, and the end of runs when their host goes down. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readStorageMarker, storageMarkerName } from "@trainyard/blob";
@@ -203,7 +203,7 @@ test("what is sealed stays also when it is refused for good; only folders that w
   await platform.ended(launch);
   const folders = readdirSync(checkpoints).filter((name) => name !== storageMarkerName);
   expect(folders.toSorted()).toEqual([second, first, "kept"]);
-  // What names no checkpoint is left alone, here as beside it.
+  // A file that names no checkpoint is left alone, here as beside it.
   expect(readdirSync(spoolOf(launch))).toEqual(["kept.begun"]);
 });
 

@@ -1,4 +1,4 @@
-/** What an agent does whose name another holds, and one that has seen a higher epoch than the scheduler's. */
+/** An agent whose name another holds, and one that has seen a higher epoch than the scheduler's. */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";

@@ -59,7 +59,7 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-/** Who was started for a run, whatever holds its processes together. */
+/** The processes started for a run, whatever holds them together. */
 const startedFor = (runDir: string) =>
   runGroupOf(runDir, () => null, { mechanism: "scan" }).members();
 

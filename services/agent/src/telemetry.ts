@@ -4,7 +4,7 @@ import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Gauge } from "prom-client";
 import { experimentsOf, type UserRange } from "./users/run-user.ts";
 
-/** What the agent tells of itself: one function per thing that happens. */
+/** The agent's telemetry: one function per event. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
 export function createTelemetry(logger: Logger, registry: Registry) {
@@ -117,7 +117,7 @@ function processEvents(logger: Logger) {
   };
 }
 
-/** What happens between it and the scheduler. */
+/** Events between it and the scheduler. */
 function conversationEvents(logger: Logger) {
   return {
     staleWanted: (epoch: number, version: number) =>

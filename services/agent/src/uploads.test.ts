@@ -1,4 +1,4 @@
-/** What the agent does with checkpoints of an object store that a process left, on each of several hosts. */
+/** The agent and the checkpoints of an object store that a process left, on each of several hosts. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What people do to checkpoints: pins, deletions and their undoing, policies, and what they are told. */
+/** Acts of people on checkpoints: pins, deletions and their undoing, policies, and the answers to them. */
 import { randomUUID } from "node:crypto";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";

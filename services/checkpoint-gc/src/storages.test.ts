@@ -1,4 +1,4 @@
-/** What this service makes of a storage that its host does not see, or sees otherwise than the writer of the checkpoints. */
+/** This service with a storage that its host does not see, or sees otherwise than the writer of the checkpoints. */
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

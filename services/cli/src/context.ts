@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { connect } from "./connection.ts";
 import { Output, type OutputFormat } from "./output.ts";
 
-/** What every command works with. */
+/** The context of every command. */
 export type Context = { readonly client: Client; readonly output: Output };
 
 export function outputOf(command: Command): Output {

@@ -89,7 +89,7 @@ async function train(client: Client, output: Output, signal: AbortSignal): Promi
   report(output, ended, await client.call("getTrial", { trial: ended.bestTrial ?? "" }));
 }
 
-/** Who did not train to the end of its code, and why. */
+/** The trials that did not train to the end of their code, and why. */
 async function tellStopped(client: Client, output: Output, experiment: string): Promise<void> {
   const { items } = await allPages((page) => client.call("listTrials", { experiment, ...page }));
   const stopped = items.filter(({ state, reason }) => state === "COMPLETED" && reason !== finished);

@@ -37,7 +37,7 @@ export async function waitForEnd(
   signal: AbortSignal,
   onChange: (experiment: Plain<Experiment>) => void = () => {},
 ): Promise<Plain<Experiment> | null> {
-  // Whoever answered once is waited for when it is away.
+  // A server that answered once is waited for when it is away.
   const patient = { signal, outlast: true };
   // The watch begins where the look is at least at, so nothing falls between the two.
   const { position } = await client.call("listTrials", { experiment, pageSize: 1 });

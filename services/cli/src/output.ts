@@ -1,4 +1,4 @@
-/** What goes to stdout: tables for people, or API messages as proto JSON. Everything else goes to stderr. */
+/** Output to stdout: tables for people, or API messages as proto JSON. Everything else goes to stderr. */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { codecOf, type Plain } from "@trainyard/contracts";
 

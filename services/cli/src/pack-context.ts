@@ -56,7 +56,7 @@ function tooLarge(shownAs: string): UsageError {
   );
 }
 
-/** What is left out of the folder, by paths relative to it. */
+/** The files left out of the folder, by paths relative to it. */
 export async function contextRules(folder: string): Promise<Ignore> {
   const rules = ignore().add(always);
   for (const name of [".trainyardignore", ".detignore"]) {

@@ -11,9 +11,15 @@ export const gatewayLimits = {
   signInBodyBytesMax: 4 * 1024,
   /** A body of less is not counted: a command, a manifest, a small context. */
   largeBodyBytes: 1024 * 1024,
-  /** Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is read. */
+  /**
+   * Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is
+   * read.
+   */
   largeBodiesBytesMax: 264 * 1024 * 1024,
-  /** A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON again. */
+  /**
+   * A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON
+   * again.
+   */
   bodyDepthMax: 64,
   /** Connections of the read model; a verification holds one for its whole run. */
   poolConnections: 10,
@@ -24,16 +30,20 @@ export const gatewayLimits = {
   /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
   contentWaitMs: 2_000,
   contentLookMs: 50,
-  /** Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted. */
+  /**
+   * Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted.
+   */
   contentAttemptsMax: 5,
   /** Experiments in one request, and in one command of it, which is one commit: their writes fit. */
   actedOnMax: 10_000,
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
-  /** What one query of a list may take; beyond it the costliest condition is named. */
+  /** The cost limit of one query of a list; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
-  /** Queries of lists that run at once: the other connections stay for commands, single documents and the read model. */
+  /**
+   * Queries of lists that run at once: the other connections stay for commands, single documents and the read model.
+   */
   listQueriesAtOnce: 4,
   /** Lists that wait for their turn; beyond it the gateway answers 503. */
   listsWaitingMax: 32,
@@ -62,7 +72,7 @@ export const gatewayLimits = {
   seriesTrialsMax: 200,
   seriesNamesMax: 50,
   seriesBucketsDefault: 1_000,
-  /** What the metrics service answers at once, too. */
+  /** The metrics service's own limit of one answer, too. */
   seriesBucketsMax: 4_000,
   /** Questions of one query that are under way at once: others ask meanwhile. */
   seriesAtOnce: 4,
@@ -73,10 +83,15 @@ export const gatewayLimits = {
   logPageLines: 1_000,
   /** Events read at once for a list of events: an event may have a quarter of a megabyte. */
   listedEventsRead: 32,
-  /** Events that one answer looks at, and about how many characters of theirs: a rare type, and large ones, take several pages. */
+  /**
+   * Events that one answer looks at, and about how many characters of theirs: a rare type, and large ones, take several
+   * pages.
+   */
   listedEventsLookedAt: 10_000,
   listedEventsCharacters: 4 * 1024 * 1024,
-  /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
+  /**
+   * Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time.
+   */
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
   searchPollMs: 1_000,
@@ -109,12 +124,15 @@ export const gatewayLimits = {
   watchLookMs: 1_000,
   /** Points or lines in one frame: what a page of them costs, others wait for. */
   seriesPage: 500,
-  /** How often points and lines that are watched are looked for when nothing announces any: at first, and where none come. */
+  /**
+   * How often points and lines that are watched are looked for when nothing announces any: at first, and where none
+   * come.
+   */
   seriesPollMs: 1_000,
   seriesQuietMs: 8_000,
   watchRestMs: 50,
   watchRetryMs: 1_000,
-  /** What is new of a search, as far as a client that did not know of it is told. */
+  /** The new events of a search for a client that did not know of it. */
   newEventsNamed: 20,
   /** How often a follower looks for lines when nothing announces any. */
   logPollMs: 1_000,
@@ -194,6 +212,6 @@ export const gatewayLimits = {
   tensorboardFilesMax: 100_000,
   /** Matched log policies that a trial's description shows; there is one for each policy, node and run. */
   logPoliciesShown: 100,
-  /** What `describe` shows of a trial in ERROR. */
+  /** The lines of a trial in ERROR that `describe` shows. */
   lastLogLines: 20,
 } as const;

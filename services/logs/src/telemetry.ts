@@ -2,7 +2,7 @@ import type { LogPolicy } from "@trainyard/experiment-config/recorded";
 import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
-/** What the service tells of itself: one function per thing that happens. */
+/** The service's telemetry: one function per event. */
 export type Telemetry = {
   /** Lines that were acknowledged; repeats are those that had been stored before. */
   taken(stored: number, repeats: number): void;

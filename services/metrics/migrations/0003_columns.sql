@@ -82,7 +82,7 @@ create table metrics.columns (
 );
 alter table metrics.columns alter column body set storage external;
 
--- What a trial has reported so far.
+-- The reports of a trial so far.
 create table metrics.names (
   trial text collate "C" not null,
   group_name text collate "C" not null,

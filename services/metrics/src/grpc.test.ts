@@ -27,7 +27,7 @@ const report = (n: number, group: string, step: number, values: JsonObject = { l
 
 type Failure = { readonly code: number; readonly metadata: { get(name: string): unknown[] } };
 
-/** What grpc-js says of a call that failed: its status, and the code of the problem. */
+/** The error of grpc-js for a call that failed: its status, and the code of the problem. */
 async function failureOf(call: Promise<unknown>): Promise<readonly unknown[]> {
   try {
     await call;

@@ -1,4 +1,4 @@
-/** What experiments have reported that are deleted for good. */
+/** The reports of experiments that are deleted for good. */
 import { createPostgresLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import type { ListeningService } from "@trainyard/runtime";
@@ -56,7 +56,7 @@ test("is deleted some time after the deletion, that of others not, and a late sp
   await metrics.stage.tell("experiment-21", { type: "ExperimentDeletionRequested", data: grace });
   await purge(metricsLimits.purgeAfterMs + 1_000);
   expect(await rowsOf("21")).toBe(before);
-  // What still comes during the grace counts: the deletion may be taken back.
+  // Reports during the grace count: the deletion may be taken back.
   expect((await send("21.1", [report(5, "training", 3)])).status).toBe(200);
   await metrics.stage.tell("experiment-21", { type: "ExperimentDeleted", data: {} });
   await metrics.stage.relay();

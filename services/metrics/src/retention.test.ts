@@ -112,7 +112,7 @@ test("points and samples are removed by group, as many days after the experiment
   const names = "select distinct group_name from metrics.names where trial = $1";
   expect(await metrics.stage.sql(names, [trial])).toEqual([{ group_name: "validation" }]);
   expect(await metrics.stage.sql("select from metrics.columns where name = 'note'")).toEqual([]);
-  // What was measured of the machines stays as totals, and the keys stay known.
+  // The machines' samples stay as totals, and the keys stay known.
   expect((await metrics.profile(trial)).totals).toHaveLength(1);
   expect(await send(trial, reportsOf(1))).toMatchObject({ status: 200, body: { accepted: 4 } });
   expect(await left(trial)).toEqual(["validation"]);

@@ -1,7 +1,7 @@
 import type { Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
-/** What the service tells of itself: one function per thing that happens. */
+/** The service's telemetry: one function per event. */
 export type Telemetry = {
   taken(stored: number, refused: number): void;
 };

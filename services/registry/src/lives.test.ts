@@ -1,4 +1,4 @@
-/** What people do to complete checkpoints: they pin them, have them read again, and compare storages with the log. */
+/** Acts of people on complete checkpoints: they pin them, have them read again, and compare storages with the log. */
 import { randomUUID } from "node:crypto";
 import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";

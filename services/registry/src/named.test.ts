@@ -1,4 +1,4 @@
-/** What becomes of the checkpoints of runs that are over. */
+/** The checkpoints of runs that are over. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const soon = { timeout: 90_000, interval: 20 };
 
 beforeAll(async () => {
   registry = await TestRegistry.start();
-  // What the registry declares for a run that nobody brought has no id of a storage, and counts as this one's.
+  // A checkpoint that the registry declares for a run by itself has no id of a storage, and counts as this one's.
   await registry.stored(await registry.newTrial());
   await registry.adopt(registry.storage, registry.storageId);
 });

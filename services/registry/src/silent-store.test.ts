@@ -1,4 +1,4 @@
-/** What the registry does while an object store takes connections and does not answer. */
+/** The registry while an object store takes connections and does not answer. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SilentServer } from "@trainyard/testing";

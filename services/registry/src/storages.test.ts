@@ -1,4 +1,4 @@
-/** What the registry makes of a storage that its host sees otherwise than the writer, and of one that nobody told of. */
+/** The registry with a storage that its host sees otherwise than the writer, and with one that nobody declared. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";

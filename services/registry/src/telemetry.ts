@@ -1,7 +1,7 @@
 import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Histogram } from "prom-client";
 
-/** What the registry tells of itself: one function per thing that happens. */
+/** The registry's telemetry: one function per event. */
 export type Telemetry = {
   declared(checkpoint: string): void;
   completed(checkpoint: string, files: number, bytes: number): void;

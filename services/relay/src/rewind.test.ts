@@ -1,4 +1,6 @@
-/** A log on a real PostgreSQL that goes back, and the stream of a real NATS server, read as somebody outside reads it. */
+/**
+ * A log on a real PostgreSQL that goes back, and the stream of a real NATS server, read as somebody outside reads it.
+ */
 import { type Bus, createNatsBus, type EventOrigin } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -44,7 +46,7 @@ async function relay(): Promise<Service> {
   return service;
 }
 
-/** What a restored backup has: the log as it was when its head was there. */
+/** The state of a restored backup: the log as it was when its head was there. */
 async function restoredTo(position: number): Promise<void> {
   await stage.sql("delete from log.events where position > $1", [position]);
   await stage.sql("delete from log.commits where position > $1", [position]);

@@ -1,7 +1,7 @@
 import { Counter, Gauge } from "prom-client";
 import type { Logger, Registry } from "@trainyard/runtime";
 
-/** What the relay tells of itself: one function per thing that happens. */
+/** The relay's telemetry: one function per event. */
 export type Telemetry = {
   published(events: number, position: number): void;
   resumed(after: number): void;

@@ -1,4 +1,4 @@
-/** What is counted. */
+/** The counters. */
 import type { Registry } from "@trainyard/runtime";
 import type { Pool } from "@trainyard/scheduling";
 import { Counter, Gauge } from "prom-client";

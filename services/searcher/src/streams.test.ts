@@ -24,7 +24,7 @@ const report = (trial: number, step: number): SearchCommand => ({
   atMs: step,
 });
 
-/** What is decided on in one commit: reports that nobody has heard before, at last with the end of a trial. */
+/** The reports of one commit: those that nobody has heard before, at last with the end of a trial. */
 const commandsOf = (round: number, ends: boolean): readonly SearchCommand[] => [
   report(1, 10 * round + 1),
   report(2, 10 * round + 1),
@@ -39,7 +39,7 @@ const commandsOf = (round: number, ends: boolean): readonly SearchCommand[] => [
 class FailingLog {
   readonly log: EventLog = createMemoryLog().as("searcher");
   readonly #append = this.log.append.bind(this.log);
-  /** What the next append does; then it is as it was. */
+  /** The outcome of the next append; then it is as it was. */
   next: EventLog["append"] | null = null;
 
   constructor() {

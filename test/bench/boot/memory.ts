@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 export type Memory = {
-  /** What the processes keep resident, pages that they share counted once. */
+  /** The resident memory of the processes, pages that they share counted once. */
   readonly sharedOnceMb: number;
   /** The sum of what each has resident. */
   readonly eachMb: number;

@@ -1,4 +1,4 @@
-/** What a durable, ordered, fenced log costs beside plain inserts of the same rows, and beside a known event store. */
+/** The cost of a durable, ordered, fenced log beside plain inserts of the same rows, and beside a known event store. */
 import { appendOurs } from "../support/append.ts";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
 import { startBenchServer } from "../support/log-server.ts";

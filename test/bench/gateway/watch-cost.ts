@@ -1,4 +1,4 @@
-/** What one frame of Watch costs in processor time, gateway and clients together, with few and with many clients. */
+/** The cost of one frame of Watch in processor time, gateway and clients together, with few and with many clients. */
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { Client } from "@trainyard/client";

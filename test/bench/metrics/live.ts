@@ -1,6 +1,6 @@
 /**
- * From the report of a point to its arrival at a subscriber, through a whole cluster: HTTP, a durable commit, NATS, the gateway and
- * server-sent events. Reports come at a steady pace; each is timed from before its request is sent.
+ * From the report of a point to its arrival at a subscriber, through a whole cluster: HTTP, a durable commit, NATS, the
+ * gateway and server-sent events. Reports come at a steady pace; each is timed from before its request is sent.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -35,7 +35,7 @@ export async function live(context: BenchContext): Promise<readonly BenchResult[
       const requests = Math.ceil(forSeconds * perSecond);
       return measured(client, experiment, reporter, { perSecond, requests, reportsEach });
     };
-    // What the first ones take is the compilation of the code on their way.
+    // The first ones take longer, because their code is compiled.
     await during(Math.min(3, seconds));
     const latencies = await during(seconds);
     const p99 = percentile(latencies, 0.99);

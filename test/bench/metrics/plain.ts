@@ -1,4 +1,4 @@
-/** What the service is compared with: a JSONB row for each report, and a narrow row with a unique index for each point. */
+/** The peers of the service: a JSONB row for each report, and a narrow row with a unique index for each point. */
 import type pg from "pg";
 
 type Report = {

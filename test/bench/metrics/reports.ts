@@ -1,9 +1,9 @@
-/** What is reported in these benchmarks. */
+/** The reports of these benchmarks. */
 export const metricsEach = 10;
 /** Reports of one request. */
 export const perRequest = 100;
 
-/** What a training of ten metrics reports: computed as float32, rounded by nobody. */
+/** The reports of a training of ten metrics: computed as float32, rounded by nobody. */
 export function reportOf(n: number) {
   const metrics = Object.fromEntries(
     Array.from({ length: metricsEach }, (_, i) => [

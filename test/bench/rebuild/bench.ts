@@ -1,6 +1,6 @@
 /**
- * The whole log read again: a read model folded from its first event beside bare keyset pages of the same rows; and whether
- * appending slows down as the log grows.
+ * The whole log read again: a read model folded from its first event beside bare keyset pages of the same rows; and
+ * whether appending slows down as the log grows.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
@@ -27,7 +27,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   context.say(`filling a log with ${large} events`);
   await fillLog(log, new Streams(), large, eventsPerCommit);
   return await withClient(await server.database("large"), async (client) => {
-    // What the filling left to be swept and written must not fall into a round.
+    // Vacuum and writing after the filling must not fall into a round.
     await client.query("vacuum analyze");
     await client.query("checkpoint");
     const head = await log.head();

@@ -56,7 +56,7 @@ function queued(n: number): AnyEvent {
   };
 }
 
-/** What is in use after a full collection. */
+/** The heap in use after a full collection. */
 function heapBytes(): number {
   setFlagsFromString("--expose_gc");
   (runInNewContext("gc") as () => void)();

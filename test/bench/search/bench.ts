@@ -1,5 +1,6 @@
 /** Searches: how good ours are beside Optuna's of the same kind, and how fast. */
 import type { BenchContext, BenchResult } from "../support/bench.ts";
+import { compareContinuous } from "./continuous.ts";
 import { compareCurves } from "./curves.ts";
 import { measureDurable } from "./durable.ts";
 import { measureFolds } from "./fold.ts";
@@ -53,7 +54,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     const comparison = { ...tpe, budgets, bar: bar("tpe_tables_vs_optuna_median", null) };
     results.push(await compareQuality(tables(folder), comparison, seeds, python, say));
   }
-  results.push(...(await compareCurves(context, folder)));
+  results.push(...(await compareCurves(context, folder)), ...(await compareContinuous(context)));
   results.push(measurePopulation(context), ...measureSeveralWorkers(seeds, context));
   for (const comparison of speeds(size)) {
     results.push(await compareSpeed(ackley(), comparison, python, context));

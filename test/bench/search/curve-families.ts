@@ -1,8 +1,9 @@
 /**
  * Families of learning curves that chance generates, with what is hard in real ones: loss after step e is
  * a + (b - a) (1 + e / tau)^-p and noise, where the final a is a bowl over a few of the hyperparameters, and tau falls
- * with the learning rate; some configurations diverge, some stay at chance level until a random onset, and in some families
- * the better configurations begin slower or worse, so that early values tell late ones badly or the wrong way round.
+ * with the learning rate; some configurations diverge, some stay at chance level until a random onset, and in some
+ * families the better configurations begin slower or worse, so that early values tell late ones badly or the wrong way
+ * round.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
@@ -32,7 +33,7 @@ export type Family = {
   readonly misleading: number;
 };
 
-const plain: Family = {
+export const plain: Family = {
   name: "plain",
   rows: 1_000,
   steps: 51,
@@ -69,17 +70,10 @@ export function generatedTable(family: Family, seed: number): Table {
   const names = Array.from({ length: family.hyperparameters }, (_, j) => `h${j}`);
   const share = (stream: string, row: number): number => draw(seed, `${name}/${stream}`, row);
   const shares = Array.from({ length: count }, (_, row) => names.map((key) => share(key, row)));
-  const optimum = names.map((_, j) => 0.2 + 0.6 * share("optimum", j));
-  const weights = names.map((_, j) =>
-    j < family.relevant ? (1 + 3 * share("weight", j)) / (1 + j) : 0,
-  );
+  const bowlAt = bowlOf(family, share);
   const values = new Float64Array(count * steps);
   for (const [row, at] of shares.entries()) {
-    const bowl = weights.reduce(
-      (sum, w, j) => sum + w * ((at[j] ?? 0) - (optimum[j] ?? 0)) ** 2,
-      0,
-    );
-    const curve = curveOf(family, at[0] ?? 0, bowl, (stream) => share(stream, row));
+    const curve = curveOf(family, at[0] ?? 0, bowlAt(at), (stream) => share(stream, row));
     for (let step = 1; step <= steps; step += 1) values[row * steps + step - 1] = curve(step);
   }
   const rows = shares.map(
@@ -99,12 +93,26 @@ export function generatedTable(family: Family, seed: number): Table {
   };
 }
 
-/** Every second hyperparameter is one that spans orders of magnitude, as a learning rate does. */
+/** How far a configuration is from the optimum: a weighted sum of squares over the relevant hyperparameters. */
+export function bowlOf(
+  family: Family,
+  share: (stream: string, index: number) => number,
+): (at: readonly number[]) => number {
+  const axes = Array.from({ length: family.hyperparameters }, (_, j) => ({
+    optimum: 0.2 + 0.6 * share("optimum", j),
+    weight: j < family.relevant ? (1 + 3 * share("weight", j)) / (1 + j) : 0,
+  }));
+  return (at) =>
+    axes.reduce((sum, { optimum, weight }, j) => sum + weight * ((at[j] ?? 0) - optimum) ** 2, 0);
+}
+
+/** Every second hyperparameter spans orders of magnitude, as a learning rate does. */
 function valueOf(index: number, share: number): number {
   return index % 2 === 0 ? 10 ** (4 * share - 5) : 1 + share;
 }
 
-function curveOf(
+/** The loss after each step; `share` gives the draws of this training alone, by stream. */
+export function curveOf(
   family: Family,
   rate: number,
   bowl: number,

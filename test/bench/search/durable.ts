@@ -1,6 +1,6 @@
 /**
- * A report until the decision on it is committed, through the searcher as a process of its own, over a durable PostgreSQL
- * and a NATS: 256 trials of one ASHA search train at once, each reports again as soon as it was decided on.
+ * A report until the decision on it is committed, through the searcher as a process of its own, over a durable
+ * PostgreSQL and a NATS: 256 trials of one ASHA search train at once, each reports again as soon as it was decided on.
  */
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -81,7 +81,7 @@ class Load implements AsyncDisposable {
   #waiting: number[] = [];
   #tail: AsyncDisposable | null = null;
   #on = false;
-  /** What a trial waits between its reports on average; 0 for nothing. */
+  /** The mean pause of a trial between its reports; 0 for none. */
   #pauseMs = 0;
   #paused = 0;
   #decided = 0;

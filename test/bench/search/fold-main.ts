@@ -1,6 +1,6 @@
 /**
- * Searches as pure folds, in a process of their own: reports in, decisions out. Prints one JSON object. Time is that which
- * this thread had the processor, since others on the machine take it away by milliseconds.
+ * Searches as pure folds, in a process of their own: reports in, decisions out. Prints one JSON object. Time is that
+ * which this thread had the processor, since others on the machine take it away by milliseconds.
  */
 import {
   acceptExperiment,
@@ -171,7 +171,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   globalThis.gc?.();
   const held = process.memoryUsage();
   const bytes = held.heapUsed + held.external - heldBefore.heapUsed - heldBefore.external;
-  // What the round before has left makes later ones look smaller.
+  // The garbage of the round before makes later ones look smaller.
   stateMb = Math.max(stateMb, fold.trials === 0 ? 0 : bytes / 2 ** 20);
 }
 const rssMb = process.resourceUsage().maxRSS / 1_024;

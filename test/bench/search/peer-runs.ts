@@ -19,7 +19,7 @@ export async function peerIncumbents(peer: Peer, run: PeerRun): Promise<number[]
   let asked = await peer.ask();
   for (let done = 1; ; done += 1) {
     const value = problem.valueAt(asked.point);
-    // What is no number is a trial that failed.
+    // A value that is no number is a failed trial.
     if (value < best) best = value;
     values.push(best);
     if (done === trials) return values;

@@ -5,7 +5,7 @@ import { type BenchContext, type BenchResult, rateResult } from "../support/benc
 /** Always as many: one takes milliseconds, and the goal is of the worst of them. */
 const SEEDS = 20;
 const WANTED = 1.19;
-/** What a member comes to without the other. */
+/** The best value of a member without the other. */
 const ALONE = 0.39;
 
 export function measurePopulation({ say }: BenchContext): BenchResult {

@@ -1,4 +1,4 @@
-/** What searches are measured on: a space, a value for each of its points, and the best there is. */
+/** The problems of searches: a space, a value for each of its points, and the best there is. */
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import {
   ackley5,

@@ -1,4 +1,4 @@
-/** What a benchmark is, and what it reports. */
+/** The interface of a benchmark, and its report. */
 import type { MachineWatch } from "./machine.ts";
 
 /** tiny: that it runs at all, for a test. short: figures, within 5 minutes. full: longer rounds, larger data. */

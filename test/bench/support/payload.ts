@@ -1,4 +1,4 @@
-/** What all contenders write: events of about 250 bytes of JSON, and about 190 bytes of attributes. */
+/** The payload of all contenders: events of about 250 bytes of JSON, and about 190 bytes of attributes. */
 
 export const category = "measurement";
 export const eventType = "dev.trainyard.measurement.ValidationReported.v1";

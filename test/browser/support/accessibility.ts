@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 /** WCAG 2.2 up to AA, as the pages promise it. */
 const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** What axe finds in the page as it is now: one line for each element that breaks a rule. */
+/** The findings of axe in the current page: one line for each element that breaks a rule. */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   await install(page);
   const found = await page.evaluate(async (tags) => {

@@ -24,7 +24,7 @@ export class Guard {
     this.#expected.push(...texts);
   }
 
-  /** What was seen and not expected. */
+  /** Faults that no test expected. */
   get faults(): readonly string[] {
     return this.#faults.filter((fault) => !this.#expected.some((text) => text.test(fault)));
   }

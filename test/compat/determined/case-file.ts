@@ -13,7 +13,7 @@ import { searcherChecks } from "./searcher-cases.ts";
 export type Outcome = {
   readonly section: string;
   readonly id: string;
-  /** What is not as the case says; null when all is. */
+  /** The difference from the case; null for none. */
   readonly difference: string | null;
 };
 /** A case that asks for something that the code here cannot express. */

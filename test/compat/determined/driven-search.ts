@@ -45,7 +45,7 @@ export class CaseSearch {
     this.first = this.send({ type: "StartSearch", config, seed });
   }
 
-  /** What the start has caused. */
+  /** The effects of the start. */
   readonly first: readonly SearchEvent[];
 
   get state(): SearchState {

@@ -136,7 +136,7 @@ function stopTrials(one: Case): string | null {
   );
 }
 
-/** What the log would hold of a trial that came to a rung and was let on, or was stopped there. */
+/** The events in the log of a trial that came to a rung and was let on, or was stopped there. */
 function arrive(
   search: CaseSearch,
   trial: number,

@@ -115,7 +115,7 @@ export class ScheduledPool {
     return decision;
   }
 
-  /** What the last pass has started gets its slots. */
+  /** The runs that the last pass has started get their slots. */
   apply(): void {
     for (const { task, parts } of this.#starts) {
       this.#tasks = this.#tasks.map((one) =>

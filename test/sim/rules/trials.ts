@@ -17,7 +17,7 @@ type TrialFacts = {
   restarts: number;
   line: EventData<"TrialCheckpointed">[];
   outcome: TrialOutcome | null;
-  /** What the newest run has left, and until when the next one waits for it. */
+  /** The checkpoints that the newest run has left, and until when the next one waits for them. */
   named: Set<string>;
   awaitedUntilMs: number;
   killed: boolean;
@@ -204,13 +204,13 @@ export class TrialRules {
   }
 }
 
-/** What had completed is told as failed when the search can make nothing of its reports. */
+/** A completed trial ends as failed when the search can make nothing of its reports. */
 function isFailedAfterwards({ outcome }: TrialFacts, event: AnyEvent): boolean {
   const failed = event.type === "TrialEnded" && event.data.outcome === TrialOutcome.FAILED;
   return failed && outcome === TrialOutcome.COMPLETED;
 }
 
-/** What the last run has left is named, and completes, also after the end. */
+/** The last run's checkpoints are named, and complete, also after the end. */
 function isOfLeft({ named }: TrialFacts, event: AnyEvent): boolean {
   if (event.type === "RunCheckpointsNamed") return true;
   return event.type === "TrialCheckpointed" && named.has(event.data.checkpoint);
@@ -240,7 +240,10 @@ function left(
   trial.awaitedUntilMs = Math.max(trial.awaitedUntilMs, untilMs);
 }
 
-/** A trial that goes on from another's checkpoint has that one on its line; one that counts from 0 starts from its weights only. */
+/**
+ * A trial that goes on from another's checkpoint has that one on its line; one that counts from 0 starts from its
+ * weights only.
+ */
 function warmStartOf({ warmStartCheckpoint, warmStartStep }: EventData<"TrialCreated">) {
   if (warmStartCheckpoint === "") return [];
   return [{ checkpoint: warmStartCheckpoint, run: 0, step: warmStartStep ?? 0 }];

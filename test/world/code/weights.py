@@ -13,7 +13,7 @@ STEPS = 2
 
 
 def main():
-    # What training sees of its surroundings is in its log.
+    # The log has what training sees of its surroundings.
     print(json.dumps(dict(os.environ)), flush=True)
     with trainyard.init() as ctx:
         first = 0

@@ -33,7 +33,7 @@ export type Home = {
   readonly blobs: string;
   readonly agents: string;
   readonly logs: string;
-  /** What belongs to running processes: the lock, the control socket, their records and environments. */
+  /** The files of running processes: the lock, the control socket, their records and environments. */
   readonly run: string;
   readonly secretsFile: string;
   readonly portsFile: string;

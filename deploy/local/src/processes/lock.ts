@@ -39,7 +39,7 @@ export function tryLock(path: string): LockResult {
   }
 }
 
-/** Who holds the lock now, if anybody does. */
+/** The holder of the lock now, if there is one. */
 export function lockHolder(path: string): ProcessIdentity | null {
   const top = highest(path);
   const holder = top === 0 ? null : readHolder(numbered(path, top));

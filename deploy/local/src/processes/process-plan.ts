@@ -3,7 +3,7 @@ import type { ProcessIdentity } from "./process-identity.ts";
 
 export type ProcessKind = "service" | "agent" | "nats" | "postgres" | "supervisor";
 
-/** What the supervisor needs to know to keep one process alive. */
+/** Everything that the supervisor needs to keep one process alive. */
 export type ProcessPlan = {
   readonly name: string;
   readonly kind: ProcessKind;

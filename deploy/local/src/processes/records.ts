@@ -1,5 +1,5 @@
 /**
- * Who was started, kept beside the running processes: a supervisor that comes after one that was killed finds them by
+ * Records of started processes, kept beside the running ones: a supervisor that follows a killed one finds them by
  * these records. The moment between a start and its record is covered by a mark in the process's environment.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";

@@ -115,7 +115,7 @@ test(
       shared = join("/var/lib/trainyard", secrets.clusterId);
       await using server = await startTestServer(home, []);
       expect(await query(server.adminUrl, "select 1 as one")).toEqual([{ one: 1 }]);
-      // Whoever is not root runs the server as himself, who reaches his own folders.
+      // Without root, the server runs as the same user, who reaches the folders.
       const moved = process.getuid?.() === 0;
       expect(server.place.folder).toBe(moved ? join(shared, "postgres") : home.postgres);
       expect(server.place.note ?? "").toContain(moved ? shared : "");

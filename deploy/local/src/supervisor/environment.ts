@@ -1,4 +1,4 @@
-/** What each process is told: a file of mode 0600 per process, named by TRAINYARD_ENV_FILE. */
+/** The environment of each process: a file of mode 0600 per process, named by TRAINYARD_ENV_FILE. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -94,7 +94,7 @@ export function agentEnvironment(
   };
 }
 
-/** What the cluster decides of its agents, whatever their files say. */
+/** The settings of agents that the cluster decides, whatever their files say. */
 const decidedOfAgents = ["TRAINYARD_AGENT_NAME", "TRAINYARD_AGENT_DIR", "TRAINYARD_AGENT_USER_IDS"];
 
 /** A person's settings of one agent: KEY=VALUE lines in agents/<name>.env of the home; none without that file. */

@@ -1,4 +1,4 @@
-/** What the services stand on: secrets, the database server and NATS, made ready to be started. */
+/** The base of the services: secrets, the database server and NATS, made ready to be started. */
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
 import { natsServerBinary } from "@trainyard/bus/server";

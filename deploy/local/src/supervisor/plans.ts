@@ -156,7 +156,7 @@ function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
   };
 }
 
-/** What a service answers that could take over from another replica: here is none, so it does not serve yet. */
+/** The answer of a service that could take over from another replica: here is none, so it does not serve yet. */
 const standby = "standby";
 
 /** Null when /readyz says so. */

@@ -27,5 +27,5 @@ export const services: readonly ServiceEntry[] = [
   service("gateway", true),
 ];
 
-/** What runs agents; the same in every mode. */
+/** The programs that agents need; the same in every mode. */
 export const agentMain = join(checkout, "services", "agent", "src", "main.ts");

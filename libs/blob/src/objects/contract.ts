@@ -1,4 +1,4 @@
-/** What every adapter of `ObjectStore` keeps. Call it in a test file of the adapter. */
+/** The promises of every adapter of `ObjectStore`. Call it in a test file of the adapter. */
 import { contentContract, listingContract } from "./contract/content.ts";
 import { failureContract } from "./contract/failures.ts";
 import type { Open } from "./contract/opened.ts";

@@ -1,5 +1,6 @@
 /**
- * Credentials of object stores in a file of the platform's own; `gcs` is the key file of a service account as Google gives it:
+ * Credentials of object stores in a file of the platform's own; `gcs` is the key file of a service account as Google
+ * gives it:
  *
  *     {"s3": {"access_key_id": "…", "secret_access_key": "…", "session_token": "…"},
  *      "gcs": {"type": "service_account", "client_email": "…", "private_key": "…"}}
@@ -17,7 +18,10 @@ export type StorageCredentials = { readonly s3?: S3Credentials; readonly gcs?: G
 /** Bits of a mode that let others than the owner in. */
 const othersMask = 0o077;
 
-/** Throws a Fault `credentials_missing` for a file that others can read, or that is not of this form; its text is in no message. */
+/**
+ * Throws a Fault `credentials_missing` for a file that others can read, or that is not of this form; its text is in no
+ * message.
+ */
 export async function readCredentialsFile(path: string): Promise<StorageCredentials> {
   const text = await readOwnFile(path);
   const all = mappingIn(parsed(path, text), path, "");
@@ -51,7 +55,7 @@ function readGcs(gcs: Mapping, path: string): GcsCredentials {
   try {
     createPrivateKey(privateKey);
   } catch {
-    // What went wrong may quote the key.
+    // The error may quote the key.
     throw unusable(path, "private_key of gcs is not a private key in PEM");
   }
   return { clientEmail, privateKey };
@@ -81,7 +85,7 @@ function parsed(path: string, text: string): unknown {
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** What a mapping has at a key, which must be a mapping if it is there; the value itself for the key "". */
+/** The mapping at a key, which may be absent; the value itself for the key "". */
 function mappingIn(value: unknown, path: string, key: string): Mapping | null {
   const found = key === "" ? value : (value as Mapping | null)?.[key];
   if (found === undefined) return null;

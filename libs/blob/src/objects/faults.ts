@@ -1,4 +1,4 @@
-/** What can go wrong with an object store, in sentences. `retry` is what holds without a change from outside. */
+/** The failures of an object store, in sentences. `retry` assumes that nothing changes outside. */
 import { Fault } from "@trainyard/kernel";
 
 /** `doing` is a verb and its object: "read a/b". */

@@ -13,7 +13,7 @@ export function partsOf(bytes: number, partBytes: number): readonly PartRange[] 
   });
 }
 
-/** What a plan says is missing. */
+/** The missing parts according to a plan. */
 export function missingOf(ranges: readonly PartRange[]): UploadPlan["missing"] {
   return { parts: ranges.length, bytes: ranges.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
@@ -57,8 +57,8 @@ export function compositeSha256({ parts }: FileDigests): string {
 }
 
 /**
- * "same": the store verified this very content. "differs": it is another. "unknown": the size is that of the file, and the store keeps no
- * checksum that could be compared; then only the bytes themselves can tell.
+ * "same": the store verified this very content. "differs": it is another. "unknown": the size is that of the file, and
+ * the store keeps no checksum that could be compared; then only the bytes themselves can tell.
  */
 export function compareWithFile(
   { bytes, checksum }: ObjectHead,

@@ -1,4 +1,6 @@
-/** An object store in memory, for simulations and tests of what uses one. It passes the same suite as the real adapters. */
+/**
+ * An object store in memory, for simulations and tests of what uses one. It passes the same suite as the real adapters.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
 import { away, bucketNotFound, refused, uploadIncomplete } from "./faults.ts";
@@ -60,7 +62,7 @@ export class MemoryBucket {
     return { method, url, headers: {}, accepted: [200], expiresAtMs };
   }
 
-  /** What a client does with a planned request. */
+  /** The client's side of a planned request. */
   async send(
     { url }: PlannedRequest,
     content: Uint8Array,

@@ -39,7 +39,7 @@ export function eventContract(open: OpenFixture): void {
     expect(await other.lastEvent()).toEqual({ position: 6, id: eventAt(6).id, ...epoch });
     await other.publishEvents(eventsFrom(7, 7), epoch);
     await until("all are heard", () => heard.length === 4);
-    // What is before the first is not in the stream.
+    // Events before the first one are not in the stream.
     const previous = ["", eventAt(4).id, eventAt(5).id, eventAt(6).id];
     expect(heard).toEqual(previous.map((previousId) => ({ ...epoch, previousId })));
   });

@@ -1,4 +1,4 @@
-/** What an adapter gives the contract suite, and what the tests share. */
+/** The parts that an adapter gives the contract suite, and helpers of the tests. */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Bus, CommandRequest } from "../port.ts";
 

@@ -78,7 +78,7 @@ export class MemoryBus implements Bus {
       const timer = hub.clock.timer(deadlineMs, () => fail(deadlineExceeded(subject, deadlineMs)));
       this.#requests.add(fail);
       hub.deliver({ kind: "request", subject, from: this, to: server.client }, () => {
-        // What a handler throws is an answer too, so this never rejects.
+        // An error of a handler is an answer too, so this never rejects.
         void answerWithin(server, handler, sent).then((answered) => {
           hub.deliver({ kind: "reply", subject, from: server.client, to: this }, () => {
             if (answered.kind === "failed") fail(commandFailed(subject));

@@ -25,7 +25,7 @@ export type Delivery = {
   readonly to: string;
 };
 
-/** What happens to it; the default is one copy at once. */
+/** The deliveries of a message; the default is one copy at once. */
 export type Fate = { readonly copies?: number; readonly delayMs?: number };
 
 export type MemoryHubOptions = {

@@ -43,7 +43,7 @@ export function replyToWire(reply: CommandReply): WireReply {
   return { body: reply.body, headers: wireHeaders({ [headerNames.reply]: reply.kind }) };
 }
 
-/** What a handler that broke answers with: the headers of the services API and no word of what happened. */
+/** The answer of a handler that broke: the headers of the services API and no word of what happened. */
 export function failureToWire(): WireReply {
   const headers = wireHeaders({
     [headerNames.serviceErrorCode]: "500",

@@ -200,7 +200,7 @@ export class Link implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#firstTry();
-    // What was published last is still on its way; a link that is half open must not hold up the end.
+    // The last published message is still on its way; a link that is half open must not delay the end.
     await atMost(systemClock, busLimits.closeFlushMs, this.settled());
     await this.#connection?.close();
     await this.#keeping;

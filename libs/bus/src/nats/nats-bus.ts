@@ -36,7 +36,7 @@ export type NatsBusConfig = {
   /** The longest wait between two attempts to connect; longer for clients of which there are many. */
   readonly dialWaitLastMs?: number;
   readonly streams?: Partial<Record<StreamKey, StreamLimits>>;
-  /** What has no caller to be thrown to: refusals of the server, callbacks that threw, unreadable messages. */
+  /** Errors without a caller: refusals of the server, callbacks that threw, unreadable messages. */
   readonly onProblem?: (problem: Fault) => void;
 };
 

@@ -2,7 +2,7 @@ import type { LogRoles } from "../owners.ts";
 import type { AppendRequest, AppendResult, EventLog, StreamWrite } from "../port.ts";
 import { newEventId } from "../ids.ts";
 
-/** Who owns what in the contract's log. */
+/** The owners of categories in the contract's log. */
 export const contractRoles: LogRoles = {
   categories: { experiment: "ty_experiments", trial: "ty_experiments", search: "ty_searcher" },
   consumers: { experiments: "ty_experiments", searcher: "ty_searcher" },
@@ -13,7 +13,7 @@ export type ContractRole = "ty_experiments" | "ty_searcher" | "ty_reader";
 export type LogUnderTest = AsyncDisposable & {
   /** Another process's client; the test disposes of it, or the log does at the end. */
   as(role: ContractRole): EventLog;
-  /** What nobody may do, done past the port. */
+  /** Forbidden acts, done past the port. */
   readonly tamper: {
     editBody(position: number, body: string): Promise<void>;
     removeEvent(position: number): Promise<void>;

@@ -3,7 +3,7 @@ import type { AppendRequest, AppendResult } from "../port.ts";
 import { refused } from "../refusal.ts";
 import { isForward, type MemoryStore } from "./store.ts";
 
-/** Who may do what; without a table everyone may do everything. */
+/** The rights of each role; without a table every role may do everything. */
 export class Permissions {
   readonly #roles: LogRoles | undefined;
   readonly role: string;
@@ -13,7 +13,7 @@ export class Permissions {
     this.role = role;
   }
 
-  /** What the events of this role say as their source; undefined where nobody owns anything. */
+  /** The source of the events of this role; undefined where nobody owns anything. */
   get source(): string | undefined {
     if (this.#roles === undefined) return undefined;
     const consumers = Object.entries(this.#roles.consumers).filter(

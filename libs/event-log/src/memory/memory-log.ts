@@ -1,6 +1,6 @@
 /**
- * The log in memory: the fake for unit tests and simulations. One log, many clients; a client is a role. Everything happens in
- * one turn of the event loop, so appends are in the order of their calls.
+ * The log in memory: the fake for unit tests and simulations. One log, many clients; a client is a role. Everything
+ * happens in one turn of the event loop, so appends are in the order of their calls.
  */
 import { assert, type Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -31,7 +31,7 @@ import { type MemoryLease, MemoryStore } from "./store.ts";
 export type MemoryLogOptions = {
   /** Times of commits and the terms of leases; by default the machine's. */
   readonly clock?: Pick<Clock, "nowMs">;
-  /** Who owns what; left out, every role may do everything. */
+  /** The owners of categories; left out, every role may do everything. */
   readonly roles?: LogRoles;
   /** Called before a commit is looked at. What it throws is what the caller gets, and nothing was written. */
   readonly beforeCommit?: (request: AppendRequest, role: string) => void | Promise<void>;
@@ -48,7 +48,7 @@ export type MemoryLogOptions = {
 export type MemoryLog = {
   /** A client of this log; disposing of it leaves the log and its other clients alone. */
   as(role: string): EventLog;
-  /** What is stored, for tests that tamper with it. */
+  /** The stored rows, for tests that tamper with them. */
   readonly store: MemoryStore;
 };
 

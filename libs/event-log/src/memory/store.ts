@@ -1,4 +1,4 @@
-/** What the memory adapter holds: the same facts as the tables of the Postgres one, shared by all its clients. */
+/** The state of the memory adapter: the same facts as the tables of the Postgres one, shared by all its clients. */
 import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
 import type {
   AppendRequest,
@@ -37,7 +37,10 @@ export class MemoryStore {
   readonly #movedBy = new Map<string, string>();
   readonly #parked = new Map<string, ParkedRow>();
 
-  /** For tests: what puts everything back to where it is now, as a restored backup does. Whoever listens goes on listening. */
+  /**
+   * For tests: what puts everything back to where it is now, as a restored backup does. Whoever listens goes on
+   * listening.
+   */
   backup(): () => void {
     const lists = [this.commits, this.events].map((list) => [list, [...list]] as const);
     const streams = new Map([...this.#streams].map(([name, events]) => [name, [...events]]));

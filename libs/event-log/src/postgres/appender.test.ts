@@ -7,7 +7,7 @@ import type { LazyConnection } from "./connection.ts";
 
 const heavy = 200_000;
 
-/** What each of them carries besides a small event. */
+/** The payload of each, besides a small event. */
 const kinds: Readonly<Record<string, (index: number) => Partial<AppendRequest>>> = {
   bodies: (index) => ({
     writes: [

@@ -32,8 +32,8 @@ const sqlState = (error: unknown): string | undefined =>
 const readOnlyState = "25006";
 
 /**
- * Whether the server itself answered, so that the connection still works and nothing of the statement holds. A server that has
- * become read-only answers, too, but is not the primary any more: only a new connection finds the one that is.
+ * Whether the server itself answered, so that the connection still works and nothing of the statement holds. A server
+ * that has become read-only answers, too, but is not the primary any more: only a new connection finds the one that is.
  */
 export function wasAnswered(error: unknown): boolean {
   const state = sqlState(error);
@@ -41,7 +41,7 @@ export function wasAnswered(error: unknown): boolean {
   return !state.startsWith("08") && !state.startsWith("57P");
 }
 
-/** What the database did, as a Fault. The outcome of a write that failed this way is unknown. */
+/** The failure of the database, as a Fault. The outcome of a write that failed this way is unknown. */
 export function faultOf(error: unknown, doing: string): Fault {
   if (isFault(error)) return error;
   const message = error instanceof Error ? error.message : String(error);

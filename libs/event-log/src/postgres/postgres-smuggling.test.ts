@@ -1,4 +1,4 @@
-/** What a role could send that took over a service and calls the append function by itself. */
+/** The calls of a role that took over a service and calls the append function by itself. */
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

@@ -69,7 +69,7 @@ test("a log of five migrations keeps its events, hashes, versions, cursors, leas
   expect(await log.acquireLease("experiments/0", "holder", 60_000)).toMatchObject({ epoch: 2 });
   await log.releaseLease("experiments/0", "holder");
   expect(await log.acquireLease("experiments/0", "other", 60_000)).toMatchObject({ epoch: 3 });
-  // What was committed before is a repeat for its own role, and nothing to another one.
+  // A commit from before is a repeat for its own role, and nothing to another one.
   expect(await log.append(second)).toMatchObject({
     kind: "committed",
     position: 13,

@@ -5,7 +5,7 @@ import { asList } from "../parts/lists.ts";
 export const devices = ["cpu", "cuda", "rocm"] as const;
 export type VariablesByDevice = { cpu: string[]; cuda: string[]; rocm: string[] };
 
-/** What each kind of device gets; of a name given twice the later one stands. */
+/** The variables of each kind of device; of a name given twice the later one counts. */
 export function variablesByDevice(value: Json | undefined): VariablesByDevice {
   const listFor = (device: (typeof devices)[number]): string[] =>
     lastOfEachName(listAt(value ?? null, device).filter((one) => typeof one === "string"));

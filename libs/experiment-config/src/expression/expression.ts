@@ -1,4 +1,4 @@
-/** What an expression over hyperparameters is made of, and its text read into that. */
+/** The parts of an expression over hyperparameters, and the parser of its text. */
 import { ExpressionError, type Token, tokensOf } from "./tokens.ts";
 
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";
@@ -54,7 +54,8 @@ const DEPTH_MAX = 50;
 
 /**
  * Reads an expression; throws an `ExpressionError`. From what binds least to what binds most: `or`, `and`, `not`,
- * comparisons (which chain), `+ -`, `* / // %`, signs, `**`, calls and names: Python's order. `&&`, `||` and `!` are read too.
+ * comparisons (which chain), `+ -`, `* / // %`, signs, `**`, calls and names: Python's order. `&&`, `||` and `!` are
+ * read too.
  */
 export function parseExpression(source: string): Expression {
   if (source.length > CHARS_MAX) {

@@ -1,5 +1,5 @@
 /**
- * What an expression can be: a number, a text, true or false, or something else. Tells at submission what can never be
+ * The kinds of an expression: a number, a text, true or false, or something else. Tells at submission what can never be
  * evaluated, such as the double of an optimizer's name.
  */
 import type { Expression } from "./expression.ts";

@@ -2,7 +2,7 @@
 
 export type Token = {
   readonly kind: "number" | "text" | "name" | "word" | "sign" | "end";
-  /** What was written; of a text or a quoted name what is inside the quotes. */
+  /** The source text; of a text or a quoted name the part inside the quotes. */
   readonly text: string;
   /** From 1. */
   readonly column: number;

@@ -179,7 +179,7 @@ export function isSameValue(a: Json, b: Json): boolean {
   return JSON.stringify(sortedKeys(a)) === JSON.stringify(sortedKeys(b));
 }
 
-/** What satisfies both. */
+/** The conditions of both. */
 function both(one: AllowedValues | undefined, other: AllowedValues): AllowedValues {
   if (one === undefined) return other;
   if (Array.isArray(one)) return one.filter((value) => isAllowedValue(other, value));

@@ -1,4 +1,4 @@
-/** What hyperparameters are: nests of typed ones, of constants, and of nests. */
+/** The forms of hyperparameters: nests of typed ones, of constants, and of nests. */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 import type { Check, Note, Part } from "../parts/part.ts";
 import { writtenType } from "./hyperparameters.ts";

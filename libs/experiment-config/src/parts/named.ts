@@ -5,9 +5,9 @@ import { partOf } from "../experiment.ts";
 import { completeness, filled, laidOver, rewritten, sanity, withoutNulls } from "./part.ts";
 
 export type ConfigPart = {
-  /** What is wrong with it as written, whatever may be added to it yet. */
+  /** The mistake in it as written, whatever may still be added to it. */
   readonly sanity: (value: Json) => readonly FieldProblem[];
-  /** What is wrong with it when nothing is added any more. */
+  /** The mistake in it when nothing is added any more. */
   readonly completeness: (value: Json) => readonly FieldProblem[];
   /** In the shapes of today, with every default in it, and the seed where none is given. */
   readonly withDefaults: (value: Json, seed: number) => Json;

@@ -1,8 +1,8 @@
 /**
- * A part of the configuration, the whole document being one: its shape, what inside it has to fit together, what must be
- * there in the end, the older shapes that it is also written in, its defaults, and how it lies over another. The stages
- * below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it, `rewritten`,
- * `laidOver` the defaults of the cluster, `filled`, `completeness`.
+ * A part of the configuration, the whole document being one: its shape, what inside it has to fit together, what must
+ * be there in the end, the older shapes that it is also written in, its defaults, and how it lies over another. The
+ * stages below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it,
+ * `rewritten`, `laidOver` the defaults of the cluster, `filled`, `completeness`.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { z } from "zod";
@@ -20,7 +20,7 @@ import { innerProblems } from "../sentences.ts";
 export type Note = (path: string, detail: string) => void;
 export type Check = (value: Json, path: string, note: Note) => void;
 
-/** What whoever submits draws where it is absent. */
+/** The value that the submitter draws where it is absent. */
 export type Drawn = { readonly seed: number };
 
 export type Part = {
@@ -31,11 +31,11 @@ export type Part = {
   readonly each?: Part;
   /** Which of several parts a value is. */
   readonly kind?: (value: Json) => Part | undefined;
-  /** What no schema of a single key says. */
+  /** Rules that no schema of a single key has. */
   readonly check?: Check;
   /** Keys that have to be there in the end, each with what follows "is missing: ". */
   readonly required?: Readonly<Record<string, string>>;
-  /** What has to hold in the end besides. */
+  /** Further rules for the end. */
   readonly completeCheck?: Check;
   /** Older shapes in the newer one; a wrong shape as it is. */
   readonly rewrite?: (value: Json) => Json;
@@ -45,7 +45,7 @@ export type Part = {
   readonly fill?: (value: Json, drawn: Drawn) => Json;
   /** The first over the second; without it mappings are merged key by key and all else is the first. */
   readonly merge?: (mine: Json, theirs: Json) => Json;
-  /** What a null is when it does not mean absent. */
+  /** The meaning of a null when it does not mean absent. */
   readonly withoutNulls?: (value: Json) => Json;
 };
 
@@ -60,7 +60,7 @@ export function sanity(part: Part, value: Json, path = ""): readonly FieldProble
   return problems;
 }
 
-/** What is still missing in a value to which nothing is added any more. */
+/** The missing keys of a value to which nothing is added any more. */
 export function missing(part: Part, value: Json, path = ""): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const note: Note = (at, detail) => problems.push({ path: at, detail });

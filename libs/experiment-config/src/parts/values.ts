@@ -17,7 +17,7 @@ export const text = z.string().min(1);
 export const anyText = z.string();
 export const flag = z.boolean();
 export const number = z.number();
-/** What counts things is an unsigned 32-bit integer in events and commands. */
+/** Counts are unsigned 32-bit integers in events and commands. */
 export const COUNT_MAX = 0xffff_ffff;
 export const count = z.int().min(0).max(COUNT_MAX);
 export const positive = z.int().min(1).max(COUNT_MAX);
@@ -82,7 +82,10 @@ export function byKind(key: string, told: z.ZodType, untold: z.ZodType): z.ZodTy
   );
 }
 
-/** One of several mappings, which the key tells apart; a sentence about another value of it names the kinds that are `of use`. */
+/**
+ * One of several mappings, which the key tells apart; a sentence about another value of it names the kinds that are `of
+ * use`.
+ */
 export function oneOfKinds(
   key: string,
   kinds: readonly z.ZodObject[],

@@ -1,4 +1,4 @@
-/** What a continuation of an experiment changes of its configuration: how many trials, and how long one trains. */
+/** The changes that a continuation makes to a configuration: how many trials, and how long one trains. */
 import { isMapping, type JsonObject, mappingAt, valueAt } from "../json.ts";
 
 export type Continuation = {

@@ -13,7 +13,7 @@ import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
 import { concurrent, type SearcherModule } from "./module.ts";
 
-/** What halves counts in a time: `time_metric` names it, and is empty for the training step. */
+/** Searchers that halve count in a time: `time_metric` names it, and is empty for the training step. */
 type Timed = {
   readonly max_time: number;
   readonly time_metric: string;
@@ -178,8 +178,8 @@ export const hyperband: SearcherModule<Timed & Trials> = {
 };
 
 /**
- * The largest whole k with divisor^k ≤ x, 0 for x < divisor; counted in products, since log 1000 / log 10 is less than 3
- * in floating point. No more than `most`, so that a divisor near 1 comes to an end.
+ * The largest whole k with divisor^k ≤ x, 0 for x < divisor; counted in products, since log 1000 / log 10 is less than
+ * 3 in floating point. No more than `most`, so that a divisor near 1 comes to an end.
  */
 export function floorLog(x: number, divisor: number, most: number): number {
   let k = 0;

@@ -8,8 +8,8 @@ import type { Shape, Values } from "../parts/values.ts";
 
 export type SearcherModule<Own extends object = object> = {
   /**
-   * The keys of its own, beside those that every searcher takes, made of the small schemas. A function of these: reading a
-   * recorded configuration loads no schema library.
+   * The keys of its own, beside those that every searcher takes, made of the small schemas. A function of these:
+   * reading a recorded configuration loads no schema library.
    */
   readonly keys: (values: Values) => Shape;
   /** By key: what stands where the key is absent. A default that follows from other keys is in `read`. */
@@ -19,7 +19,7 @@ export type SearcherModule<Own extends object = object> = {
   readonly trainsToTheEnd: boolean;
   /** Why it cannot run against recorded trainings, where it cannot. */
   readonly unserved?: string;
-  /** What does not fit together in a searcher section. */
+  /** The contradictions in a searcher section. */
   readonly check?: (searcher: JsonObject, note: Note) => void;
   /** Its own keys, read from a section of any origin: what is absent or of a wrong type gets its default. */
   readonly read: (searcher: JsonObject) => Own;

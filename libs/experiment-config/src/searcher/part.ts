@@ -1,4 +1,4 @@
-/** What each searcher's keys are by default, and which of them it cannot do without. */
+/** The defaults of each searcher's keys, and its required keys. */
 import { kindOf, mergeKinds } from "../parts/kinds.ts";
 import type { Part } from "../parts/part.ts";
 import { withFirstObjective } from "./objectives.ts";
@@ -14,7 +14,7 @@ import { searcherNames } from "./searcher.ts";
 
 const metric = "it is the name of the validation metric that the search compares";
 
-/** What a key is that many a configuration of an older release does not have. */
+/** The default of a key that many configurations of an older release do not have. */
 const meaning: Readonly<Record<string, string>> = {
   max_time: "the most that one trial trains, counted in time_metric",
   time_metric: "the name of what max_time counts, for example batches or epochs",

@@ -55,7 +55,7 @@ function checkNest(
   }
 }
 
-/** What the bounds of a log hyperparameter are off by in floating point. */
+/** The rounding error of the bounds of a log hyperparameter in floating point. */
 const TOLERANCE = 1e-9;
 
 /** Why a value is none of the hyperparameter's; null where it is one. */

@@ -1,4 +1,4 @@
-/** What the searchers of populations and schedules say of hyperparameters has to fit the space. */
+/** The hyperparameters in the searchers of populations and schedules must fit the space. */
 import type { FieldProblem } from "@trainyard/kernel";
 import type { SearcherConfig } from "./searcher.ts";
 import type {
@@ -61,7 +61,7 @@ function segmentProblems(
   segments: readonly ScheduleSegment[],
   space: HyperparameterSpace,
 ): readonly FieldProblem[] {
-  // What has a condition may not be there.
+  // A hyperparameter with a condition may be absent.
   const needed = [...choicesOf(space, "")].flatMap(([path, { when }]) =>
     when === undefined ? [path] : [],
   );

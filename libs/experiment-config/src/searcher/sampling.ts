@@ -111,7 +111,7 @@ type Custom = {
   readonly max_concurrent_trials: number;
   /** When a trial ends that its client lets train on; absent for when its code ends. */
   readonly max_time?: number;
-  /** What targets count in; empty for the training step. */
+  /** The unit of targets; empty for the training step. */
   readonly time_metric: string;
 };
 

@@ -20,7 +20,7 @@ const common = {
 };
 /** Determined gave it up in 0.38; the training code decides how long it trains. */
 const longest = { max_length: searcherLength };
-/** What every searcher takes, so that one can be tried in the place of another: some have no use for some of them. */
+/** The keys of every searcher, so that one can be tried in the place of another: some have no use for some of them. */
 const shared = {
   max_trials: trials,
   divisor: number.gt(1),
@@ -58,7 +58,7 @@ export const schemas = Object.fromEntries(
 
 const named = values.oneOfKinds("name", Object.values(schemas), searcherNames);
 
-/** What a searcher has whatever its name is, and so keeps of a default of another name. */
+/** The keys that every searcher has, and so keeps of a default of another name. */
 export const commonSearcherKeys = Object.keys(common);
 
 /** One without a name is a part of one, which the cluster's default completes. */

@@ -1,4 +1,4 @@
-/** What narrows the space of a search, and what it starts with. */
+/** The constraints on the space of a search, and its first points. */
 import { z } from "zod";
 import { oneOf, positive, section, text } from "../parts/values.ts";
 

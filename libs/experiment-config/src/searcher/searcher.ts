@@ -38,9 +38,11 @@ export const searchers = {
 } as const satisfies Readonly<Record<string, SearcherModule>>;
 export type SearcherName = keyof typeof searchers;
 
-/** What every searcher has: what narrows its space, what it starts with, and by which metric it compares trials. */
+/**
+ * The keys of every searcher: constraints on its space, its first points, and the metric by which it compares trials.
+ */
 type Common = {
-  /** What a trial's hyperparameters have to satisfy: `constraints.ts`. */
+  /** The conditions on a trial's hyperparameters: `constraints.ts`. */
   readonly constraints?: string[];
   readonly warm_start?: WarmStart;
   /** How many trials fail before the search has failed; absent for no limit. */

@@ -1,9 +1,9 @@
 /** The checkpoint that each trial of an experiment starts from, as its configuration names it. */
 import { isMapping, type Json, type JsonObject, valueAt } from "../json.ts";
 
-/** What a person wrote: a checkpoint, or a trial whose latest is meant. */
+/** A person's input: a checkpoint, or a trial whose latest is meant. */
 export type NamedSource = { readonly trial: Json | undefined; readonly checkpoint: string };
-/** What was found: both are known. */
+/** The result: both are known. */
 export type WarmStartSource = { readonly trial: string; readonly checkpoint: string };
 
 export function namedSource(config: object): NamedSource | null {

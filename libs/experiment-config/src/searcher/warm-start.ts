@@ -1,4 +1,4 @@
-/** What a search starts with besides its space: points to try first, and the trials of earlier experiments. */
+/** The start of a search besides its space: points to try first, and the trials of earlier experiments. */
 import {
   isMapping,
   type JsonObject,

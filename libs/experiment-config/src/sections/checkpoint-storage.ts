@@ -21,7 +21,7 @@ const prefix = z.string().refine((value) => !value.split("/").includes(".."), {
   error: 'must not contain ".." as a folder',
 });
 
-/** What it holds is recorded, and shown to all. */
+/** Its content is recorded, and shown to all. */
 const endpoint = z.string().regex(/^https?:\/\/[^\s/@?#]+(\/[^\s@?#]*)?$/, {
   error: "must be an address that begins with http:// or https://, without credentials",
 });

@@ -8,7 +8,7 @@ import { freeMapping } from "../parts/values.ts";
 import type { Check, Note, Part } from "../parts/part.ts";
 
 const podKeys = ["name", "name_space"];
-/** What the platform sets in the container that trains. */
+/** The settings by the platform in the container that trains. */
 const containerKeys = [
   "image",
   "command",

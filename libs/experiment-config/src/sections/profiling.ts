@@ -1,4 +1,4 @@
-/** What the SDK measures of the machines that a trial runs on. */
+/** The measurements of the SDK on the machines that a trial runs on. */
 import { isMapping, valueAt } from "../json.ts";
 import type { Check, Part } from "../parts/part.ts";
 import { count, flag, section } from "../parts/values.ts";

@@ -1,12 +1,13 @@
 /**
- * Which values of a configuration are secrets, and the configuration without them. A value is a secret by the name of its key
- * (`password`, `api_key`, `hf_token`), by the name of an environment variable (`HF_TOKEN=…` in a list), or because it is the
- * password in a URL. Hyperparameters are never secrets: each trial shows them. A secret in a command line is not recognised.
+ * Which values of a configuration are secrets, and the configuration without them. A value is a secret by the name of
+ * its key (`password`, `api_key`, `hf_token`), by the name of an environment variable (`HF_TOKEN=…` in a list), or
+ * because it is the password in a URL. Hyperparameters are never secrets: each trial shows them. A secret in a command
+ * line is not recognised.
  */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath } from "../json.ts";
 import { pathsOfSecrets } from "../sections/without-effect.ts";
 
-/** What replaces a secret. A configuration that contains it cannot be submitted. */
+/** The replacement of a secret. A configuration that contains it cannot be submitted. */
 export const maskedValue = "<masked>";
 
 const secretWords = new Set(
@@ -14,7 +15,7 @@ const secretWords = new Set(
     " ",
   ),
 );
-/** What makes a word that follows it a secret: `access_key`, but not `sort_key`. */
+/** The words that make a following word a secret: `access_key`, but not `sort_key`. */
 const keyKinds = new Set(["api", "access", "secret", "private", "signing", "encryption"]);
 /** Under these names a number is a secret too. */
 const neverNumbers = new Set(["password", "passwd", "passphrase"]);
@@ -43,7 +44,7 @@ export type MaskedPath = {
   readonly keys: readonly (string | number)[];
   /** The value, with the mask in it. */
   readonly value: string;
-  /** What a person is asked for. */
+  /** The questions to a person. */
   readonly name: string;
 };
 

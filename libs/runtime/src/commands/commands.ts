@@ -125,7 +125,7 @@ function failedReply(error: unknown, name: string, logger: Logger): CommandReply
   });
 }
 
-/** What a rejected reply said. */
+/** The content of a rejected reply. */
 export function readRejected(body: Uint8Array): Rejection {
   const { code, detail, problems } = codecOf<Plain<Rejected>>(RejectedSchema).decode(
     utf8.decode(body),

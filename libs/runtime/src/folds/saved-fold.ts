@@ -1,7 +1,7 @@
 /**
- * Saved folds name the last event that is in them, so that one of another history (the log was restored from a backup, or
- * failed over with loss) is not gone on from. The event's id is the first key of the text, which is a JSON object: formats
- * need not know of it, and a text without it is one of an older version, of which only the place is looked at.
+ * Saved folds name the last event that is in them, so that one of another history (the log was restored from a backup,
+ * or failed over with loss) is not gone on from. The event's id is the first key of the text, which is a JSON object:
+ * formats need not know of it, and a text without it is one of an older version, of which only the place is looked at.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { assert } from "@trainyard/kernel";
@@ -25,7 +25,7 @@ export function isOfThisLog(body: string, event: StoredEvent | undefined): boole
   return event !== undefined && (saved === undefined || saved === event.id);
 }
 
-/** What is told of one that is not. */
+/** The sentence about a saved fold of another history. */
 export function ofAnotherHistory(what: string, at: number): string {
   return `the saved fold of ${what} ends with an event that the log does not have at ${at}: the log went back after it was saved, so it is rebuilt`;
 }

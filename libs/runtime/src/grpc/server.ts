@@ -1,6 +1,6 @@
 /**
- * A gRPC server of services of proto/, with health (grpc.health.v1) and reflection. Who calls is known before a message is
- * read; a stream is read and written only as fast as the other side is, so nothing piles up.
+ * A gRPC server of services of proto/, with health (grpc.health.v1) and reflection. Who calls is known before a message
+ * is read; a stream is read and written only as fast as the other side is, so nothing piles up.
  */
 import type { Writable } from "node:stream";
 import { type DescFile, toBinary } from "@bufbuild/protobuf";
@@ -164,7 +164,7 @@ const textOf = (metadata: Metadata, name: string): string | undefined => {
   return value === undefined ? undefined : String(value);
 };
 
-/** What all kinds of calls have. */
+/** The common parts of all kinds of calls. */
 type AnyCall = {
   readonly metadata: Metadata;
   once(event: "cancelled", listener: () => void): unknown;

@@ -54,7 +54,7 @@ const logger = pino(
 );
 const open = (): Promise<EventFeed> =>
   EventFeed.open(log.as("scheduler"), hub.connect("test"), clock, logger);
-/** What a relay of that log would publish from a position on. */
+/** The messages that a relay of that log would publish from a position on. */
 async function publish(from: MemoryLog, first: number, epoch = "1", name = "relay"): Promise<void> {
   const events = from.store.events.slice(first - 1);
   const bus = hub.connect(name);

@@ -9,13 +9,13 @@ const { leaseTtlMs, leaseRenewMs } = runtimeLimits;
 
 let clock: ManualClock;
 let log: MemoryLog;
-/** What an answer of the log to an ask for the lease waits for. */
+/** The gate of the log's answer to a request for the lease. */
 let answered: (ask: number) => Promise<void>;
 let asks = 0;
 let lostAtMs: number[] = [];
 let epochs: number[] = [];
 let owners: string[] = [];
-/** What giving up the lease waits for. */
+/** The gate of giving up the lease. */
 let given: () => Promise<void>;
 let stop: AbortController;
 

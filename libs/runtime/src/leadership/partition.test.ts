@@ -170,7 +170,7 @@ test("a partition that stopped itself still serves RetryParked after it has lost
   await world.log.releaseLease(lease, "test#1");
   expect(await world.log.acquireLease(lease, "another", 50)).not.toBeNull();
   world.failing.clear();
-  // Who has lost the lease cannot commit what it has driven again.
+  // A replica that has lost the lease cannot commit its repeated work.
   expect(await world.ask("RetryParked", "1")).toBe("unavailable");
   expect(world.partition.unready()).toBe(notReady);
   await expect.poll(() => world.ask("RetryParked", "1")).toBe("ok");

@@ -23,7 +23,7 @@ import type { View } from "../views/view.ts";
 import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 
-/** What a service does while it holds its partition. Built anew for every term. */
+/** The work of a service while it holds its partition. Built again for every term. */
 export type Term = {
   readonly reactions: Omit<ReactionSpec, "service" | "partition">;
   readonly commands: Readonly<Record<string, CommandSpec>>;
@@ -36,7 +36,7 @@ export type Term = {
 };
 
 export type TermContext = {
-  /** What is read through it counts as known to the term: nothing is written that rests on it once the log went back. */
+  /** A read through it counts as known to the term: nothing is written that rests on it once the log went back. */
   readonly log: EventLog;
   readonly executor: Executor;
   readonly epoch: number;

@@ -71,7 +71,7 @@ class World {
     return loop;
   }
 
-  /** What the loop ended with; undefined for nothing. */
+  /** The error that the loop ended with; undefined for none. */
   async stop(): Promise<unknown> {
     this.#stop.abort();
     return this.#running;

@@ -3,10 +3,11 @@
  * commits what the handler decided together with the cursor's move, so that no event is skipped and none acts twice.
  *
  * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
- * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same event again, after a growing pause. A fault that no retry mends, or a bug →
- * the event is parked under its key, and later events of that key park behind it. Three different keys parked in a row
- * stop the loop: then the fault is likely ours, and going on would park everything. It goes on once an operator has had
- * one of them processed. A commit that the log refuses, as it is too large, parks its event and does not count.
+ * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same
+ * event again, after a growing pause. A fault that no retry mends, or a bug → the event is parked under its key, and
+ * later events of that key park behind it. Three different keys parked in a row stop the loop: then the fault is likely
+ * ours, and going on would park everything. It goes on once an operator has had one of them processed. A commit that
+ * the log refuses, as it is too large, parks its event and does not count.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
@@ -42,7 +43,10 @@ export type ReactionSpec = {
   readonly consumer: string;
   readonly partition: number;
   readonly handlers: ReactionHandlers;
-  /** What waits together when one of it is parked. Default: the experiment in the stream's id, else the stream. */
+  /**
+   * The key of events that wait together when one of them is parked. Default: the experiment in the stream's id, else
+   * the stream.
+   */
   readonly keyOf?: (event: StoredEvent) => string;
   /** As many events as one commit may react to, where more than one of the same story are there already. Default: 1. */
   readonly eventsTogetherMax?: number;
@@ -69,7 +73,7 @@ export class ReactionLoop {
   #keysInARow: string[] = [];
   /** So many events are reacted to one by one, after reacting to several of them together has failed. */
   #oneByOne = 0;
-  /** What was committed last is not known. */
+  /** The last commit is not known. */
   #astray = false;
   readonly #retries: ParkedRetries;
   /** Aborted to end the wait for the next event: a retry is asked for, or the loop is to end. */
@@ -266,7 +270,7 @@ export class ReactionLoop {
     );
     await this.#writePark(event, key, reason);
     this.#parkedKeys.add(key);
-    // What the log does not take is this experiment's own: it says nothing of the others.
+    // A refusal of the log is this experiment's own: it says nothing of the others.
     if (error instanceof CommitRefused && error.code !== "not_owner") return;
     if (!this.#keysInARow.includes(key)) this.#keysInARow.push(key);
     if (this.#keysInARow.length >= runtimeLimits.parkedKeysInARowMax) {
@@ -316,8 +320,8 @@ export class ReactionLoop {
   }
 
   /**
-   * Drives the parked events of one key again, in order, between two events of the loop. Gives the reason with which the
-   * first of them failed again, or null.
+   * Drives the parked events of one key again, in order, between two events of the loop. Gives the reason with which
+   * the first of them failed again, or null.
    */
   retryParked(key: string): Promise<string | null> {
     const answer = this.#retries.ask(key);
@@ -338,7 +342,7 @@ export class ReactionLoop {
   async #serveRetries(): Promise<boolean> {
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     const { mended, failed } = await this.#retries.serve();
-    // What failed with a fault may have been written: the key may have nothing parked any more.
+    // A write that failed with a fault may have happened: the key may have nothing parked any more.
     if (failed) this.#astray = true;
     return mended;
   }

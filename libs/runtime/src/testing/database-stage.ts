@@ -61,7 +61,7 @@ export class DatabaseStage implements AsyncDisposable {
     return new DatabaseStage(service, postgres);
   }
 
-  /** What the service is told of its surroundings. */
+  /** The surroundings of the service. */
   get variables(): Readonly<Record<string, string>> {
     const user = roleOf(this.#service);
     return {
@@ -103,7 +103,7 @@ export class DatabaseStage implements AsyncDisposable {
     }
   }
 
-  /** What a stream holds. */
+  /** The content of a stream. */
   async events(stream: string): Promise<readonly AnyEvent[]> {
     return (await this.#log.read(stream, 0, 100_000)).map(decodeEvent);
   }

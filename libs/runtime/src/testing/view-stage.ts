@@ -62,7 +62,7 @@ export class ViewStage implements AsyncDisposable {
     return stage;
   }
 
-  /** What can be restored later: the log alone, or the tables with it. */
+  /** A copy that can be restored later: the log alone, or the tables with it. */
   async backup(): Promise<(what: "log" | "log and tables") => Promise<void>> {
     const restoreLog = this.#store.backup();
     const versions = new Map(this.#versions);

@@ -1,7 +1,7 @@
 /**
- * Runs the checks of a service on request, however long they take: who asks names a verification and asks again until it
- * is done. The first question starts it, an answer comes after a second at the latest with what is known by then, and one
- * that nobody asks about any more ends. They run one after the other: each folds the whole log.
+ * Runs the checks of a service on request, however long they take: who asks names a verification and asks again until
+ * it is done. The first question starts it, an answer comes after a second at the latest with what is known by then,
+ * and one that nobody asks about any more ends. They run one after the other: each folds the whole log.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { ViewVerdict } from "@trainyard/contracts/commands";
@@ -37,7 +37,7 @@ export class Verifications implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  /** What is known of a verification, after a step of waiting when it is not done. */
+  /** The state of a verification, after a step of waiting when it is not done. */
   async step(id: string): Promise<Plain<ViewsVerified>> {
     const running = this.#known.get(id) ?? this.#start(id);
     running.forgetting[Symbol.dispose]();
@@ -74,7 +74,7 @@ export class Verifications implements AsyncDisposable {
     return running;
   }
 
-  /** Who asks again after that starts it again. */
+  /** A later question starts it again. */
   #forgetLater(id: string, stop: AbortController): Disposable {
     return this.#clock.timer(runtimeLimits.verifyForgottenMs, () => {
       stop.abort();

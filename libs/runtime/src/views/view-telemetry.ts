@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { View } from "./view.ts";
 
-/** What a service tells of the views that it keeps at the moment. */
+/** The metrics of the views that a service keeps at the moment. */
 export function viewGauges(registry: Registry, views: () => readonly View[]): void {
   const gauge = (
     name: string,
@@ -15,7 +15,7 @@ export function viewGauges(registry: Registry, views: () => readonly View[]): vo
       registers: [registry],
       async collect() {
         for (const view of views()) {
-          // What the database does not tell now keeps its last value.
+          // A value that the database does not tell now keeps its last value.
           const value = await Promise.resolve(valueOf(view)).catch(() => null);
           if (value !== null) made.set({ view: view.spec.view }, value);
         }

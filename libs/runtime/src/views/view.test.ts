@@ -35,7 +35,7 @@ describe("a view", () => {
     for (let n = 0; n < 60; n += 1) await stage.tell("1", "2", "3");
     await Promise.all([one.reach(), other.reach()]);
     expect(await stage.counts()).toEqual({ "0": 1, "1": 60, "2": 60, "3": 60 });
-    // What one applied, the other hears of all the same.
+    // Events that one applied still reach the other.
     expect([one.seen(), other.seen()]).toEqual(seen.map((before) => before + 180));
   });
 });
@@ -265,7 +265,7 @@ describe("a rewind", () => {
     await stage.tell("1", "1");
     await using view = await stage.fold();
     await view.reach();
-    // What a restored backup leaves: rows and cursor as they were, under a process that is further.
+    // The state after a restored backup: rows and cursor as they were, under a process that is further.
     await stage.sql("update tested.counts set paused = 1");
     await stage.sql("delete from tested.notes where position > 1");
     const [first] = await stage.log.readAll(0, 1);

@@ -38,7 +38,7 @@ export class CursorBehind extends Fault {
   }
 }
 
-/** What the log refuses for good, however often it is sent: of one decision, and of nobody else's. */
+/** A refusal of the log for good, however often it is sent: of one decision, and of nobody else's. */
 export class CommitRefused extends Bug {
   readonly code: string;
   constructor(code: string, detail: string) {
@@ -95,9 +95,9 @@ export class Executor {
   }
 
   /**
-   * A reaction: as a command, with the cursor's move in the same commit. Null when it caused nothing, so that the caller
-   * may move the cursor lazily. `cursorOfPart` gives the cursor of each part that the handler commits on its way, and of
-   * the last; undefined where a part moves none.
+   * A reaction: as a command, with the cursor's move in the same commit. Null when it caused nothing, so that the
+   * caller may move the cursor lazily. `cursorOfPart` gives the cursor of each part that the handler commits on its
+   * way, and of the last; undefined where a part moves none.
    */
   async react(
     identityOfPart: (part: number) => CommitIdentity,

@@ -1,4 +1,4 @@
-/** What an event belongs to: its experiment, and the story that its causes began. */
+/** The context of an event: its experiment, and the story that its causes began. */
 import type { CommitMeta, SomeStreams, StoredEvent } from "@trainyard/event-log";
 import { childOf } from "../traceparent.ts";
 
@@ -33,7 +33,7 @@ export function serviceMeta(service: string, fields: Partial<CommitMeta> = {}): 
   return { ...emptyMeta, source: `/trainyard/${service}`, ...fields };
 }
 
-/** What an event caused belongs to the same story: correlation, workspace and trace go on. */
+/** An effect of an event belongs to the same story: correlation, workspace and trace continue. */
 export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
   const { workspace, correlationid, authid, traceparent } = event.meta;
   const causationid = event.id;
@@ -50,8 +50,8 @@ export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
 type Look = { readonly handled: boolean; readonly stops: boolean };
 
 /**
- * The events from `at` on that one commit may react to: those of one story (correlation, workspace, who began it), so that
- * what they cause belongs to it, and in between what nobody reacts to. Ends with one that is reacted to.
+ * The events from `at` on that one commit may react to: those of one story (correlation, workspace, who began it), so
+ * that what they cause belongs to it, and in between what nobody reacts to. Ends with one that is reacted to.
  */
 export function runOfStory(
   events: readonly StoredEvent[],

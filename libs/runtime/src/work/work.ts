@@ -161,7 +161,7 @@ export class BufferedWork implements Work {
     return this.#pending.size;
   }
 
-  /** What the append will carry. Event ids are drawn here, once per attempt. */
+  /** The content of the append. Event ids are drawn here, once per attempt. */
   writes(): readonly StreamWrite[] {
     return [...this.#pending].map(([stream, { baseVersion, events }]) => ({
       stream,
@@ -176,7 +176,7 @@ export class BufferedWork implements Work {
       .map((stream) => ({ stream, expectedVersion: this.#versions.get(stream) ?? 0 }));
   }
 
-  /** What was loaded, and the version that it rests on. */
+  /** The loaded state, and its version. */
   loaded(): ReadonlyMap<string, number> {
     return this.#versions;
   }

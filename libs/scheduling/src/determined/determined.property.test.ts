@@ -75,7 +75,7 @@ const anyRules: fc.Arbitrary<FitRules> = fc.record({
   heterogeneous: fc.boolean(),
 });
 
-/** What holds of every pass, whatever its rules; returns the room that is left. */
+/** Properties of every pass, whatever its rules; returns the room that is left. */
 function checkDecision(queue: Queue, { starts, releases }: Decision) {
   const byId = new Map(queue.tasks.map((task) => [task.id, task]));
   const rooms = roomsOf(queue.agents);

@@ -1,4 +1,4 @@
-/** What the rules say in the plainest terms, slow and without indexes, for properties. */
+/** The rules in the plainest terms, slow and without indexes, for properties. */
 import type { Demand } from "../demand.ts";
 import type { ToyCluster } from "./toy-cluster.ts";
 

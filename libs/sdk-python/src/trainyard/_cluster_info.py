@@ -79,7 +79,7 @@ def _addresses(env: Mapping[str, str], info: _info.Info) -> tuple[str, ...]:
 
 
 def get_cluster_info() -> ClusterInfo | None:
-    """What the environment says of the task; None outside of one. Opens nothing and makes no request.
+    """The environment's description of the task; None outside of one. Opens nothing and makes no request.
 
     Raises NotInTaskError when the environment of a task is incomplete.
     """

@@ -274,7 +274,7 @@ class Context:
 
 
 def _failure_of(error: BaseException | None) -> str | None:
-    """What an exception that leaves the context says about the run; None for a normal end."""
+    """The end of the run by an exception that leaves the context; None for a normal end."""
     if error is None:
         return None
     if isinstance(error, SystemExit):

@@ -26,7 +26,7 @@ ACKNOWLEDGED_STOP = "END_REASON_ACKNOWLEDGED_STOP"
 ERROR = "END_REASON_ERROR"
 INVALID_HYPERPARAMETERS = "END_REASON_INVALID_HYPERPARAMETERS"
 
-# What is added to the name of the file for a process's error, for where it has been for long.
+# A suffix of the file for a process's error, for older files.
 STALLED = ".stalled"
 
 # From the mildest to the harshest.
@@ -148,7 +148,7 @@ def says_lost_peer(text: str) -> bool:
     return is_of_torch and any(mark in message for mark in _OF_LOST_PEER)
 
 
-# What gloo and NCCL say of a connection that the other side has closed, or that nobody answers.
+# The messages of gloo and NCCL about a connection that the other side has closed, or that nobody answers.
 _OF_LOST_PEER = (
     "gloo",
     "NCCL",

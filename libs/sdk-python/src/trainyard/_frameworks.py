@@ -1,4 +1,4 @@
-"""What the integrations with training frameworks share."""
+"""Common parts of the integrations with training frameworks."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Reply(NamedTuple):
         return value if isinstance(value, dict) else {}
 
     def problem(self) -> str:
-        """What a problem+json answer says, for people."""
+        """The text of a problem+json answer, for people."""
         body = self.json()
         detail = body.get("detail") or body.get("title") or body.get("code")
         return str(detail) if detail else f"HTTP {self.status}"

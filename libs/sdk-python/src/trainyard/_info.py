@@ -1,4 +1,4 @@
-"""What a training process knows of itself: read once from the environment that the agent sets."""
+"""The facts that a training process knows of itself: read once from the environment that the agent sets."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Connection:
         self.checkpoint_root = checkpoint_root
         # Whether they go from there to an object store.
         self.checkpoint_uploads = checkpoint_uploads
-        # What sealed checkpoints may take of the free disk meanwhile, 0 to 1.
+        # The share of the free disk for sealed checkpoints meanwhile, 0 to 1.
         self.checkpoint_disk_share = checkpoint_disk_share
 
 

@@ -9,11 +9,11 @@ BATCH_BYTES_MAX = 3_500_000
 REPORT_BYTES_MAX = 131_072
 # The metrics service takes at most so many names in one report.
 METRIC_NAMES_MAX = 4_096
-# What a full disk does not take is kept in memory up to here, some thousands of reports; then the oldest go.
+# Reports that a full disk does not take stay in memory up to here, some thousands of them; then the oldest go.
 HELD_REPORT_BYTES_MAX = 8 * 1024 * 1024
 # The part of the spool that was delivered is given back to the disk in pieces of this size.
 SPOOL_PIECE_BYTES = 16 * 1024 * 1024
-# What a person can still read in a chart's legend.
+# The largest number that a person can still read in a chart's legend.
 NAME_CHARACTERS_MAX = 255
 # The metrics service keeps groups in an index; it counts in UTF-16.
 GROUP_UNITS_MAX = 128
@@ -84,7 +84,7 @@ MARKER_WAIT_S = 0.05
 
 # An answer of the platform is small, download plans with the longest manifest included.
 REPLY_BYTES_MAX = 16 * 1024 * 1024
-# What is kept of an exception's text in the end record.
+# The kept length of an exception's text in the end record.
 MESSAGE_CHARACTERS_MAX = 2_000
 
 # How long the processes of a run wait for each other to come: a node may still be unpacking its code.
@@ -149,7 +149,7 @@ UPLOAD_CONNECTIONS = 8
 STORE_TIMEOUT_S = 60.0
 # Of an object store's refusal this much is shown.
 STORE_ANSWER_BYTES_MAX = 2_000
-# What was planned is sent for this long; then the platform is asked again, and sees how far the upload is.
+# A plan is used for this long; then the platform is asked again, and sees how far the upload is.
 UPLOAD_PLAN_S = 60.0
 # Rounds without any progress after which an upload is left to the next attempt.
 UPLOAD_ROUNDS_MAX = 5

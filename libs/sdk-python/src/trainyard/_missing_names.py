@@ -1,4 +1,4 @@
-"""What Determined's SDK has and this one has not: a script that was ported finds in one sentence what
+"""Names of Determined's SDK that this one has not: a script that was ported finds in one sentence what
 takes its place.
 """
 

@@ -11,7 +11,7 @@ from ._signals import SignalWatcher, StopFile
 
 
 class PreemptMode(enum.Enum):
-    """Who learns of a stop, where several processes train together."""
+    """The ranks that learn of a stop, where several processes train together."""
 
     WorkersAskChief = "WORKERS_ASK_CHIEF"
     """Every rank calls ``should_preempt`` at the same point of its loop and gets the chief's answer,

@@ -46,7 +46,7 @@ class SearchMetricCheck:
         self._warned = False
 
     def without_the_rest(self, metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """What a validation that is too large may be reported as instead, the largest first: its
+        """The smaller forms of a validation that is too large, the largest first: its
         numbers, and of those the searcher's metric. Metrics are proto JSON.
         """
         numbers = {name: value for name, value in metrics.items() if is_number(value)}

@@ -18,7 +18,7 @@ _UNITS = ("batches", "epochs", "records")
 
 
 class Unit(enum.Enum):
-    """What a length counts, where the configuration says it."""
+    """The unit of a length, where the configuration says it."""
 
     EPOCHS = "EPOCHS"
     RECORDS = "RECORDS"
@@ -26,7 +26,7 @@ class Unit(enum.Enum):
 
 
 class SearcherMode(enum.Enum):
-    """Who asks for operations, where several processes train together. All of them know the same."""
+    """The ranks that ask for operations, where several processes train together. All of them know the same."""
 
     WorkersAskChief = "WORKERS_ASK_CHIEF"
     ChiefOnly = "CHIEF_ONLY"
@@ -83,7 +83,7 @@ class SearcherContext:
         """Does nothing. Determined's scripts call it."""
 
     def get_configured_units(self) -> Unit | None:
-        """What ``searcher.max_length`` counts; None where it is a number alone, or absent."""
+        """The unit of ``searcher.max_length``; None where it is a number alone, or absent."""
         length = self._section().get("max_length")
         unit = next(iter(length), "") if isinstance(length, dict) else ""
         return Unit[unit.upper()] if unit in _UNITS else None

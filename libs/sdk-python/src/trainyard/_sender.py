@@ -37,7 +37,7 @@ LOCK = "sender.lock"
 
 
 class Outcome(enum.Enum):
-    """What an answer means for the batch."""
+    """The meaning of an answer for the batch."""
 
     DELIVERED = "delivered"
     RETRY = "retry"
@@ -54,7 +54,7 @@ class Batch(NamedTuple):
 
 
 def outcome_of(status: int) -> Outcome:
-    """What the status of an answer means."""
+    """The meaning of an answer's status."""
     if 200 <= status < 300:
         return Outcome.DELIVERED
     if status in (400, 413, 422):

@@ -71,7 +71,7 @@ class Spool:
         # that a signal handler inside append gets another one.
         self._numbers = itertools.count(1)
         self._depth = 0
-        # What the disk did not take, without keys; and how much of that had to go.
+        # Records that the disk did not take, without keys; and how much of them was dropped.
         self._held: collections.deque[bytes] = collections.deque()
         self._held_bytes = 0
         self._lost = 0

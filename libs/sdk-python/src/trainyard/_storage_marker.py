@@ -29,7 +29,7 @@ _EXPLANATION = """\
 # Trainyard knows this storage of checkpoints by the line above. Leave this file where it is: without it no checkpoint
 # here is verified or deleted. Where it was lost, "yard storage adopt" writes it again.
 """
-# What link(2) says of a file system that has no links: vfat and some of those in user space.
+# The errors of link(2) on a file system without links: vfat and some of those in user space.
 _WITHOUT_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 
 # A link in its place is nobody's marker, and a pipe would hold up the reader.
@@ -113,7 +113,7 @@ def _write(path: Path, content: bytes) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     with open(fd, "wb") as file:
         with contextlib.suppress(OSError):
-            # Whoever verifies or deletes is perhaps another user, whatever the umask of this one.
+            # The verifier or deleter may be another user, so the umask of this one must not matter.
             os.fchmod(fd, 0o644)
         file.write(content)
         file.flush()

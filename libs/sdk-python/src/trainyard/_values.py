@@ -76,7 +76,7 @@ def _foreign_to_json(value: Any, where: str, depth: int) -> Json:
             return to_json(plain, where, depth + 1)
     # A type's own method: classes and modules may carry the attribute without being numbers.
     if hasattr(type(value), "__float__"):
-        # What has the method and refuses, as complex does before Python 3.10, is no number either.
+        # An object whose method refuses, as complex does before Python 3.10, is no number either.
         with contextlib.suppress(TypeError, ValueError):
             return _number(float(value))
     raise TypeError(

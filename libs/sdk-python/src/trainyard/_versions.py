@@ -1,4 +1,4 @@
-"""What a checkpoint was written with: the versions of Python, of this package and of the frameworks that are loaded."""
+"""The versions with which a checkpoint was written: of Python, of this package and of the loaded frameworks."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ __all__ = [
 
 
 class TensorboardMode(enum.Enum):
-    """What is written into the trial's TensorBoard folder besides the script's own files."""
+    """The files in the trial's TensorBoard folder besides the script's own."""
 
     AUTO = "AUTO"
     """The metrics that are reported."""

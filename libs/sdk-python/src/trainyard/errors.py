@@ -1,4 +1,4 @@
-"""What the SDK raises on purpose. Nothing here is raised because a network is down."""
+"""Errors that the SDK raises on purpose. Nothing here is raised because a network is down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of integrations share: a training that is killed, and a platform that asks to
+"""Helpers for the tests of integrations: a training that is killed, and a platform that asks to
 stop.
 """
 

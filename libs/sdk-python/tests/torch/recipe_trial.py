@@ -272,7 +272,7 @@ def train(recipe, folder, kill=None):
 
 
 def ended(trial):
-    """What of a training has to be the same at its end."""
+    """The parts of a training that must be the same at its end."""
     models = [getattr(model, "module", model) for model in trial.models]
     return {
         "models": [model.state_dict() for model in models],

@@ -62,7 +62,7 @@ def recipe_of(seed: int) -> dict[str, Any]:
 
 def _part(draw: random.Random, by_clock: bool) -> dict[str, Any]:
     """A model with its optimizer, and perhaps a scheduler."""
-    # What is trained depends on when validations are where a scheduler goes by them.
+    # The result of training depends on when validations are, where a scheduler goes by them.
     schedulers = [kind for kind in SCHEDULERS if kind != "plateau" or not by_clock]
     found = {
         "net": draw.choice(NETS),

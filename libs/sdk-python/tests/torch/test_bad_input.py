@@ -1,4 +1,4 @@
-"""What cannot be trained is said in one sentence, which names the method and what to do."""
+"""A trial that cannot be trained gets one sentence, which names the method and what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trainyard import pytorch
 
 class BadInputCase(TrainerCase):
     def refused(self, *words, kind=LineTrial, error=Exception, **arguments):
-        """What is raised has these words and is one sentence."""
+        """The error has these words and is one sentence."""
         with self.assertRaises(error) as raised:
             self.train(kind, **arguments)
         said = str(raised.exception)

@@ -1,4 +1,4 @@
-"""What goes wrong beside the trial's own methods is said in one sentence, which names what to do."""
+"""A mistake beside the trial's own methods gets one sentence, which names what to do."""
 
 from __future__ import annotations
 

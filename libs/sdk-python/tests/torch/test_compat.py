@@ -1,4 +1,4 @@
-"""What docs/pytorch-compat.md lists as working is there, with the arguments that it says."""
+"""The parts that docs/pytorch-compat.md lists as working are there, with the arguments that it says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn while data is loaded, in processes of its own or not, depends on no interruption."""
+"""Random numbers while data is loaded, in processes of its own or not, depend on no interruption."""
 
 from __future__ import annotations
 

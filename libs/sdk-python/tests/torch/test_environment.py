@@ -1,4 +1,4 @@
-"""What the tests of this folder stand on, and that nobody who does without PyTorch pays for it."""
+"""The base of the tests of this folder; users without PyTorch do not pay for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each batch gave on each rank becomes what is reported."""
+"""The values of each batch on each rank become the reported ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Rank:
 
 
 def on_ranks(count, work):
-    """What ``work(distributed)`` returns on each rank."""
+    """The results of ``work(distributed)`` on each rank."""
     parts, barrier, results = [None] * count, threading.Barrier(count), [None] * count
 
     def run(rank):

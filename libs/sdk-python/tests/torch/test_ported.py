@@ -1,4 +1,4 @@
-"""What a trial or script that was written for Determined still has in it, and is told of it."""
+"""Parts of Determined that a ported trial or script may still have, and the messages about them."""
 
 from __future__ import annotations
 

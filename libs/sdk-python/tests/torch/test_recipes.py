@@ -1,4 +1,4 @@
-"""Whatever a training is made of, killed at any moment and resumed it is the one that was not: bit for
+"""A training of any parts, killed at any moment and resumed, equals one that was not: bit for
 bit, with each report once. The trainings are made up from seeds; a failure names the seed.
 
 ``TRAINYARD_RECIPES=first:count`` runs others than those of every day.
@@ -33,7 +33,7 @@ class Recipes(FrameworkCase):
                     try:
                         train(recipe, folder, kill)
                     except BaseException:
-                        # Who loses a killed neighbour says so, and nobody has to read it.
+                        # A rank that loses a killed neighbour says so, and nobody has to read it.
                         said.write(traceback.format_exc())
                         said.flush()
                         os._exit(1)
@@ -77,7 +77,7 @@ class Recipes(FrameworkCase):
         )
         whole, killed = self.reports_of("whole", timed), self.reports_of("killed", timed)
         if timed:
-            # What goes by the clock comes at other batches, where the weights are the same.
+            # Reports by the clock come at other batches, where the weights are the same.
             both = whole.keys() & killed.keys()
             whole, killed = {key: whole[key] for key in both}, {key: killed[key] for key in both}
         self.assertEqual(json.dumps(whole_of(whole)), json.dumps(whole_of(killed)))

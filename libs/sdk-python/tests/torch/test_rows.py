@@ -52,7 +52,7 @@ class TensorsInMemory(unittest.TestCase):
         loader = pytorch.DataLoader(TensorDataset(torch.arange(20)), batch_size=5)
         with unittest.mock.patch.object(TensorDataset, "__getitem__", side_effect=AssertionError):
             self.assertEqual([len(rows) for (rows,) in loader], [5] * 4)
-        # What is more than a plain tensor is asked for its samples.
+        # A tensor of another class than the plain one gives its samples itself.
         self.given(TensorDataset(torch.arange(20).as_subclass(Watched)))
         self.assertEqual(Watched.taken, 60)
 

@@ -36,7 +36,7 @@ class Storing(TrainerCase):
         with mock.patch.object(_files, "write", slow):
             self.train(Releasing, **fit)
         self.assertEqual(self.checkpoints(), [4, 8])
-        # What was stored behind batches 4 to 6 is the state after batch 4.
+        # The checkpoint stored behind batches 4 to 6 is the state after batch 4.
         first = self.checkpoint_folders()[0]
         short = self.train(name="b", max_length=pytorch.Batch(4))
         stored = torch.load(first / "state_dict.pth", weights_only=False)

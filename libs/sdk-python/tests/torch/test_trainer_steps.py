@@ -1,4 +1,4 @@
-"""What happens within the training: hooks, steps of optimizers and schedulers, metrics."""
+"""Events within the training: hooks, steps of optimizers and schedulers, metrics."""
 
 from __future__ import annotations
 

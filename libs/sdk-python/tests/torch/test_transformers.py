@@ -169,7 +169,7 @@ class Resumes(TrainerCase):
         given.update(learning_rate=0.03, weight_decay=0.2)
         trainer, _ = self.train("here", save_steps=10, **given)
         rates = {r["stepsCompleted"]: r["metrics"] for r in self.reports("training", run=2)}
-        # What a run of its own has at that step: it logs the rate that the step was taken with.
+        # A run of its own logs at that step the rate that the step was taken with.
         self.assertEqual(min(rates), 11)
         self.assertAlmostEqual(rates[11]["learning_rate"], 0.03 * (STEPS - 10) / STEPS)
         self.assertAlmostEqual(rates[21]["learning_rate"], 0.03 * (STEPS - 20) / STEPS)

@@ -76,7 +76,7 @@ class WeakScaling(unittest.TestCase):
 
 
 def reported(folder: Path) -> dict:
-    """What a run reported: by group and step, its metrics."""
+    """The reports of a run: by group and step, its metrics."""
     found = {}
     for spool in folder.glob("run-*/spool/reports.ndjson"):
         for line in spool.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""What the tests of the trainer share: small trials, runs into a folder, and kills in the middle."""
+"""Helpers for the tests of the trainer: small trials, runs into a folder, and kills in the middle."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class TrainerCase(unittest.TestCase):
         torch.seed()
 
     def reports(self, name="a", group=None):
-        """What was reported of each step, by group; later runs count."""
+        """The reports of each step, by group; later runs count."""
         found = {}
         runs = sorted((self.folder / name).glob("run-*"), key=lambda run: int(run.name[4:]))
         for run in runs:

@@ -1,31 +1,17 @@
 /**
- * What a search does when nobody says how: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
- * first rung that rises when early values do not tell later ones (`halving/first-rung.ts`). The model orders the trials of the
- * highest rung to which enough have come by their values there, and those that have gone on by their later ones; until
- * enough have come above the lowest rung, trials are drawn by chance. Beyond ASHA, a trial that comes to a rung with the
- * best value of all so far goes on at once.
+ * The default searcher: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
+ * first rung that rises when early values do not tell later ones (`halving/first-rung.ts`). The model orders the trials
+ * of the highest rung to which enough have come by their values there, and those that have gone on by their later ones;
+ * until enough have come above the lowest rung, trials are drawn by chance. Beyond ASHA, a trial that comes to a rung
+ * with the best value of all so far goes on at once.
  */
 import type { AutoSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";
 import type { Halving } from "../halving/state.ts";
 import { type HalvingPlan, halvingBracket, risingUnits } from "../halving/plan.ts";
-import type { TrustLevel } from "../halving/first-rung.ts";
 import { comparedAt, rankedFrom } from "./rung-model/ranked-trials.ts";
 import { type Ranked, rungProposer } from "./rung-model/rung-model.ts";
-
-/** Decided by measurement on generated families of learning curves (`test/bench/search`). */
-const trust = {
-  levels: [
-    { asked: 5, trusted: 0.9, doubted: 0 },
-    { asked: 8, trusted: 0.7, doubted: 0.25 },
-    { asked: 12, trusted: 0.4, doubted: 0.4 },
-  ],
-  /** Where no more can be asked. */
-  threshold: 0.4,
-  later: 4,
-  laterThreshold: 0,
-  laterShare: 1 / 3,
-} as const;
+import { trustPlan } from "./trust-plan.ts";
 
 export function autoPlan(config: AutoSearcher): HalvingPlan {
   const { max_time, min_time, divisor, max_trials, max_concurrent_trials } = config;
@@ -41,19 +27,11 @@ export function autoPlan(config: AutoSearcher): HalvingPlan {
   };
 }
 
-/** A search spends no more than a third of its trials on the question; a small one does not ask it. */
-function trustPlan(trials: number): Pick<HalvingPlan, "trust"> {
-  const { threshold, levels, ...later } = trust;
-  const possible: TrustLevel[] = levels.filter(({ asked }) => 3 * asked <= trials);
-  const last = possible.pop();
-  if (last === undefined) return {};
-  const clear = { ...last, trusted: threshold, doubted: threshold };
-  return { trust: { ...later, levels: [...possible, clear] } };
-}
-
 /** Trials with a finite value that a rung needs before the model rests on it. */
 const ENOUGH = 10;
-/** The lowest rung that the model rests on: values at the one below tell who is quick, and the model would follow them. */
+/**
+ * The lowest rung that the model rests on: values at the one below tell who is quick, and the model would follow them.
+ */
 const LOWEST = 1;
 
 const proposer = rungProposer({

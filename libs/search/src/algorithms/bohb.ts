@@ -2,24 +2,23 @@
  * BOHB: a model of one rung inside asynchronous halving (S. Falkner, A. Klein, F. Hutter, "BOHB: Robust and efficient
  * hyperparameter optimization at scale", ICML 2018). Halving is asha's; one trial in three is drawn by chance, and the
  * others come from the model of the highest rung to which two more trials have come than the space has axes.
+ *
+ * Version 2 also hedges against curves that cross: the first rung rises where early values do not predict later ones,
+ * and the model never rests on the lowest of several rungs. The paper hedges by hyperband's brackets instead.
  */
 import type { BohbSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";
-import type { Halving } from "../halving/state.ts";
 import type { HalvingPlan } from "../halving/plan.ts";
+import type { Halving } from "../halving/state.ts";
 import { ashaPlan } from "./asha.ts";
 import { spreadWidth } from "./rung-model/density.ts";
 import { comparedAt, rankedAt } from "./rung-model/ranked-trials.ts";
-import { type Ranked, rungProposer } from "./rung-model/rung-model.ts";
-
-export function bohbPlan(config: BohbSearcher): HalvingPlan {
-  return ashaPlan({ ...config, name: "asha" });
-}
+import { type Ranked, rungProposer, type RungModel } from "./rung-model/rung-model.ts";
+import { trustPlan } from "./trust-plan.ts";
 
 /** The constants are those of the authors' own code. */
-const proposer = rungProposer({
+const model: Omit<RungModel, "restsOn"> = {
   name: "bohb",
-  restsOn: highestRung,
   drawnShare: 1 / 3,
   good: { share: 0.15, min: (axes) => axes + 1, max: Number.POSITIVE_INFINITY },
   othersAreAll: false,
@@ -27,14 +26,44 @@ const proposer = rungProposer({
   widening: 3,
   widthOf: spreadWidth,
   widthMin: 1e-3,
-});
+};
 
-function highestRung(halving: Halving, axes: number): Ranked | null {
-  for (let rung = (halving.brackets[0]?.rungs.length ?? 0) - 1; rung >= 0; rung -= 1) {
+/** The highest rung, from `lowest`, with two more trials than the space has axes. */
+function highestRung(halving: Halving, axes: number, lowest: number): Ranked | null {
+  for (let rung = rungsOf(halving) - 1; rung >= lowest; rung -= 1) {
     const count = comparedAt(halving, rung);
     if (count >= axes + 2) return { rung, count, trials: rankedAt(halving, rung) };
   }
   return null;
 }
 
-export const bohb = halving("bohb", 1, (config) => bohbPlan(config as BohbSearcher), proposer);
+const rungsOf = ({ brackets }: Halving): number => brackets[0]?.rungs.length ?? 0;
+
+function bohb1Plan(config: BohbSearcher): HalvingPlan {
+  return ashaPlan({ ...config, name: "asha" });
+}
+
+export const bohb1 = halving(
+  "bohb",
+  1,
+  (config) => bohb1Plan(config as BohbSearcher),
+  rungProposer({ ...model, restsOn: (search, axes) => highestRung(search, axes, 0) }),
+);
+
+/** A trial that was stopped cannot answer what its later values are, so only suspended trials are asked. */
+export function bohbPlan(config: BohbSearcher): HalvingPlan {
+  return { ...bohb1Plan(config), ...(config.resume ? trustPlan(config.max_trials) : {}) };
+}
+
+export const bohb = halving(
+  "bohb",
+  2,
+  (config) => bohbPlan(config as BohbSearcher),
+  rungProposer({
+    ...model,
+    restsOn: (search, axes) => {
+      const lowest = Math.max(search.trust.first, Math.min(1, rungsOf(search) - 1));
+      return highestRung(search, axes, lowest);
+    },
+  }),
+);

@@ -4,7 +4,7 @@ import type { SearchPlan } from "../state.ts";
 import { adaptiveAsha } from "./adaptive-asha.ts";
 import { asha } from "./asha.ts";
 import { auto } from "./auto.ts";
-import { bohb } from "./bohb.ts";
+import { bohb, bohb1 } from "./bohb.ts";
 import { asyncHalving } from "./async-halving.ts";
 import { custom } from "./custom.ts";
 import { gp } from "./gp.ts";
@@ -17,7 +17,9 @@ import { sobol } from "./sobol.ts";
 import { tpe } from "./tpe.ts";
 import type { SearcherName } from "@trainyard/experiment-config";
 
-/** Under the name in the configuration every version that a recorded search may have; the last is what new searches get. */
+/**
+ * Under the name in the configuration every version that a recorded search may have; the last is what new searches get.
+ */
 const versions: { readonly [Name in SearcherName]: readonly Algorithm[] } = {
   single: [single],
   random: [random],
@@ -28,7 +30,7 @@ const versions: { readonly [Name in SearcherName]: readonly Algorithm[] } = {
   pbt: [pbt],
   schedule: [schedule],
   asha: [asha],
-  bohb: [bohb],
+  bohb: [bohb1, bohb],
   auto: [auto],
   adaptive_asha: [adaptiveAsha],
   async_halving: [asyncHalving],

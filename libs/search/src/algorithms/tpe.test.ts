@@ -225,7 +225,7 @@ describe("a search by TPE", () => {
   });
 });
 
-/** What is decided when a recorded search hears everything again, each of it twice, from a snapshot each time. */
+/** The decisions of a recorded search that hears everything again, each of it twice, from a snapshot each time. */
 function redecided(stored: readonly SearchEvent[]): SearchEvent[] {
   const search = new DrivenSearch();
   const again = (): void => search.restore();

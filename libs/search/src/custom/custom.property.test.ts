@@ -1,4 +1,4 @@
-/** What holds for a custom search, whatever its client posts, how often, and in which batches. */
+/** Properties of a custom search, whatever its client posts, how often, and in which batches. */
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { CustomSearcher } from "@trainyard/experiment-config";
@@ -33,7 +33,7 @@ type Step =
 const trial = fc.integer({ min: 1, max: 7 });
 const target = fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined });
 
-/** What an operation wants; its id follows from its place in the whole. */
+/** The content of an operation; its id follows from its place in the whole. */
 const wish: fc.Arbitrary<(id: string) => SearchOperation> = fc.oneof(
   { weight: 4, arbitrary: target.map((at) => (id: string) => proposal(id, goal(at, false))) },
   { weight: 2, arbitrary: trial.map((of) => (id: string) => stopOf(id, of)) },
@@ -128,7 +128,7 @@ function running(events: readonly SearchEvent[]): number {
   return [...on.values()].filter(Boolean).length;
 }
 
-/** What differs only because something was told twice: the same events under other versions. */
+/** Differences only because something was heard twice: the same events under other versions. */
 function withoutVersions(events: readonly SearchEvent[]): unknown {
   return events.map((event) =>
     event.type === "TrialProposed" ? { ...event.data, searchVersion: 0 } : event,

@@ -27,7 +27,7 @@ const names = (search: DrivenSearch): string[] => search.events.map(({ type }) =
 const post = (search: DrivenSearch, ...operations: SearchOperation[]): string[] =>
   search.send(posting(operations)).map(({ type }) => type);
 
-/** What a batch is refused for: the code, and the sentence. */
+/** The refusal of a batch: the code, and the sentence. */
 function refusal(search: DrivenSearch, operations: readonly SearchOperation[], restsOn?: number) {
   return search.machine.decide(posting(operations, restsOn ?? null));
 }
@@ -75,7 +75,7 @@ describe("a custom search", () => {
       type: "TrialStopDecided",
       data: { trial: 1, rule: "client", evidence: { operation: "b", reason: "it is hopeless" } },
     });
-    // What is stopped already is stopped; the operation counts all the same.
+    // A stopped trial stays stopped; the operation counts all the same.
     expect(post(search, stopOf("c", 1))).toEqual(["OperationsPosted"]);
   });
 

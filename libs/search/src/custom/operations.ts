@@ -1,5 +1,5 @@
 /**
- * What the client of a custom search posts, and what a batch of it must be before anybody looks at the search: each
+ * The operations of the client of a custom search, and the form of a batch before anybody looks at the search: each
  * operation with an id of its own and one thing that it wants.
  */
 import { encodedBytes, type Plain } from "@trainyard/contracts";

@@ -1,4 +1,4 @@
-/** What holds for every list of policies, whatever the trials report, in whatever order and however often. */
+/** Properties of every list of policies, whatever the trials report, in whatever order and however often. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy, SearcherConfig } from "@trainyard/experiment-config";
 import fc from "fast-check";
@@ -71,7 +71,9 @@ const searchers = fc.constantFrom<SearcherConfig>(
   ashaOf({ max_trials: TRIALS, max_concurrent_trials: 3, smaller_is_better: false }),
 );
 
-/** Carries the steps out, each a second after the other; `see` gets what was known before a report, and what followed. */
+/**
+ * Carries the steps out, each a second after the other; `see` gets what was known before a report, and what followed.
+ */
 function run(
   searcher: SearcherConfig,
   policies: EarlyStoppingPolicy[],

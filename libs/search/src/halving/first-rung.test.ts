@@ -146,7 +146,9 @@ describe("the questions about the first rung", () => {
   });
 });
 
-/** A search by `auto` over trials whose final values chance gives; `early` makes of it what the first two steps show. */
+/**
+ * A search by `auto` over trials whose final values chance gives; `early` makes of it what the first two steps show.
+ */
 function simulated(early: (final: number) => number, seed = 1, misleading = 2, trials = 120) {
   const final = (trial: number): number => draw(seed, "final", trial);
   return runSearch({
@@ -189,7 +191,7 @@ describe("a search whose first rung is measured", () => {
         expect(data.rung).toBeGreaterThan(0);
       }
     }
-    // What trains after the rise comes to the new first rung.
+    // A trial that trains after the rise reaches the new first rung.
     const last = steps.filter(({ trial }) => trial === state.trials.length);
     expect(last.length).toBeGreaterThanOrEqual(3);
     expect(state.phase).toBe("completed");

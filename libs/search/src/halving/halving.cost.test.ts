@@ -1,4 +1,4 @@
-/** What a decision costs does not grow with the search: places in a rung are found in a balanced tree. */
+/** The cost of a decision does not grow with the search: places in a rung are found in a balanced tree. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { draw } from "@trainyard/kernel";
 import { expect, it } from "vitest";

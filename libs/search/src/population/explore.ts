@@ -1,8 +1,9 @@
 /**
  * Explore: the hyperparameters of a copy, from those of the member that it copies. Each one that may change is drawn
  * afresh with the given probability, else moved: a number is multiplied by one of the factors, a categorical goes one
- * choice to the left or right. As in Ray Tune (`tune/schedulers/pbt.py`), save that every value stays within its bounds,
- * a whole number moves by at least 1, one with a step by at least that, and a categorical at an end stays there.
+ * choice to the left or right. As in Ray Tune (`tune/schedulers/pbt.py`), save that every value stays within its
+ * bounds, a whole number moves by at least 1, one with a step by at least that, and a categorical at an end stays
+ * there.
  *
  * Every draw has the number of the copy's trial for its counter.
  */
@@ -30,7 +31,7 @@ import type { SearchPlan } from "../state.ts";
 export type Change = {
   readonly hyperparameter: string;
   readonly how: "resampled" | "perturbed";
-  /** What a number was multiplied by; null for a move to a neighbouring choice. */
+  /** The factor of a number; null for a move to a neighbouring choice. */
   readonly factor: number | null;
   readonly from: Json;
   readonly to: Json;
@@ -89,7 +90,7 @@ function attempt(
     changes.push({ keys, change: { hyperparameter: name, how, factor, from, to } });
     return to;
   });
-  // What the new hyperparameters leave without its condition is not there any more.
+  // A hyperparameter whose condition no longer holds is removed.
   const there = changes.filter(({ keys }) => valueAtKeys(hyperparameters, keys) !== undefined);
   return { hyperparameters, changes: there.map(({ change }) => change) };
 }

@@ -1,4 +1,4 @@
-/** What holds for every population, whatever order its members report in and however often that is heard. */
+/** Properties of every population, whatever order its members report in and however often that is heard. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, PbtSearcher } from "@trainyard/experiment-config";

@@ -59,7 +59,7 @@ export function recordsCancellation(event: SearchEvent): boolean {
 function startSearch(data: Data<"SearchStarted">): StartSearch {
   const { searcher, space, seed, earlyStopping, slotsPerTrial, atMs, earlier } = data;
   const config = {
-    // What was recorded had been normalised before the search started with it.
+    // A recorded configuration had been normalised before the search started with it.
     searcher: (searcher ?? {}) as SearcherConfig,
     hyperparameters: (space ?? {}) as HyperparameterSpace,
     early_stopping: [...policiesIn(earlyStopping)],

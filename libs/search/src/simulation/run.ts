@@ -1,8 +1,8 @@
 /**
- * A search in virtual time, decided by the product's own decider: `workers` trials train at a time, step by step, and report
- * at each step. A trial that is suspended frees its worker at once and goes on from where it was when it is resumed, so
- * that no step is trained twice; a stop takes effect at once. Who can go on waits in the order of its turn. The same
- * search, seed and world give the same history: the only clock is the one that is computed.
+ * A search in virtual time, decided by the product's own decider: `workers` trials train at a time, step by step, and
+ * report at each step. A trial that is suspended frees its worker at once and goes on from where it was when it is
+ * resumed, so that no step is trained twice; a stop takes effect at once. Who can go on waits in the order of its turn.
+ * The same search, seed and world give the same history: the only clock is the one that is computed.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EventData } from "@trainyard/contracts";
@@ -16,7 +16,7 @@ import { suggestionOf } from "../suggestions.ts";
 
 /** The training of a trial, planned ahead. */
 export type Training = {
-  /** What the trial has instead of what was proposed, where the world knows only some points. */
+  /** The trial's hyperparameters instead of the proposed ones, where the world knows only some points. */
   readonly hyperparameters: JsonObject;
   /** Steps after which it is completed, at least one. */
   readonly steps: number;

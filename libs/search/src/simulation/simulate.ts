@@ -2,7 +2,7 @@
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
 import { runSearch, type SimulatedRun } from "./run.ts";
 
-/** What becomes of a trial. `duration` > 0 is in units of the world's own; a value of null is a trial that failed. */
+/** The result of a trial. `duration` > 0 is in units of the world's own; a value of null is a trial that failed. */
 export type TrialResult = { readonly value: number | null; readonly duration: number };
 
 export type World = (hyperparameters: JsonObject, trial: number) => TrialResult;

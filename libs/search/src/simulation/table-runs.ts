@@ -5,7 +5,10 @@ import { RowsLeft, type Table } from "./table.ts";
 
 export type TableRun = {
   readonly seed: number;
-  /** The best value reported by anybody, at any step, once all have trained 1, 2, … full trainings' steps; null for none. */
+  /**
+   * The best value reported by anybody, at any step, once all have trained 1, 2, … full trainings' steps; null for
+   * none.
+   */
   readonly incumbents: readonly (number | null)[];
   /** Trials that trained at all. */
   readonly trials: number;
@@ -68,7 +71,7 @@ function incumbentsOf(
     }
     if ((index + 1) % stepsOfTraining === 0) incumbents.push(best);
   }
-  // What a search spends beyond its last whole training counts as one more.
+  // Steps of a search beyond its last whole training count as one more.
   if (steps.length % stepsOfTraining !== 0) incumbents.push(best);
   return incumbents;
 }
@@ -92,7 +95,9 @@ export function lengthened(runs: readonly TableRun[], length: number): readonly 
   }));
 }
 
-/** Quartiles over the runs at each budget, between two values by proportion; a run without a value is worse than any. */
+/**
+ * Quartiles over the runs at each budget, between two values by proportion; a run without a value is worse than any.
+ */
 export function summaryOf(
   runs: readonly TableRun[],
   smallerIsBetter: boolean,

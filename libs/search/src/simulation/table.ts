@@ -1,7 +1,7 @@
 /**
- * What trainings have brought, as a table: a row for each configuration, and its metric after each step. A search against
- * it trains nothing. A trial whose hyperparameters are drawn gets a row drawn from those not yet used; any other proposal
- * gets the nearest row not yet used, by distance in the scaled space, where two different choices are 1 apart.
+ * A table of trainings: a row for each configuration, and its metric after each step. A search against
+ * it trains nothing. A trial whose hyperparameters are drawn gets a row drawn from those not yet used; any other
+ * proposal gets the nearest row not yet used, by distance in the scaled space, where two different choices are 1 apart.
  */
 import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
 import { assert, draw, drawInteger } from "@trainyard/kernel";
@@ -18,7 +18,7 @@ export type Table = {
   readonly smallerIsBetter: boolean;
   /** The metric of a row after a step, from 1; what is not finite is a training that diverged. */
   readonly valueAt: (row: number, step: number) => number;
-  /** What follows from the rows. */
+  /** Values derived from the rows. */
   readonly derived?: Derived;
 };
 

@@ -1,7 +1,7 @@
 /**
  * Points of a hyperparameter space. Semantics of Determined 0.38 (`master/pkg/searcher`: hyperparameters.go, grid.go),
- * with chance of our own: draw number `n` of the stream `hyperparameters/<path>` belongs to trial `n`, so that a trial's
- * point depends on the seed and its number alone, never on what other hyperparameters or trials there are.
+ * with chance of our own: draw number `n` of the stream `hyperparameters/<path>` belongs to trial `n`, so that a
+ * trial's point depends on the seed and its number alone, never on what other hyperparameters or trials there are.
  */
 import {
   gridAxisLength,
@@ -34,7 +34,7 @@ export function sampledPoint(space: HyperparameterSpace, seed: number, trial: nu
 }
 
 /**
- * What a hyperparameter's value is made from: `path` is the name of its stream of draws, `keys` is where it is in a point.
+ * The source of a hyperparameter's value: `path` is the name of its stream of draws, `keys` is where it is in a point.
  */
 export type ValueOf = (
   hyperparameter: TypedHyperparameter,
@@ -133,8 +133,8 @@ function between({ minval, maxval }: { minval: number; maxval: number }, u: numb
 }
 
 /**
- * Point number `index` of the grid, 0 ≤ index < gridSize(space): axes in the order of sorted keys, nests in their place,
- * the last axis running fastest.
+ * Point number `index` of the grid, 0 ≤ index < gridSize(space): axes in the order of sorted keys, nests in their
+ * place, the last axis running fastest.
  */
 export function gridPoint(space: HyperparameterSpace, index: number): JsonObject {
   return gridNest(space, { rest: index });

@@ -1,4 +1,4 @@
-/** What the tests of custom search build their operations from. */
+/** Builders of operations for the tests of custom search. */
 import type { CustomSearcher, JsonObject } from "@trainyard/experiment-config";
 import type { PostOperations } from "../commands.ts";
 import { configOf, DrivenSearch } from "./searches.ts";

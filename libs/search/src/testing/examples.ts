@@ -1,17 +1,20 @@
-/** Every search method that is registered, each with a small configuration, for suites that all of them must pass: new ones join by themselves. */
+/**
+ * Every search method that is registered, each with a small configuration, for suites that all of them must pass: new
+ * ones join by themselves.
+ */
 import { exportJsonSchema, type NormalisedConfig } from "@trainyard/experiment-config";
 import { isRejection } from "@trainyard/kernel";
 import { acceptExperiment } from "../acceptance/accepted.ts";
 import { algorithmNames } from "../algorithms/registry.ts";
 
-/** What the keys of a searcher are set to, where it has them. */
+/** The values of a searcher's keys, where it has them. */
 const settings: Readonly<Record<string, unknown>> = {
   metric: "loss",
   smaller_is_better: true,
   max_trials: 14,
   max_concurrent_trials: 4,
   max_time: 9,
-  // What counts batches need not report them: they are the step.
+  // Searchers that count batches need not report them: they are the step.
   time_metric: "batches",
   min_time: 1,
   divisor: 3,

@@ -1,4 +1,4 @@
-/** What the tests of successive halving drive their searches with. */
+/** Drivers of searches for the tests of successive halving. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type {
   AdaptiveAshaSearcher,
@@ -104,7 +104,9 @@ export function shortly(events: readonly SearchEvent[]): string[] {
   });
 }
 
-/** A trial as Determined's older cases describe it: the value that it reports, and whether it dies at its last length. */
+/**
+ * A trial as Determined's older cases describe it: the value that it reports, and whether it dies at its last length.
+ */
 export type Scripted = { readonly value: number; readonly diesAt?: number };
 
 /**

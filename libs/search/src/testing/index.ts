@@ -2,3 +2,4 @@ export { exampleOf, methods } from "./examples.ts";
 export { ackley5, branin, hartmann6, rosenbrock4, type TestFunction } from "./functions.ts";
 export { bestOfToy } from "./population-toy.ts";
 export { recordedSearch } from "./recorded-search.ts";
+export { runSearch } from "../simulation/run.ts";

@@ -1,6 +1,6 @@
 /**
- * What a decision costs, as the number of values of a search's state that it reads: the same on every machine, however busy.
- * Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
+ * The cost of a decision, as the number of values of a search's state that it reads: the same on every machine, however
+ * busy. Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
  */
 
 import type { SearchCommand } from "../commands.ts";
@@ -17,7 +17,7 @@ function plain(value: unknown): unknown {
 function counting<Value>(value: Value, count: () => void): Value {
   const target = plain(value);
   if (target === null || typeof target !== "object") return value;
-  // What is derived from the plan is no part of the state.
+  // Values derived from the plan are no part of the state.
   if (target instanceof Derived) return value;
   const proxy = new Proxy(target, {
     get(from, key) {

@@ -36,7 +36,7 @@ export function recordedSearch(
   return search;
 }
 
-/** What the log gives back: keys in another order, and the defaults of what was left out. */
+/** The form that the log gives back: keys in another order, and the defaults of absent ones. */
 export function stored(events: readonly SearchEvent[]): SearchEvent[] {
   return events.map((event) => decodeEvent(encodeEvent(event as AnyEvent)) as SearchEvent);
 }

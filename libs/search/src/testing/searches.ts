@@ -1,4 +1,4 @@
-/** What the tests build their searches from. */
+/** Builders of searches for the tests. */
 import type { EventData } from "@trainyard/contracts";
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";

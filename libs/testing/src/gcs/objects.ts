@@ -61,7 +61,7 @@ export async function deleteObject(request: GcsRequest): Promise<GcsAnswer> {
   return { status: 204 };
 }
 
-/** What the metadata of an upload says; the name may be in the query. */
+/** The metadata of an upload; the name may be in the query. */
 export function announcedIn(
   metadata: Readonly<Record<string, unknown>>,
   { query }: Pick<GcsRequest, "query">,

@@ -9,7 +9,7 @@ export type GcsLimits = {
   /** Chunks of a resumable upload are multiples of it, but for the last; what is kept of one that broke off, too. */
   readonly chunkBytes: number;
   readonly listedMax: number;
-  /** What one request of a rewrite copies. */
+  /** The bytes that one request of a rewrite copies. */
   readonly rewrittenBytesMax: number;
 };
 

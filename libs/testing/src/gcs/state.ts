@@ -1,4 +1,4 @@
-/** What a store has: buckets, their objects, and the resumable sessions that are not finished. */
+/** The state of a store: buckets, their objects, and the resumable sessions that are not finished. */
 import type { Piece } from "../http/bodies.ts";
 import { noObject } from "./errors.ts";
 
@@ -18,7 +18,7 @@ export type GcsObject = {
   readonly updatedMs: number;
 };
 
-/** What was said of an object when its upload began. */
+/** The properties of an object from the beginning of its upload. */
 export type Announced = {
   readonly name: string;
   readonly contentType: string;

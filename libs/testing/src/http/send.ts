@@ -31,7 +31,7 @@ export async function sendAnswer(
       left -= part.length;
       if (response.destroyed) return;
       if (!response.write(part)) await drained(response);
-      // What was written before still arrives.
+      // Bytes written before still arrive.
       if (left <= 0) return request.socket.destroySoon();
     }
     response.end();

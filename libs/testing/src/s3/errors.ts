@@ -1,4 +1,4 @@
-/** What S3 answers when it refuses: the codes are those of "Error Responses" in its API reference. */
+/** The errors of S3: the codes are those of "Error Responses" in its API reference. */
 export class S3Error extends Error {
   override readonly name = "S3Error";
   readonly status: number;

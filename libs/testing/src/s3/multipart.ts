@@ -1,4 +1,7 @@
-/** Objects in parts: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload and AbortMultipartUpload. */
+/**
+ * Objects in parts: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload and
+ * AbortMultipartUpload.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import {
   type Checksum,
@@ -235,7 +238,7 @@ async function checksumOf(
   return { name, type, value: running.value() };
 }
 
-/** What the request says of the whole object's checksum, of which the parts' number may be left out. */
+/** The request's checksum of the whole object, of which the parts' number may be left out. */
 function checkStated(headers: S3Request["headers"], checksum: Checksum | null): void {
   if (checksum === null) return;
   const stated = headers[headerOf(checksum.name)];

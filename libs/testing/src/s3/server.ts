@@ -1,9 +1,9 @@
 /**
- * An S3 server for tests, on 127.0.0.1. It refuses what S3 refuses: signatures, times, digests, unknown parameters, parts
- * that are too small; and shows the failures that a test commands. Objects are gone when it is disposed of.
+ * An S3 server for tests, on 127.0.0.1. It refuses what S3 refuses: signatures, times, digests, unknown parameters,
+ * parts that are too small; and shows the failures that a test commands. Objects are gone when it is disposed of.
  *
- * It does not have versions, access lists, lifecycle, encryption (its headers are kept and given back) or ListObjects of
- * version 1.
+ * It does not have versions, access lists, lifecycle, encryption (its headers are kept and given back) or ListObjects
+ * of version 1.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -62,7 +62,7 @@ type Parsed = {
 export class S3Server implements AsyncDisposable {
   /** Every request that was answered, in order. */
   readonly served: S3Served[] = [];
-  /** What was asked for, as it came in, also where the answer was a commanded failure. */
+  /** The requests as they came in, also where the answer was a commanded failure. */
   readonly asked: S3Served["operation"][] = [];
   readonly failures = new CommandedFailures();
   readonly buckets: Map<string, S3Bucket>;

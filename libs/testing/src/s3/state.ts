@@ -1,4 +1,4 @@
-/** What a store has: buckets, their objects, and the uploads that are not finished. */
+/** The state of a store: buckets, their objects, and the uploads that are not finished. */
 import type { Piece } from "../http/bodies.ts";
 import { type Checksum, type ChecksumName, headerOf } from "./checksums.ts";
 import { S3Error } from "./errors.ts";
@@ -64,7 +64,7 @@ export function keptHeaders(headers: Readonly<Record<string, string>>): KeptHead
   return Object.fromEntries(Object.entries(headers).filter(([name]) => kept.test(name)));
 }
 
-/** What every answer about an encrypted object says of it. */
+/** The headers about encryption in every answer about an encrypted object. */
 export function encryptionHeaders(headers: KeptHeaders): KeptHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name.startsWith("x-amz-server-side-encryption")),

@@ -1,10 +1,11 @@
 /**
- * What the engine is asked to make of a launch: the body of POST /containers/create (Docker Engine API 1.41, which Podman's
- * service serves too). The folders of a run are mounted at their own paths, so that one path names the same file on both
- * sides: the SDK's spool, the code and the checkpoints are where a process has them.
+ * The request to the engine for a launch: the body of POST /containers/create (Docker Engine API 1.41, which Podman's
+ * service serves too). The folders of a run are mounted at their own paths, so that one path names the same file on
+ * both sides: the SDK's spool, the code and the checkpoints are where a process has them.
  *
- * Its output goes through two named pipes of the run's folder, not through the engine: lines reach the supervisor while the
- * engine is away, and nothing is written twice. An init of the engine's is PID 1, so that signals act as on a process.
+ * Its output goes through two named pipes of the run's folder, not through the engine: lines reach the supervisor while
+ * the engine is away, and nothing is written twice. An init of the engine's is PID 1, so that signals act as on a
+ * process.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -15,7 +16,7 @@ export type EngineKind = "docker" | "podman";
 
 export type Ulimit = { readonly Name: string; readonly Soft: number; readonly Hard: number };
 
-/** What of its host an agent lets configurations of experiments have; empty lists for nothing. */
+/** The parts of its host that an agent lets configurations of experiments have; empty lists for none. */
 export type HostAccess = {
   /** Folders that may be mounted, with all that is in them. */
   readonly paths: readonly string[];
@@ -25,7 +26,7 @@ export type HostAccess = {
   readonly capabilities: readonly string[];
 };
 
-/** What an agent's configuration says of containers. */
+/** The settings of containers in an agent's configuration. */
 export type ContainerSettings = {
   /** For experiments that name no image; empty for none. */
   readonly image: string;
@@ -106,7 +107,7 @@ export type ContainerPlace = {
   readonly labels: Readonly<Record<string, string>>;
 };
 
-/** What is in the folder of the pipes; `started` is made by the container's shell. */
+/** The names in the folder of the pipes; `started` is made by the container's shell. */
 export const pipeNames = { stdout: "stdout", stderr: "stderr", started: "started" } as const;
 
 /** As in Determined; the engines' own 64 MB are too few for the data loaders of PyTorch. */
@@ -170,7 +171,10 @@ export function containerBody(
   };
 }
 
-/** By their own numbers on the host. In the host's network they are ports of the host as they are; without one they are none. */
+/**
+ * By their own numbers on the host. In the host's network they are ports of the host as they are; without one they are
+ * none.
+ */
 export function publishedPorts(
   { proxyPorts }: Pick<ContainerSection, "proxyPorts">,
   { network }: Pick<ContainerSettings, "network">,
@@ -212,7 +216,7 @@ function devicesOf(slots: readonly Plain<Slot>[]): readonly EngineDevice[] {
   return ["/dev/kfd", "/dev/dri"].map((path) => device(path, path, "rwm"));
 }
 
-/** What Podman calls the run's GPUs: their names of the Container Device Interface. */
+/** Podman's names of the run's GPUs, of the Container Device Interface. */
 export function cdiNames(slots: readonly Plain<Slot>[]): readonly string[] {
   return kindOf(slots) === "cuda" ? slots.map(({ uuid }) => `nvidia.com/gpu=${uuid}`) : [];
 }

@@ -1,4 +1,4 @@
-/** What the scheduler is told of a run, from the records in its folder. */
+/** The report to the scheduler about a run, from the records in its folder. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
@@ -26,7 +26,7 @@ export type RunView = {
   readonly stop: StopRecord | null;
   readonly kill: KillRecord | null;
   readonly exit: ExitRecord | null;
-  /** What end.json held; or why it was not read. */
+  /** The content of end.json; or why it was not read. */
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
   /** Which of its slots the agent does not offer any more, and why; empty for none. */
   readonly notice: string;
@@ -82,9 +82,10 @@ function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
 }
 
 /**
- * Whether its end is the shutdown's and says nothing of the run. It says something where the script has said so itself: it
- * has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever else it does
- * once it was told (a handler that exits with 0, a peer that fails because its peers are gone) is because it was told.
+ * Whether its end is the shutdown's and says nothing of the run. It says something where the script has said so itself:
+ * it has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever
+ * else it does once it was told (a handler that exits with 0, a peer that fails because its peers are gone) is because
+ * it was told.
  */
 function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boolean {
   if (kill?.why === "wanted" || (kill === null && stop === null)) return false;
@@ -96,8 +97,9 @@ function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boole
 }
 
 /**
- * No code and no signal says that nobody knows how it would have ended: its supervisor or its host was lost, or the host
- * was shut down around it. The scheduler takes it for a lost run, which goes on elsewhere and counts against nobody.
+ * No code and no signal says that nobody knows how it would have ended: its supervisor or its host was lost, or the
+ * host was shut down around it. The scheduler takes it for a lost run, which goes on elsewhere and counts against
+ * nobody.
  */
 function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boolean): Plain<Exit> {
   if (shutDown) {

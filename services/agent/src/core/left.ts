@@ -1,4 +1,4 @@
-/** What is said of processes that were killed and are still there. */
+/** The sentence about processes that were killed and are still there. */
 
 export type Left = { readonly pid: number; readonly name: string; readonly state: string };
 

@@ -7,12 +7,12 @@ export type KillRecord = { readonly why: "wanted" | "shutdown"; readonly atMs: n
 /** That a run was asked to stop by itself, through the SDK, and when. */
 export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };
 
-/** What the agent has to say of the run's slots; empty once it is over. */
+/** The agent's sentence about the run's slots; empty once the run is over. */
 export type NoticeRecord = { readonly text: string };
 
 /**
- * How a run ended. exited: its supervisor saw it, or it could not be started for a reason of its own. lost: nobody saw it.
- * not_launched: the platform could not. never_started: it was killed before it began.
+ * How a run ended. exited: its supervisor saw it, or it could not be started for a reason of its own. lost: nobody saw
+ * it. not_launched: the platform could not. never_started: it was killed before it began.
  */
 export type ExitRecord = {
   readonly kind: "exited" | "lost" | "not_launched" | "never_started";

@@ -1,4 +1,4 @@
-/** What every adapter of the port promises, with its program played by a script. */
+/** The promises of every adapter of the port, with its program played by a script. */
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, describe, expect, test } from "vitest";
 import { removeFolders } from "../testing/examples.ts";

@@ -1,4 +1,6 @@
-/** Runs a program of a vendor. It may be missing, hang, fail, or print without end: each is a result, and none throws. */
+/**
+ * Runs a program of a vendor. It may be missing, hang, fail, or print without end: each is a result, and none throws.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { Clock } from "@trainyard/kernel";
@@ -22,7 +24,7 @@ export type ProgramDeps = {
   readonly limitMs?: number;
 };
 
-/** What the programs need of the agent's variables; the mark says to which run of tests they belong. */
+/** The agent's variables that the programs need; the mark says to which run of tests they belong. */
 const passedOn = ["PATH", "HOME", "LD_LIBRARY_PATH", "ROCM_PATH", "TY_TEST_RUN"];
 
 export class Program {

@@ -1,4 +1,4 @@
-/** What the agent does with an engine that refuses: played here by a server that answers as the test says. */
+/** The agent with an engine that refuses: played here by a server that answers as the test says. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";

@@ -79,7 +79,7 @@ async function orderOf(
   }
   const onHost = () => ({
     allowed: allowedSection(section, settings),
-    // What is mounted has to be there; a process would make it with its first checkpoint.
+    // A mounted folder must exist; a process would make it with its first checkpoint.
     checkpointMount: checkpointRoot === null ? null : checkpointMount(checkpointRoot, settings),
   });
   // Before the pull, which may take long; and after it, when links may point elsewhere.

@@ -44,7 +44,7 @@ export function isGone(error: unknown): boolean {
   return statusOf(error) === 404;
 }
 
-/** What a failed call says to a person; the engine's words are cut. */
+/** The sentence about a failed call; the engine's words are cut. */
 export function problemOf(error: unknown, socket: string): string {
   return storableText(wordsOf(error, socket), limits.saidCharsMax);
 }

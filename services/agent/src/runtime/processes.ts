@@ -11,7 +11,7 @@ export type ProcessSettings = Pick<
   Surroundings,
   "apiUrl" | "metricsUrl" | "sdkPath" | "inherited"
 > & {
-  /** What was asked for; each run finds out anew what it gets. */
+  /** The setting; each run finds out again what it gets. */
   readonly asked: ProcessMechanism | "auto";
   readonly mechanism: ProcessMechanism;
   readonly users: RunUsers;

@@ -24,7 +24,7 @@ const host = {
 let s3: S3Server;
 let store: ObjectStore;
 let platform: Server;
-/** What the platform answers instead of a plan. */
+/** The platform's answer instead of a plan. */
 let refusal: { readonly status: number; readonly body: object } | null;
 let plans: number;
 

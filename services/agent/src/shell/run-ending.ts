@@ -29,7 +29,7 @@ export class RunEnding {
     this.#onLeft = onLeft;
   }
 
-  /** What is still there long after its kill, in a sentence; empty where nothing is. */
+  /** The processes that are still there long after their kill, in a sentence; empty where there are none. */
   get left(): string {
     return this.#left;
   }
@@ -71,8 +71,8 @@ export class RunEnding {
   }
 
   /**
-   * Kills what a dead supervisor has left until none of it lives, and gives back what holds it: whether there was anything, and
-   * what remains. Null when the signal aborts.
+   * Kills what a dead supervisor has left until none of it lives, and gives back what holds it: whether there was
+   * anything, and what remains. Null when the signal aborts.
    */
   async endOrphans(signal: AbortSignal): Promise<Orphans | null> {
     const group = this.#group;

@@ -3,11 +3,11 @@
  *
  *   preparing → running → settling → ended, and when the scheduler has recorded the end, forgotten
  *
- * Invariants. The folder is the truth: whatever this process knows beyond it can be found again by the next one. The run
- * is started at most once, by whoever claims it (supervisor.json). It is over only when exit.json says so, and that is
- * written only when none of its processes lives, by the supervisor or, where that is dead, by the agent. Settling, the
- * reports that the process left are delivered and its last lines sent, each for a bounded time, so that validations come
- * before the end that is decided on; what did not get through in that time is sent later, also after a restart.
+ * Invariants. The folder is the truth: whatever this process knows beyond it can be found again by the next one. The
+ * run is started at most once, by whoever claims it (supervisor.json). It is over only when exit.json says so, and that
+ * is written only when none of its processes lives, by the supervisor or, where that is dead, by the agent. Settling,
+ * the reports that the process left are delivered and its last lines sent, each for a bounded time, so that validations
+ * come before the end that is decided on; what did not get through in that time is sent later, also after a restart.
  */
 import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
@@ -121,7 +121,9 @@ export class Run implements AsyncDisposable {
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
   }
 
-  /** What it has stored and the platform has not taken; as it was last where that cannot be read. */
+  /**
+   * The checkpoints that it has stored and the platform has not taken; the last known ones where that cannot be read.
+   */
   #sealed(): RunView["sealed"] {
     try {
       this.#named = this.#spool.named();
@@ -196,7 +198,7 @@ export class Run implements AsyncDisposable {
     using _output = watching(join(path, names.output), this.#outputWake.wake);
     const deps = { ...this.#deps, folder: this.folder, wake: this.#outputWake };
     const shipping = shipLines(deps, signal);
-    // Whoever waits for it hears of its failure; until then it is nobody's.
+    // The waiting caller gets the failure; until then nobody handles it.
     shipping.catch(() => {});
     try {
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
@@ -299,7 +301,7 @@ export class Run implements AsyncDisposable {
     return null;
   }
 
-  /** Whoever asked it to stop, this agent or the one before: it had its time. */
+  /** A stop by this agent or the one before gave the run its time. */
   #endGrace(): void {
     const { stop, kill } = this.folder;
     if (stop === null || kill !== null) return;
@@ -332,7 +334,7 @@ export class Run implements AsyncDisposable {
     return this.folder.recordExit({ kind, code: null, signal: null, message });
   }
 
-  /** What the folder says of its process. */
+  /** The folder's statement about the run's process. */
   #see(): void {
     const leader = this.folder.process;
     if (leader === null || this.#pid === leader.pid) return;

@@ -1,4 +1,4 @@
-/** What runs launch in here: what the configuration says, else an engine where one is configured, else processes. */
+/** The runtime of runs: the configuration's choice, else an engine where one is configured, else processes. */
 import { Fault, type Clock } from "@trainyard/kernel";
 import type { AgentConfig } from "../config.ts";
 import { socketOf, userOf } from "../container-config.ts";

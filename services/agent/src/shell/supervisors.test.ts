@@ -1,11 +1,13 @@
 /** Both ways to start a supervisor keep the same promises; the process that forks them may be killed at any time. */
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { makeFolder } from "../state/layout.ts";
 import { OutputReader } from "../state/output-reader.ts";
+import { throttledBytes } from "../state/output-throttle.ts";
+import { segmentName } from "../state/output-writer.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { parentProblem } from "../supervisor/leader.ts";
 import { LineSplitter } from "../supervisor/line-splitter.ts";
@@ -122,6 +124,39 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
         code: 3,
         message: "exited with code 3: oh",
       });
+    });
+
+    test("a run that floods is throttled while much waits for delivery, says so, and loses no line", async () => {
+      const { folder, order } = newRun();
+      const output = makeFolder(join(folder.path, "output"));
+      const [waiting, written] = [1, 2].map((first) => join(output, segmentName(first)));
+      for (const path of [waiting ?? "", written ?? ""]) writeFileSync(path, "");
+      // A hole is what was written and not fetched.
+      truncateSync(waiting ?? "", throttledBytes + 1024 * 1024);
+      const delivered = join(folder.runDir, "delivered");
+      const script = `seq 1 100000; while [ ! -e ${delivered} ]; do sleep 0.05; done; seq 100001 200000`;
+      started.start(folder.path, () => {}).order(order(script));
+      const text = () => readFileSync(written ?? "", "utf8");
+      await vi.waitFor(() => expect(text().includes('"100000"]')).toBe(true), patient);
+      rmSync(waiting ?? "");
+      writeFileSync(delivered, "");
+      await ended(folder);
+      const lines = text()
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as readonly [number, number, string]);
+      const own = lines.filter(([source]) => source === 1);
+      expect(own.map(([, , said]) => said).join()).toBe(
+        Array.from({ length: 200_000 }, (_, n) => n + 1).join(),
+      );
+      expect(lines.filter(([source]) => source === 3).map(([, , said]) => said)).toEqual([
+        "throttled: 129 MiB of this run's output wait for the logs service, so the run's pipes are read at 256 KiB/s",
+        expect.stringMatching(
+          /^this run's output was throttled for \d+ s, 1\d{5} lines, and is not any more$/,
+        ),
+      ]);
+      // 575 KiB, less what the pipe and the first look hold.
+      expect((own[99_999]?.[1] ?? 0) - (own[0]?.[1] ?? 0)).toBeGreaterThan(1_500);
     });
 
     test("a program that is not there ends the run with 127 and a sentence", async () => {

@@ -1,8 +1,9 @@
 /**
- * Starts the supervisors of an agent's runs. A run in a container, and any run of a host without Python 3, gets a process of
- * Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py), which an agent has
- * one of: that costs a tenth of the processor time. Its death costs no run, since a supervisor that it has forked needs it for
- * nothing, and an order that it had not answered goes to the next one: exactly one supervisor claims a run.
+ * Starts the supervisors of an agent's runs. A run in a container, and any run of a host without Python 3, gets a
+ * process of Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py),
+ * which an agent has one of: that costs a tenth of the processor time. Its death costs no run, since a supervisor that
+ * it has forked needs it for nothing, and an order that it had not answered goes to the next one: exactly one
+ * supervisor claims a run.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -60,7 +61,7 @@ type Answer = { readonly id: number; readonly pid?: number; readonly error?: str
 export class Starter implements Supervisors {
   readonly #runsFolder: string;
   readonly #variables: Variables;
-  /** What was asked and not answered yet. */
+  /** Requests without an answer yet. */
   readonly #open = new Map<number, Asked>();
   #child: ChildProcess | null = null;
   #last = 0;
@@ -126,7 +127,7 @@ export class Starter implements Supervisors {
     // It may die before it has read an order; its end is seen all the same.
     child.stdin.on("error", () => {});
     createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
-    // What waits for a supervisor waits by the run's folder.
+    // A run that waits for a supervisor waits by its folder.
     child.unref();
     return child;
   }

@@ -34,7 +34,9 @@ export class OutputReader {
   readonly #folder: string;
   readonly #output: string;
   #at: ShippedRecord;
-  /** Of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of its rest. */
+  /**
+   * Of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of its rest.
+   */
   #ranks = new LineRanks();
 
   constructor(runFolder: string) {
@@ -49,7 +51,7 @@ export class OutputReader {
       const batch = this.#readSegment(limits);
       if (batch.lines.length > 0) return batch;
       const next = this.#following();
-      // What the last look missed may have been written before the next file was begun.
+      // Lines that the last look missed may have been written before the next file was begun.
       if (next === null) return batch;
       const again = this.#readSegment(limits);
       if (again.lines.length > 0) return again;

@@ -1,7 +1,8 @@
 /**
- * Appends a run's lines to files of a bounded size (see layout.ts). One writer at a time: the supervisor while it lives,
- * the agent before it was started and after it was killed. A write never throws into the run: what the disk does not
- * take, or what nobody fetched beyond a gibibyte, is dropped and counted, and a line says how much once there is room.
+ * Appends a run's lines to files of a bounded size (see layout.ts). One writer at a time: the supervisor while it
+ * lives, the agent before it was started and after it was killed. A write never throws into the run: what the disk does
+ * not take, or what nobody fetched beyond a gibibyte, is dropped and counted, and a line says how much once there is
+ * room.
  */
 import {
   closeSync,
@@ -79,6 +80,15 @@ export class OutputWriter {
     if (!this.#append(lines)) this.#dropped += lines.length;
   }
 
+  /** Bytes of the files that are here: what is not delivered, and less than one file beside it. */
+  keptBytes(): number {
+    return segmentsOf(this.#folder).reduce((sum, first) => {
+      const path = join(this.#folder, segmentName(first));
+      // The agent removes files meanwhile.
+      return sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    }, 0);
+  }
+
   close(): void {
     closeSync(this.#file);
   }
@@ -126,7 +136,7 @@ export class OutputWriter {
     const nowMs = this.#clock.monotonicMs();
     if (this.#dropped > 0 && nowMs < this.#lookAgainMs) return false;
     this.#lookAgainMs = nowMs + droppedCheckMs;
-    return totalBytes(this.#folder) < unshippedBytesMax;
+    return this.keptBytes() < unshippedBytesMax;
   }
 }
 
@@ -134,10 +144,4 @@ function countLines(content: Buffer): number {
   let lines = 0;
   for (let at = content.indexOf(10); at >= 0; at = content.indexOf(10, at + 1)) lines += 1;
   return lines;
-}
-
-function totalBytes(folder: string): number {
-  return segmentsOf(folder).reduce((sum, first) => {
-    return sum + statSync(join(folder, segmentName(first))).size;
-  }, 0);
 }

@@ -55,7 +55,9 @@ const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 /** A claim in whose name nothing is ever started. */
 const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
-/** That the scheduler has recorded its end, and how long agents had been up on this folder; not known of an older agent. */
+/**
+ * That the scheduler has recorded its end, and how long agents had been up on this folder; not known of an older agent.
+ */
 export type Forgotten = { readonly atMs: number; readonly upMs?: number };
 
 export type Delivered = "delivered" | "refused" | "given_up";
@@ -89,7 +91,7 @@ export class RunFolder {
   readonly runDir: string;
   readonly work: string;
   readonly launch: Plain<Launch>;
-  /** What a full disk did not take. It counts all the same, and is written once there is room. */
+  /** Records that a full disk did not take. They count all the same, and are written once there is room. */
   readonly #held = new Map<string, object>();
   #againMs = 0;
   #forgotten: { readonly record: Forgotten | null } | null = null;
@@ -121,7 +123,7 @@ export class RunFolder {
       writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
       return folder;
     } catch (error) {
-      // What was made of it would keep from others the little room that there is.
+      // Files made of it would take the little room that there is.
       folder.#removeOwn();
       throw error;
     }
@@ -175,7 +177,9 @@ export class RunFolder {
     return this.#forgotten.record;
   }
 
-  /** The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is. */
+  /**
+   * The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is.
+   */
   get lastWord(): LastWord {
     const written = readRunFile(this.runDir, "end.json", limits.endRecordBytesMax);
     if (written === null) return { endRecord: null, problem: "" };
@@ -201,7 +205,7 @@ export class RunFolder {
 
   recordKill(why: KillRecord["why"]): void {
     const standing = this.kill;
-    // What the scheduler wants goes before a shutdown, and the first moment stands.
+    // The scheduler's request goes before a shutdown, and the first time is kept.
     if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
       this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
     }
@@ -214,7 +218,9 @@ export class RunFolder {
     this.writeHeld();
   }
 
-  /** Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom. */
+  /**
+   * Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom.
+   */
   writeHeld(): void {
     if (this.#held.size === 0 || this.#clock.monotonicMs() < this.#againMs) return;
     this.#againMs = this.#clock.monotonicMs() + limits.writeAgainMs;
@@ -233,7 +239,7 @@ export class RunFolder {
     return (this.#held.get(name) as T | undefined) ?? readRecord<T>(this.path, name);
   }
 
-  /** What its agent has to say to the run, which the supervisor writes as a line; empty for nothing any more. */
+  /** The agent's message to the run, which the supervisor writes as a line; empty for none any more. */
   get notice(): string {
     return this.#recorded<NoticeRecord>(names.notice)?.text ?? "";
   }
@@ -326,7 +332,7 @@ export class RunFolder {
     const { owner } = this;
     if (!existsSync(this.work)) return;
     if (owner !== null) {
-      // What was not handed over is the agent's still: nobody else has been in it.
+      // A folder that was not handed over is the agent's still: nobody else has been in it.
       const given = readdirSync(this.work).map((name) => join(this.work, name));
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }

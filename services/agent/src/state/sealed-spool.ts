@@ -1,7 +1,7 @@
 /**
- * What the SDK left of a run's checkpoints in `run/spool/checkpoints`, by the rules of its README ("The run's folder"): a
- * `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the training
- * process's: what is no record of the SDK's is passed over.
+ * The SDK's remains of a run's checkpoints in `run/spool/checkpoints`, by the rules of its README ("The run's folder"):
+ * a `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the
+ * training process's: what is no record of the SDK's is passed over.
  */
 import { lstatSync, opendirSync } from "node:fs";
 import { basename } from "node:path";
@@ -11,7 +11,7 @@ import { isCheckpointId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import { readRunFile, removeRunFile, withinRun } from "./run-file.ts";
 
-/** What the SDK wrote of a checkpoint whose folder is whole. */
+/** The SDK's records of a checkpoint whose folder is complete. */
 export type Sealed = {
   readonly checkpoint: string;
   readonly sealedMs: number;
@@ -33,7 +33,7 @@ const place = "spool/checkpoints";
 
 export class SealedSpool {
   readonly #runDir: string;
-  /** What is told of a record, which never changes; null of a file that is no record. */
+  /** The facts from a record, which never changes; null of a file that is no record. */
   readonly #read = new Map<string, Plain<SealedCheckpoint> | null>();
 
   constructor(runDir: string) {
@@ -76,7 +76,7 @@ export class SealedSpool {
     removeRunFile(this.#runDir, `${place}/${checkpoint}.json`);
   }
 
-  /** What a report names: those with the most steps first, as many as are named; undefined for none. */
+  /** The checkpoints of a report: those with the most steps first, as many as are named; undefined for none. */
   named(): Plain<SealedCheckpoints> | undefined {
     const names = new Set(this.#names(".json").names);
     for (const known of this.#read.keys()) if (!names.has(known)) this.#read.delete(known);

@@ -1,4 +1,4 @@
-"""What supervisors write into a run's folder: records and lines (the layout is in state/layout.ts)."""
+"""The files that supervisors write into a run's folder: records and lines (the layout is in state/layout.ts)."""
 
 import errno
 import json
@@ -9,6 +9,9 @@ import time
 SEGMENT_BYTES = 16 * 1024 * 1024
 UNSHIPPED_BYTES_MAX = 1024 * 1024 * 1024
 DROPPED_CHECK_S = 1.0
+THROTTLED_BYTES = 128 * 1024 * 1024
+THROTTLED_BYTES_PER_S = 256 * 1024
+THROTTLE_CHECK_S = 1.0
 LINE_BYTES_MAX = 16 * 1024
 RESERVED_BYTES = 4096
 STDOUT, STDERR, AGENT = 1, 2, 3
@@ -125,7 +128,7 @@ class LineSplitter:
         return lines
 
     def end(self):
-        """What came without an end."""
+        """Text without an end of line."""
         rest, self.held = self.held, b""
         return pieces_of(rest) if rest else []
 
@@ -155,7 +158,7 @@ def cut(rest):
 
 
 def text_of(content):
-    """What no database stores is replaced."""
+    """Characters that no database stores are replaced."""
     return content.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
@@ -237,8 +240,59 @@ class Output:
         if self.dropped > 0 and now < self.look_again:
             return False
         self.look_again = now + DROPPED_CHECK_S
+        return self.kept_bytes() < UNSHIPPED_BYTES_MAX
+
+    def kept_bytes(self):
         paths = [segment_path(self.folder, first) for first in segments_of(self.folder)]
-        return sum(os.stat(path).st_size for path in paths) < UNSHIPPED_BYTES_MAX
+        return sum(size_of(path) for path in paths)
+
+
+class Throttle:
+    """How fast a run's output is read, as output-throttle.ts says it."""
+
+    def __init__(self, output):
+        self.output = output
+        self.since = None
+        self.lines = 0
+        self.look_again = 0.0
+
+    def pause_s(self, size, lines):
+        """For how long nothing is read, after `size` bytes and the lines in them."""
+        now = time.monotonic()
+        if now >= self.look_again:
+            self.look_again = now + THROTTLE_CHECK_S
+            self.look(now)
+        if self.since is None:
+            return 0.0
+        self.lines += lines
+        return size / THROTTLED_BYTES_PER_S
+
+    def end(self):
+        self.say_how_long(time.monotonic(), "")
+
+    def look(self, now):
+        size = self.output.kept_bytes()
+        if self.since is None and size > THROTTLED_BYTES:
+            self.since, self.lines = now, 0
+            text = "throttled: %d MiB of this run's output wait for the logs service, "
+            text += "so the run's pipes are read at %d KiB/s"
+            self.output.say(text % (round(size / 1024 / 1024), THROTTLED_BYTES_PER_S // 1024))
+        elif size < THROTTLED_BYTES / 2:
+            self.say_how_long(now, ", and is not any more")
+
+    def say_how_long(self, now, rest):
+        if self.since is None:
+            return
+        told = (round(now - self.since), self.lines, rest)
+        self.since = None
+        self.output.say("this run's output was throttled for %d s, %d lines%s" % told)
+
+
+def size_of(path):
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0  # The agent removes files meanwhile.
 
 
 def segment_path(folder, first):

@@ -35,7 +35,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** What came without an end. */
+  /** Text without an end of line. */
   end(): readonly Line[] {
     const lines: Line[] = [];
     const rest = this.#take(Buffer.alloc(0));

@@ -1,10 +1,10 @@
 /**
- * The supervisor of one run in a container, or of any run on a host without Python 3 (for others see starter.py): a process of its own, in a session of its own, so that the run and the record of its end
- * survive the agent. Argument: the run's folder (see layout.ts). It reads one line from its input, the order to start; an
- * input that ends without it means that the agent died first, and nothing was started. Then it claims the run, starts the
- * process as the leader of a new session, records who that is, writes the lines of its output, and at its end ends what is
- * left of the run, and records how it went once nothing of it lives. It knows nothing of the network, of trials, or of the
- * agent.
+ * The supervisor of one run in a container, or of any run on a host without Python 3 (for others see starter.py): a
+ * process of its own, in a session of its own, so that the run and the record of its end survive the agent. Argument:
+ * the run's folder (see layout.ts). It reads one line from its input, the order to start; an input that ends without it
+ * means that the agent died first, and nothing was started. Then it claims the run, starts the process as the leader of
+ * a new session, records who that is, writes the lines of its output, and at its end ends what is left of the run, and
+ * records how it went once nothing of it lives. It knows nothing of the network, of trials, or of the agent.
  */
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ import {
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
+import { OutputThrottle } from "../state/output-throttle.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import {
@@ -63,7 +64,7 @@ const notExecutable = 126;
 const folder = process.argv[2] ?? "";
 /** The run, once it was started. */
 const running: RunGroup[] = [];
-// What the machine's shutdown tells everybody must not keep this process from recording how the run ended.
+// The machine's shutdown signals everybody; this process must still record how the run ended.
 for (const name of ["SIGINT", "SIGHUP"] as const) process.on(name, () => {});
 process.on("SIGTERM", shutDown);
 const order = await readOrder();
@@ -102,7 +103,7 @@ async function supervise(order: StartOrder): Promise<void> {
       record = group;
     });
   } catch (error) {
-    // What was asked for may have been done all the same, or be done yet: nothing of it may train once the end is told.
+    // A request may have been carried out all the same, or later: nothing of it may train once the end is reported.
     const remains = await endAll(groupOf(record, null), teller(output), clock, limits.engineAwayMs);
     return await refuse(order, error, remains, output);
   }
@@ -170,11 +171,12 @@ async function finish(
   collected: Collected,
   output: OutputWriter,
 ): Promise<void> {
-  // What leaves its session, its environment and its parent is remembered only where it was seen before that.
+  // A process that leaves its session, its environment and its parent is remembered only where it was seen before that.
   const looking =
     group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
   const noticing = setInterval(noticeTeller(output), noticeMs);
   const end = await leader.end;
+  collected.hurry();
   clearInterval(looking);
   clearInterval(noticing);
   const atMs = clock.nowMs();
@@ -268,10 +270,16 @@ async function whenThereIsRoom(write: () => void): Promise<void> {
   }
 }
 
-type Collected = { readonly flush: () => void; readonly lastError: () => string };
+type Collected = {
+  /** The run has ended: the rest is read without a throttle. */
+  readonly hurry: () => void;
+  readonly flush: () => void;
+  readonly lastError: () => string;
+};
 
 function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
   let lastError = "";
+  const throttle = new OutputThrottle(output, clock);
   const attach = (stream: Readable, source: OutputSource): (() => void) => {
     const splitter = new LineSplitter();
     const write = (lines: ReturnType<LineSplitter["push"]>): void => {
@@ -280,11 +288,19 @@ function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
       if (source !== outputSource.stderr) return;
       lastError = lines.findLast(({ text }) => text.trim() !== "")?.text ?? lastError;
     };
-    stream.on("data", (chunk: Buffer) => write(splitter.push(chunk)));
+    stream.on("data", (chunk: Buffer) => {
+      const lines = splitter.push(chunk);
+      write(lines);
+      const pauseMs = throttle.pauseMs(chunk.length, lines.length);
+      if (pauseMs === 0) return;
+      stream.pause();
+      setTimeout(() => stream.resume(), pauseMs);
+    });
     return () => write(splitter.end());
   };
   const flushes = [attach(stdout, outputSource.stdout), attach(stderr, outputSource.stderr)];
   return {
+    hurry: () => throttle.end(),
     flush: () => {
       for (const flush of flushes) flush();
     },

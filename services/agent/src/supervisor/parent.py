@@ -31,7 +31,7 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
-# What the run writes is its user's and its group's: in a folder with setgid that is the group of the storage.
+# The run's files belong to its user and group: in a folder with setgid that is the group of the storage.
 USER_UMASK = 0o007
 CONTROL = 3
 ORDER = 0
@@ -159,7 +159,7 @@ def kill_descendants(killed):
 
 
 def kill_children(killed):
-    """What was adopted just now, without a look at all of /proc: what forks and leaves is here for a moment only."""
+    """Kills processes adopted just now, without a look at all of /proc: one that forks and leaves is here but a moment."""
     path = "/proc/self/task/%d/children" % os.getpid()
     try:
         with open(path, "rb") as file:

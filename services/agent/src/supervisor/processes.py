@@ -1,4 +1,4 @@
-"""What /proc and a cgroup2 show of a run's processes (see state/run-group.ts and state/cgroup.ts)."""
+"""The processes of a run in /proc and a cgroup2 (see state/run-group.ts and state/cgroup.ts)."""
 
 import collections
 import hashlib

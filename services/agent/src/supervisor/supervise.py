@@ -25,7 +25,8 @@ KILL_PAUSE_FIRST_S = 0.001
 MESSAGE_CHARS_MAX = 500
 EXIT_MESSAGE_CHARS_MAX = 600
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-CHUNK_BYTES = 64 * 1024
+# A throttled run is not read for as long as a chunk takes, nor is anything else.
+CHUNK_BYTES, THROTTLED_CHUNK_BYTES = 64 * 1024, 8 * 1024
 OUT, ERR, CONTROL, WAKE = "out", "err", "control", "wake"
 PARENT_LOST = (
     "the process that waited for it was killed, so the agent ended it: "
@@ -48,7 +49,7 @@ def claim(folder):
 
 def supervise(folder, order, cgroups):
     """`cgroups` are the places at which a cgroup for a run can be made; none: the run has its parent alone."""
-    # What the machine's shutdown tells everybody must not keep this process from recording how the run ended.
+    # The machine's shutdown signals everybody; this process must still record how the run ended.
     for number in parent.IGNORED:
         signal.signal(number, signal.SIG_IGN)
     if claim(folder):
@@ -60,6 +61,7 @@ class Supervisor:
         self.folder = folder
         self.order = order
         self.output = files.Output(os.path.join(folder, "output"))
+        self.throttle = files.Throttle(self.output)
         self.leaf = None
         self.cgroups = cgroups
         self.leader = None
@@ -92,6 +94,7 @@ class Supervisor:
             return
         while self.is_open(CONTROL):
             self.look(LOOK_S)
+        self.throttle.end()
         self.kill_rest()
         deadline = time.monotonic() + OUTPUT_END_S
         while (self.is_open(OUT) or self.is_open(ERR)) and time.monotonic() < deadline:
@@ -160,7 +163,8 @@ class Supervisor:
 
     def look(self, wait_s):
         for key, _ in self.selector.select(max(0, wait_s)):
-            content = os.read(key.fd, CHUNK_BYTES)
+            is_throttled = self.throttle.since is not None
+            content = os.read(key.fd, THROTTLED_CHUNK_BYTES if is_throttled else CHUNK_BYTES)
             if key.data == WAKE:
                 continue
             if not content:
@@ -169,7 +173,10 @@ class Supervisor:
             elif key.data == CONTROL:
                 self.hear(content)
             else:
-                self.write(key.data, self.splitters[key.data].push(content))
+                lines = self.splitters[key.data].push(content)
+                self.write(key.data, lines)
+                if self.is_open(CONTROL):
+                    time.sleep(self.throttle.pause_s(len(content), len(lines)))
         if time.monotonic() - self.looked_at < LOOK_S:
             return
         self.looked_at = time.monotonic()

@@ -49,6 +49,6 @@ esac`,
 export type FakeGpu = {
   readonly uuid: string;
   readonly name?: string;
-  /** What the driver asks for. */
+  /** The driver's request. */
   readonly action?: string;
 };

@@ -1,6 +1,6 @@
 /**
- * An image without a registry: a tar of a few of this host's programs with their libraries, its Python, and the folders that
- * a container needs. `podman import` makes an image of it.
+ * An image without a registry: a tar of a few of this host's programs with their libraries, its Python, and the folders
+ * that a container needs. `podman import` makes an image of it.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
@@ -68,7 +68,7 @@ function loadedLater(): readonly string[] {
   return paths.flatMap((path) => [path, realpathSync(path)]);
 }
 
-/** What the loader would load, and the files that those links name. */
+/** The libraries that the loader would load, and the files that those links name. */
 function sharedLibraries(binaries: readonly string[]): readonly string[] {
   const said = run("sh", "-c", 'ldd "$@" 2>/dev/null; true', "sh", ...binaries);
   const paths = [...said.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = ""]) => path);

@@ -1,6 +1,6 @@
 /**
- * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service and
- * a registry on the bus, and the HTTP of registry and metrics.
+ * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service
+ * and a registry on the bus, and the HTTP of registry and metrics.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -38,11 +38,11 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly #wishes = new Map<string, Wish>();
   readonly #lines = new Map<string, Map<number, Plain<LogLine>>>();
   readonly contexts = new Map<string, Buffer>();
-  /** What every request to the metrics service is answered with. */
+  /** The answer to every request to the metrics service. */
   metricsStatus = 200;
   /** A report that a later run does again: the request that holds it is answered 409. */
   supersededKey = "";
-  /** What every request about checkpoints is answered with; 200 keeps them, once their run is not over. */
+  /** The answer to every request about checkpoints; 200 keeps them, once their run is not over. */
   checkpointStatus = 200;
   /** Checkpoints of a lost run that the platform has not heard of. */
   readonly tooEarly = new Set<string>();
@@ -79,9 +79,12 @@ export class ScriptedPlatform implements AsyncDisposable {
   partsHeard = 1;
   readonly #parts: Plain<Report>[] = [];
   downloads = 0;
-  /** Model code is sent in pieces of so many bytes, one every few milliseconds, and stops after so many pieces; null for whole. */
+  /**
+   * Model code is sent in pieces of so many bytes, one every few milliseconds, and stops after so many pieces; null for
+   * whole.
+   */
   drip: { readonly bytes: number; readonly piecesMax: number } | null = null;
-  /** What downloads of model code are answered with. */
+  /** The answer to downloads of model code. */
   contextStatus = 200;
 
   private constructor(bus: Bus, agent: string, server: Server) {

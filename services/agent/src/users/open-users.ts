@@ -1,6 +1,6 @@
 /**
- * Finds out at the agent's start whether its runs can have users of their own, and opens what they have to reach: a range that
- * was asked for and does not work ends the agent, since its runs would have the rights of root.
+ * Finds out at the agent's start whether its runs can have users of their own, and opens what they have to reach: a
+ * range that was asked for and does not work ends the agent, since its runs would have the rights of root.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -33,8 +33,8 @@ export type Places = {
 };
 
 /**
- * The mode of a storage folder: everyone may add a folder, which has the storage's group, and nobody removes another's. The SDK
- * flushes the folder after it has added one, for which it must be able to open it.
+ * The mode of a storage folder: everyone may add a folder, which has the storage's group, and nobody removes another's.
+ * The SDK flushes the folder after it has added one, for which it must be able to open it.
  */
 const storageMode = 0o3777;
 
@@ -82,7 +82,9 @@ function refused(why: string): Fault {
   );
 }
 
-/** The lines of passwd(5) and group(5) have the id third. Throws where an account of this host has an id of the range. */
+/**
+ * The lines of passwd(5) and group(5) have the id third. Throws where an account of this host has an id of the range.
+ */
 export function checkAccounts(
   { first, last }: UserRange,
   files: readonly string[] = ["/etc/passwd", "/etc/group"],
@@ -161,7 +163,7 @@ const script = `cd "$1/${names.runs}" 2>/dev/null || echo folder
 [ -z "$2" ] || [ -r "$2/trainyard/__init__.py" ] || echo sdk
 [ -z "$3" ] || { [ -w "$3" ] && [ -x "$3" ]; } || echo storage`;
 
-/** What a process of the user does not get at, started as runs are. */
+/** Places that a process of the user cannot reach, started as runs are. */
 async function unreachable(
   user: RunUser,
   { folder, sdkPath, checkpointDir }: Places,

@@ -23,14 +23,16 @@ export function give(folder: string, { uid, gid }: Owner): void {
   lchownSync(folder, uid, gid);
 }
 
-/** The user of a run by its folder, which the agent has made and only the agent can replace; null for the agent's own. */
+/**
+ * The user of a run by its folder, which the agent has made and only the agent can replace; null for the agent's own.
+ */
 export function ownerOfFolder(runDir: string): Owner | null {
   const found = lstatSync(runDir, { throwIfNoEntry: false });
   if (found === undefined || found.uid === process.getuid?.()) return null;
   return { uid: found.uid, gid: found.gid };
 }
 
-/** What a program looks for in the place of an entry in /etc/passwd, which the user has none of. */
+/** The variables that programs read in the place of an entry in /etc/passwd, which the user has none of. */
 export function variablesOf(
   runFolder: string,
   experiment: string,

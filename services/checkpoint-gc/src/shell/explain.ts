@@ -1,4 +1,6 @@
-/** What keeps or condemns checkpoints, for people: the same rankings and references that decide, and nothing is written. */
+/**
+ * The reasons that keep or condemn checkpoints, for people: the same rankings and references that decide; read-only.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type {
   ExplainRetention,

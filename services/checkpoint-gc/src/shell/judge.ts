@@ -1,4 +1,7 @@
-/** What an experiment's policy gives up, and the condemnation of it: one place for the end, the run, and the preview of it. */
+/**
+ * The checkpoints that an experiment's policy gives up, and their condemnation: one place for the end, the run, and the
+ * preview of it.
+ */
 import { assert, type Clock, isRejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { condemned, type Policy } from "../core/policy/condemned.ts";
@@ -14,7 +17,7 @@ export type JudgeDeps = {
   readonly graceMs: number;
 };
 
-/** What is given up, and by which policy. */
+/** The checkpoints given up, and by which policy. */
 export type Given = Pick<Condemnation, "policy" | "competitors" | "experiment"> &
   Partial<Pick<Condemnation, "by" | "reason">>;
 
@@ -48,7 +51,7 @@ export async function condemn(
   checkpoint: string,
   given: Given,
 ): Promise<void> {
-  // What is condemned already needs no second look: its references are checked when its grace is over.
+  // A condemned checkpoint needs no second look: its references are checked when its grace is over.
   if ((await work.load(foldOf(retentions), checkpoint)).status !== "kept") return;
   if ((await needOf(work, index, checkpoint)) !== null) return;
   const graceEndMs = clock.nowMs() + graceMs;

@@ -1,4 +1,6 @@
-/** What the deletion of an experiment would delete, and what stays: by the references that decide, and nothing is written. */
+/**
+ * The preview of an experiment's deletion: deleted and remaining checkpoints, by the references that decide; read-only.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { DeletionPreview } from "@trainyard/contracts/commands";
 import { type Rejection, reject, streamName } from "@trainyard/kernel";

@@ -1,4 +1,4 @@
-/** What other services tell. */
+/** The events of other services. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 

@@ -1,5 +1,5 @@
 /**
- * What happened to the checkpoints of one experiment, in plain tables, and what follows of it by counting: written from
+ * The history of one experiment's checkpoints, in plain tables, and the expected result by counting: written from
  * the promises of the README, not from the code that keeps them. It also says which events others would tell of a step.
  */
 import type { AnyEvent } from "@trainyard/contracts";
@@ -95,7 +95,7 @@ export class Oracle {
     return count(own, isLater) < trialLatest ? "it is its trial's latest" : null;
   }
 
-  /** What others tell when a step happens; nothing where it cannot. */
+  /** The events of others at a step; none where it cannot happen. */
   take(step: Step): readonly Told[] {
     switch (step.kind) {
       case "trial":

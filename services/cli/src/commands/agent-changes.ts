@@ -1,4 +1,4 @@
-/** What a user changes about an agent, or about one of its slots. */
+/** A user's changes to an agent, or to one of its slots. */
 import { randomUUID } from "node:crypto";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { AgentResponseSchema, type Disabled } from "@trainyard/contracts/api";

@@ -142,7 +142,7 @@ function labelsOf({ labels }: Plain<Agent>): string {
   return sorted.map(([label, value]) => `${label}=${value}`).join(", ");
 }
 
-/** What keeps a connected agent from getting runs; empty for nothing. */
+/** The reason that keeps a connected agent from getting runs; empty for none. */
 function trouble({ notPlaced = "", distrust, slots, disabled }: Plain<Agent>): string {
   if (disabled !== undefined) return disabledText(disabled);
   if (notPlaced !== "") return notPlaced;

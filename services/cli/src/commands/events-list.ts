@@ -30,7 +30,7 @@ export function addEventsList(events: Command): void {
     )
     .option("--since <time>", "only from this time on: 10m (ago), or 2026-11-22T10:00:00Z")
     .option("--until <time>", "only before this time")
-    .option("--limit <count>", "at most so many", limitDefault)
+    .option("--limit <count>", "maximum number of events", limitDefault)
     .description("the latest events, newest first: all, or those of one object's own streams")
     .action(withPlatform<ListOptions>(listEvents));
 }

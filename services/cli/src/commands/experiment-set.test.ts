@@ -1,4 +1,4 @@
-/** What people change of an experiment, against a gateway that the test plays. */
+/** Changes of people to an experiment, against a gateway that the test plays. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 

@@ -83,7 +83,7 @@ type Request = ReturnType<typeof filterOf> & {
   readonly before: string;
 };
 
-/** Whose lines they are: one trial's, or those of all trials of an experiment. */
+/** The owner of the lines: one trial, or all trials of an experiment. */
 export type LogTask = { readonly trial: string } | { readonly experiment: string };
 
 function listed(client: Client, task: LogTask, request: Request) {

@@ -1,6 +1,6 @@
 /**
- * A local folder becomes a version. The files are sent by the Python package of the checkout, as those of a checkpoint are:
- * one program is the only implementation.
+ * A local folder becomes a version. The files are sent by the Python package of the checkout, as those of a checkpoint
+ * are: one program is the only implementation.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -51,7 +51,7 @@ async function registerFolder(
   else output.line(`the folder ${folder} is version ${version.number} of ${model}`);
 }
 
-/** What it says of its progress goes to stderr as it comes. */
+/** Progress goes to stderr as it comes. */
 async function runProgram(order: object): Promise<Plain<ModelVersion>> {
   const { python, env } = pythonOfPerson();
   const child = spawn(python, program, {

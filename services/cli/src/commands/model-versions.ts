@@ -219,7 +219,7 @@ async function compare(
   ]);
 }
 
-/** What may differ, as texts in an order in which people look. */
+/** The parts that may differ, as texts in an order in which people look. */
 function factsOf(version: Plain<ModelVersion>): ReadonlyMap<string, string> {
   const shown = (value: unknown): string =>
     typeof value === "string"

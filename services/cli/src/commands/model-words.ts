@@ -1,4 +1,4 @@
-/** What people write about models and versions, as options. */
+/** The words of people about models and versions, as options. */
 import type { JsonObject } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { collect } from "../option-values.ts";

@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway[Symbol.asyncDispose]());
 
-/** What changes something, as the gateway was asked for it. */
+/** The requests for changes, as the gateway received them. */
 function changes(): readonly (readonly [string, unknown])[] {
   const changing = gateway.requests.filter(({ call }) => !call.startsWith("GET"));
   expect(changing.every(({ idempotencyKey }) => idempotencyKey !== undefined)).toBe(true);

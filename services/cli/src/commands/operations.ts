@@ -1,4 +1,4 @@
-/** What an operator asks: events, verification and anchors of the log, parked events, tokens, the version. */
+/** Commands of an operator: events, verification and anchors of the log, parked events, tokens, the version. */
 import { readFile, writeFile } from "node:fs/promises";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {

@@ -99,7 +99,7 @@ async function list(context: Context, trial: string, options: Options): Promise<
   ]);
 }
 
-/** What is stored, then each point as it comes, until the trial ends. */
+/** The stored points, then each point as it comes, until the trial ends. */
 async function follow(context: Context, trial: string, options: Options): Promise<void> {
   const { client, output } = context;
   const signal = detachSignal(output);

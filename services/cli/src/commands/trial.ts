@@ -118,7 +118,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     const where = run.placements
       .map(({ agent, slots }) => `${agent}[${slots.join(",")}]`)
       .join(" ");
-    // What follows the first line is the traceback of the rank that failed first.
+    // The lines after the first one are the traceback of the rank that failed first.
     const [said = "", ...more] = run.message.split("\n");
     const why = [run.whyEnded, said, run.waitsFor].filter((part) => part !== "").join(": ");
     output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
@@ -136,7 +136,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
 }
 
-/** What is drawn needs no word. */
+/** A drawn hyperparameter needs no word. */
 function originOf({ origin, proposalEvidence }: Plain<Trial>): string {
   if (origin === "drawn" || origin === "") return "";
   const evidence = evidenceText(proposalEvidence);

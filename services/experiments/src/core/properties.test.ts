@@ -87,7 +87,7 @@ const trialEvent: fc.Arbitrary<TrialEvent> = fc.oneof(
 
 type History = { readonly events: readonly TrialEvent[]; readonly state: TrialState };
 
-/** What a decider makes of commands in any order. */
+/** The events of a decider after commands in any order. */
 function decideAll(commands: readonly TrialCommand[]): History {
   let state = trialDecider.initial;
   const events: TrialEvent[] = [];

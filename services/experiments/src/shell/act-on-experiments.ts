@@ -20,7 +20,7 @@ import { continueCommand, unlessSourceIsGone } from "./continuing.ts";
 import type { Grace } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
 
-/** What one verb asks of an experiment. */
+/** The command of one verb to an experiment. */
 type Wanted = (work: Work, id: string) => Promise<ExperimentCommand>;
 
 const verbs: Readonly<Record<string, (reason: string, grace: Grace) => ExperimentCommand>> = {

@@ -90,8 +90,8 @@ export function commandTable(
 }
 
 /**
- * A repeat of a command draws a number again, and the log answers with what the first one wrote: the number in the answer
- * comes from there.
+ * A repeat of a command draws a number again, and the log answers with what the first one wrote: the number in the
+ * answer comes from there.
  */
 async function create(
   executor: Executor,
@@ -116,7 +116,7 @@ async function create(
   return accepted(result);
 }
 
-/** What the experiment names, which the gateway has stored. */
+/** The contents that the experiment names and the gateway has stored. */
 function filesOf(request: Plain<CreateExperiment>): readonly ContentFile[] {
   const { contextDigest, contextDeletions = 0 } = request;
   const { submissionDigest = "", submissionDeletions = 0 } = request;

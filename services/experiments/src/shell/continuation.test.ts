@@ -133,7 +133,7 @@ describe("an experiment that has ended", () => {
   test("does not end by the completion from before its search has heard of the continuation", async () => {
     await endedExperiment();
     await continueIt();
-    // Whatever looks for the end now: the completion that is known is the old one.
+    // Any reader of the end now sees the completion that is known, the old one.
     await happens(search, completed(SearchCompletion.EXHAUSTED));
     expect(await endOf(experiment, 1)).toBe("ExperimentContinued");
   });

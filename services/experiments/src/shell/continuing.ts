@@ -1,4 +1,4 @@
-/** What a continuation asks of the search, and of the checkpoint of another experiment that trials begin from. */
+/** Checks of a continuation: its search, and the checkpoint of another experiment that its trials begin from. */
 import { SearchCompletion } from "@trainyard/contracts/events";
 import type { Continuation } from "@trainyard/experiment-config/recorded";
 import { isRejection, type Rejection, reject, trialId } from "@trainyard/kernel";
@@ -26,9 +26,9 @@ function isUnfinished({ completed, lost, proposed, over }: SearchState): boolean
 }
 
 /**
- * After its end nothing holds a checkpoint of another experiment that trials begin from (ADR 48). A continuation is refused if
- * it is gone and a trial would need it; from the continuation on it is held again. `number`: the only trial that is taken up,
- * absent for all.
+ * After its end nothing holds a checkpoint of another experiment that trials begin from (ADR 48). A continuation is
+ * refused if it is gone and a trial would need it; from the continuation on it is held again. `number`: the only trial
+ * that is taken up, absent for all.
  */
 export async function unlessSourceIsGone<Decided extends readonly unknown[]>(
   work: Work,

@@ -28,7 +28,7 @@ export async function decideEnd(work: Work, id: string): Promise<void> {
   assert(!isRejection(decided), `experiment ${id} can end`);
 }
 
-/** What people want to read beside "failed": of the last trial, which in a single training is the only one. */
+/** The reason beside "failed" for people: of the last trial, which in a single training is the only one. */
 async function lastFailure(work: Work, id: string, search: SearchState): Promise<string> {
   if (search.proposed === 0) return "";
   const last = trialId(id, search.proposed);

@@ -1,4 +1,4 @@
-/** What is wanted of very many trials, beside everybody else's events. */
+/** The fan-out to very many trials, beside everybody else's events. */
 import type { AnyEvent } from "@trainyard/contracts";
 import {
   AllocationEndCause,
@@ -133,7 +133,7 @@ describe("a process that dies while it brings a wish to very many trials", () =>
         await world.start();
         await world.settled();
         expect(await stopsOf("12", less)).toEqual({ pause: less });
-        // What was done before it was last saved is not looked at again.
+        // Work done before the last save is not looked at again.
         const saved = part < limits.fanOutsSavedEveryParts ? 0 : limits.fanOutsSavedEveryParts - 1;
         const looks = less - saved * limits.trialsPerPart;
         expect(world.looks).toBeLessThanOrEqual(looks + 2 * limits.trialsPerPart);

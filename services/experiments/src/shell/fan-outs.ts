@@ -1,17 +1,17 @@
 /**
- * What is wanted of an experiment with very many trials, brought to each of them: pausing, activating and stopping them,
+ * The fan-out of an experiment's commands to very many trials: pausing, activating and stopping them,
  * and seeing that the last has ended. It is done beside the reactions, in bounded parts, one experiment's after the
  * other's, so that nobody's event waits for more than a part.
  *
- * The wish is the experiment's own event. A fan-out is how far it has been brought: the trials before `next` were decided
- * on after the wish. Each part decides by the newest state, guarded, by the same rule as every reaction; so it does not
- * matter which wish began it, how often a trial is reached, or what else happens to it meanwhile. A newer wish begins
- * again at the first trial. A wish that the reactions have not come to yet waits for them: what stands before it in the log
- * may be what the next run starts from.
+ * The wish is the experiment's own event. A fan-out is how far it has been brought: the trials before `next` were
+ * decided on after the wish. Each part decides by the newest state, guarded, by the same rule as every reaction; so it
+ * does not matter which wish began it, how often a trial is reached, or what else happens to it meanwhile. A newer wish
+ * begins again at the first trial. A wish that the reactions have not come to yet waits for them: what stands before it
+ * in the log may be what the next run starts from.
  *
  * Fan-outs are folded from the log (each wish, until the experiment has ended), minus those that are known to be done.
- * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions have
- * come, and goes on. One that is done already is found to be so. Where nothing is saved the whole log is read.
+ * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions
+ * have come, and goes on. One that is done already is found to be so. Where nothing is saved the whole log is read.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -112,7 +112,7 @@ export class FanOuts {
     const fanOuts = new FanOuts(deps, typeof saved === "string" ? nothing : saved);
     const { position } = await log.cursor(consumer, 0);
     await fanOuts.#readTo(position);
-    // What was read is not read again, should the term be a short one.
+    // A page is not read again, should the term be a short one.
     if (fanOuts.#isSaveDue) await fanOuts.#save();
     return fanOuts;
   }
@@ -137,7 +137,8 @@ export class FanOuts {
 
   /**
    * In the reaction to a wish, or to what may end an experiment, that concerns more trials than a reaction may look at.
-   * Saved before the reaction counts as done, so that it holds also for an event that is driven again after it was parked.
+   * Saved before the reaction counts as done, so that it holds also for an event that is driven again after it was
+   * parked.
    */
   async begin(event: StoredEvent): Promise<void> {
     this.#start(event);
@@ -159,7 +160,7 @@ export class FanOuts {
     const experiment = experimentOf(event);
     const known = this.#all.get(experiment);
     const isWish = wishes.has(shortNameOf(type));
-    // What only may end it leaves the trials as they are.
+    // A command that only ends it leaves the trials as they are.
     const next = isWish ? 1 : (known?.next ?? Number.MAX_SAFE_INTEGER);
     const cause = isWish ? position : (known?.cause ?? position);
     const seen = isWish ? event.version : (known?.seen ?? 0);
@@ -258,7 +259,7 @@ export class FanOuts {
     }
     this.#parts += 1;
     if (after === null || this.#parts % limits.fanOutsSavedEveryParts === 0) await this.#save();
-    // Whoever waits for the process gets it, however fast the log answers.
+    // Waiting for the process hands it over, however fast the log answers.
     await pause(this.#deps.clock, 0, signal);
     return this.#ready.size > 0 ? 0 : null;
   }

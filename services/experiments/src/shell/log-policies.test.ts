@@ -1,4 +1,4 @@
-/** What a line that matched a log policy makes of a trial, in the orders in which it may come. */
+/** The effect on a trial of a line that matched a log policy, in the orders in which it may come. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";

@@ -23,7 +23,7 @@ export type TermDeps = {
 const consumer = "experiments";
 
 /**
- * What the holder of the partition does. Decisions about trials are reactions, one after the other in log order; what is
+ * The work of the partition's holder. Decisions about trials are reactions, one after the other in log order; what is
  * wanted of very many trials at once is brought to them beside the reactions, and a run that has waited long enough is
  * requested when its time comes. Commands only write what people want of an experiment.
  */

@@ -66,7 +66,7 @@ test("an agent is shown with what holds its slots, until that has ended", async 
   expect(await after("agent-rack", { type: "ProcessesLeft", data: left })).toMatchObject({
     slots: [{ id: "0", run: "1.1#1", left: "process 7 is still there" }, { id: "1" }],
   });
-  // What it offers has changed: it continues with what it runs.
+  // Its offer has changed: it continues with what it runs.
   const third = { ...joined, data: { ...joined.data, slots: [slot("0"), slot("1"), slot("2")] } };
   expect(await after("agent-rack", third)).toMatchObject({ slots: [{ run: "1.1#1" }, {}, {}] });
   const exit = { nodeRank: 0, agent: "rack", code: 0, signal: "", message: "" };

@@ -1,4 +1,4 @@
-/** What an experiment's search tells, computed from its record. */
+/** Analyses of an experiment's search, computed from its record. */
 import type { Plain } from "@trainyard/contracts";
 import type {
   GetBestSoFarResponse,

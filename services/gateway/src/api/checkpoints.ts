@@ -88,7 +88,7 @@ async function getCheckpoint(backend: Backend, id: string, context: RequestConte
 /** States in which the registry names the files of a checkpoint. */
 const hasFiles: ReadonlySet<string> = new Set(["COMPLETED", "PARTIALLY_DELETED"]);
 
-/** What a checkpoint was trained from, and what was measured of it. */
+/** The origin of a checkpoint and its measurements. */
 async function originOf(
   backend: Backend,
   { trial, experiment, stepsCompleted }: CheckpointDocument,

@@ -80,7 +80,7 @@ export function experimentLifeHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** What would go is asked for first: without checkpoint-gc nothing is deleted. */
+/** The preview comes first: without checkpoint-gc nothing is deleted. */
 async function deleteExperiment(
   backend: Backend,
   { experiment, reason, dryRun }: RequestOf<"deleteExperiment">,

@@ -1,6 +1,7 @@
 /**
- * Names, labels, notes and bodies that somebody wrote to do harm: SQL, headers, terminal escapes, formulas, paths. Each is refused
- * or stored as the text that it is. The experiments service, played here, writes what it is given into the real log.
+ * Names, labels, notes and bodies that somebody wrote to do harm: SQL, headers, terminal escapes, formulas, paths. Each
+ * is refused or stored as the text that it is. The experiments service, played here, writes what it is given into the
+ * real log.
  */
 import {
   DescribeExperimentSchema,
@@ -88,7 +89,7 @@ async function call(method: string, path: string, body?: unknown): Promise<CallA
   return answer;
 }
 
-/** Whatever was done before: reads still answer, and nothing is gone. */
+/** After any request: reads still answer, and nothing is gone. */
 async function expectWhole(): Promise<void> {
   expect((await call("GET", "experiments/1")).status).toBe(200);
   expect((await call("GET", "workspaces")).status).toBe(200);

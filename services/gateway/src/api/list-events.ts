@@ -1,7 +1,7 @@
 /**
- * Events newest first. Versions and positions have no gaps, so a stream, or the whole log, is read backwards by number through
- * the log's own indexes; where an object has several streams they are merged by position. Times never decrease along a stream:
- * the end of a range of times is found by halving.
+ * Events newest first. Versions and positions have no gaps, so a stream, or the whole log, is read backwards by number
+ * through the log's own indexes; where an object has several streams they are merged by position. Times never decrease
+ * along a stream: the end of a range of times is found by halving.
  */
 import { shortNameOf, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -115,7 +115,7 @@ async function streamSource(log: EventLog, stream: string): Promise<Source> {
   };
 }
 
-/** What is deleted and may be brought back is not there for its readers. */
+/** A deleted object does not exist for readers, even while the deletion may be taken back. */
 async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Promise<boolean> {
   const experiment = experimentKey({ stream });
   return experiment !== stream && (await backend.find("experiment", experiment)) === undefined;

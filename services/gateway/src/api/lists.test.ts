@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { created, requested, searchStarted, validation } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-/** What is known of an experiment in the log. */
+/** The facts about an experiment in the log. */
 type Known = {
   readonly id: number;
   readonly name: string;

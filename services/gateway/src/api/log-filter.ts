@@ -1,4 +1,4 @@
-/** What a request for lines asks for, as the logs service takes it. */
+/** The filter of a request for lines, as the logs service takes it. */
 import type { Plain } from "@trainyard/contracts";
 import { LogLevel, LogSource, type QueryLines } from "@trainyard/contracts/commands";
 import { Problem } from "../http/problem.ts";

@@ -24,7 +24,7 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
 const stack = new AsyncDisposableStack();
-/** What the metrics service has of experiment 1. */
+/** The points of experiment 1 in the metrics service. */
 let stored: Plain<StreamedPoint>[] = [];
 let removed = 0;
 /** How often it was asked. */

@@ -60,7 +60,7 @@ export class StreamReader {
     this.backend = backend;
   }
 
-  /** What is after a position; without one nothing, and the latest position as the next. */
+  /** The points after a position; without one none, and the latest position as the next. */
   look(
     { experiment, trial, group, limit = 0 }: Looked,
     after: number | undefined,

@@ -47,7 +47,7 @@ export async function listAliasMoves(
   await backend.reachText(request.minPosition);
   const { name: parent } = await backend.get("model", request.model);
   const { alias } = request;
-  // What is looked for has no character that JSON escapes: an alias has letters, digits, dashes and underscores.
+  // The searched text has no character that JSON escapes: an alias has letters, digits, dashes and underscores.
   if (!/^[\w-]*$/.test(alias)) throw noAlias(parent, alias);
   return listPage(backend, "aliasMove", request, {
     parent,

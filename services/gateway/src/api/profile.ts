@@ -1,4 +1,4 @@
-/** What a trial's machines did: the metrics service's answers, with what only the trial's documents tell. */
+/** The load of a trial's machines: the metrics service's answers, with facts from the trial's documents. */
 import { join } from "node:path";
 import { checkpointRoot, checkpointStorage, FolderOfOthers, NotInside } from "@trainyard/blob";
 import {

@@ -1,4 +1,4 @@
-/** What is stored for experiments goes with the last one that names it. Creates are decided by the log, as in production. */
+/** Stored content goes with the last experiment that names it. Creates are decided by the log, as in production. */
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

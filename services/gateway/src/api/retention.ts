@@ -1,4 +1,4 @@
-/** What people do to checkpoints and their retention: the registry pins, checkpoint-gc deletes and explains. */
+/** Acts of people on checkpoints and their retention: the registry pins, checkpoint-gc deletes and explains. */
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,

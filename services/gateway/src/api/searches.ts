@@ -80,7 +80,7 @@ async function* watch(
       yield { id: String(version), message: shownEvent(event) };
     }
     if (events.length > 0) continue;
-    // Whoever comes back after the end hears that it is over, and does not wait for what never comes.
+    // A client that returns after the end hears that it is over, and does not wait for what never comes.
     if (noFollow || (await isCompleted(backend, stream, version))) return;
     await pause(clock, gatewayLimits.searchPollMs, AbortSignal.any([change, context.signal]));
   }

@@ -32,7 +32,9 @@ import type {
   WorkspaceDocument,
 } from "../core/views/documents.ts";
 
-/** In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here. */
+/**
+ * In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here.
+ */
 export function shownExperiment(
   {
     trialsMax: _trialsMax,
@@ -53,7 +55,7 @@ export function shownExperiment(
   return { ...own, ...(config === undefined ? {} : { config: maskedDocument(config) }) };
 }
 
-/** What was created without a workspace or a project, before there were any or since, is in the default ones. */
+/** An experiment that was created without a workspace or a project, at any time, is in the default ones. */
 export function placeOf({ workspace, project }: Pick<ExperimentDocument, "workspace" | "project">) {
   return { workspace: workspace || defaultSpace, project: project || defaultSpace };
 }

@@ -1,4 +1,4 @@
-/** What is kept of submissions, submitted again and compared. The experiments service is played by the test. */
+/** Stored submissions, submitted again and compared. The experiments service is played by the test. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What makes an experiment reproducible: its submission, its model code, and how two experiments differ. */
+/** The parts that make an experiment reproducible: its submission, its model code, and how two experiments differ. */
 import { Readable } from "node:stream";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import { type CodeFile, codeFiles } from "@trainyard/blob";

@@ -1,4 +1,4 @@
-/** What is recorded of a submission besides its configuration, and the refusal of one that has masked values. */
+/** The record of a submission besides its configuration, and the refusal of one that has masked values. */
 import type { Plain } from "@trainyard/contracts";
 import type { SourceRepository, SubmissionRecord } from "@trainyard/contracts/api";
 import {

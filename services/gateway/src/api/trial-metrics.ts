@@ -19,7 +19,7 @@ import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
 
-/** What the trial last said of itself; 0 when it has said nothing, or while the metrics service does not answer. */
+/** The trial's last progress; 0 when it has reported none, or while the metrics service does not answer. */
 export async function reportedProgress(
   backend: Backend,
   trial: string,

@@ -43,7 +43,7 @@ describe("views", () => {
 
 describe("an event that the read model cannot take", () => {
   test("is listed with what is parked, harms nobody else, and is applied when it is retried", async () => {
-    // What was stored of the experiment cannot be read any more.
+    // The stored row of the experiment cannot be read any more.
     await gateway.sql(
       "update gateway.documents set doc = '{' where kind = 'experiment' and id = '1'",
     );

@@ -20,7 +20,10 @@ import { created, requested, searchStarted, trialCreated } from "../testing/exam
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { watching } from "../testing/watching.ts";
 
-/** What the metrics and the logs service have of experiment 1, and the history that the logs service says it is of. */
+/**
+ * The points and lines of experiment 1 in the metrics and the logs service, and the history that the logs service
+ * names.
+ */
 let points: Plain<StreamedPoint>[] = [];
 let lines: Plain<StoredLine>[] = [];
 let epoch = "a";
@@ -154,7 +157,7 @@ class Series {
     this.got = topics.map(() => []);
   }
 
-  /** Reads until it has enough, or hangs up after so many frames. */
+  /** Reads until it has enough, or hangs up after `most` frames. */
   async read(isEnough: () => boolean, framesMax = Number.POSITIVE_INFINITY): Promise<void> {
     let names: readonly string[] = [];
     let frames = 0;

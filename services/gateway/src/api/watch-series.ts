@@ -136,7 +136,7 @@ type ItemsContent = Extract<FrameContent, { case: "points" | "lines" }>;
 const textOf = (content: ItemsContent): string =>
   content.value.items.length === 0 ? "" : frameText(content);
 
-/** What many watchers share is asked for by nobody in particular. */
+/** Watchers share a query, so it is asked in the gateway's own name. */
 const asGateway = (): Asker => ({
   caller: { kind: "user", authid: "", token: "", session: null, tokenExpiresAtMs: undefined },
   commitId: randomUUID(),

@@ -40,7 +40,10 @@ class Watching {
     this.#topic = topic;
   }
 
-  /** Reads until the cursor is at a position or beyond it, or until so many frames have come; then the connection breaks. */
+  /**
+   * Reads until the cursor is at a position or beyond it, or until so many frames have come; then the connection
+   * breaks.
+   */
   async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
     let count = 0;
     const body = { topics: [this.#topic] as JsonObject[], after: this.cursor };

@@ -88,7 +88,7 @@ async function* watch(
   const cursor = lastEventId ?? request.after;
   const given = cursorOf(cursor);
   const nowMs = given?.nowMs ?? backend.parts.clock.nowMs();
-  // What another replica has listed is there, too, before it is looked up.
+  // Waits until this replica has applied the events that the list of another replica had.
   const now = await hubs.documents.now(Math.max(given?.log.position ?? 0, ...positionsOf(request)));
   // One after the other: a request for 64 topics leaves connections to others.
   const asked: Asked[] = [];

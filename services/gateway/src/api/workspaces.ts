@@ -104,7 +104,9 @@ function ofProjects(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** The name is reserved in the same commit. A repeat under one idempotency key has the same id, and finds its own name. */
+/**
+ * The name is reserved in the same commit. A repeat under one idempotency key has the same id, and finds its own name.
+ */
 async function createWorkspace(
   backend: Backend,
   { name, description, notes }: RequestOf<"createWorkspace">,

@@ -11,7 +11,7 @@ export type ContentState = {
 
 export type ContentEvent = EventOf<"ContentDeletionStarted" | "ContentSpared" | "ContentDeleted">;
 
-/** What was found about one attempt decides nothing about a later one: in between an experiment may have named the content. */
+/** A finding about one attempt does not decide a later one: an experiment may have named the content in between. */
 export type ContentCommand =
   | { readonly kind: "start" }
   | { readonly kind: "spare" | "delete"; readonly attempt: number };

@@ -52,7 +52,7 @@ function without(trials: readonly number[], trial: number): readonly number[] {
   return trials.includes(trial) ? trials.filter((one) => one !== trial) : trials;
 }
 
-/** What the search waits for, in words; empty while a trial continues. */
+/** The reason that the search waits, in words; empty while a trial continues. */
 export function searchWaitsFor({ open, finishing, unended, resting }: SearchClient): string {
   if (!open || resting.length < unended || (finishing && unended === 0)) return "";
   const suspended = resting.length === 0 ? "" : `, ${resting.length} suspended`;

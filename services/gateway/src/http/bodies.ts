@@ -1,4 +1,7 @@
-/** Bodies of requests: JSON, or none. A large one is read in a thread: in this one it would hold up everything else for seconds. */
+/**
+ * Bodies of requests: JSON, or none. A large one is read in a thread: in this one it would hold up everything else for
+ * seconds.
+ */
 import type { Route } from "@trainyard/contracts";
 import { ScalarType } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -7,7 +10,7 @@ import { digestOfRequest, parseBody } from "./body-text.ts";
 import { BodyThread } from "./body-thread.ts";
 import { Problem } from "./problem.ts";
 
-/** What the parser gives as the request's body. */
+/** The parser's form of the request's body. */
 export class ParsedBody {
   /** Null for none. */
   readonly json: unknown;
@@ -26,7 +29,7 @@ export class ParsedBody {
   }
 }
 
-/** What a route tells the parser. */
+/** The options of a route for the parser. */
 export type BodyConfig = { readonly byteFields: readonly string[] };
 
 export function bodyConfigOf(route: Route): BodyConfig {

@@ -4,7 +4,7 @@ import { gatewayLimits } from "../limits.ts";
 
 export type BodyText = {
   readonly body: Uint8Array;
-  /** What else names the request, before the body's JSON, in its digest. */
+  /** Other parts of the request's identity, before the body's JSON, in its digest. */
   readonly prefix: string;
   /** Fields of the message itself that are bytes, and come as base64. */
   readonly byteFields: readonly string[];

@@ -5,7 +5,7 @@ import type { OpenSession } from "../shell/sessions.ts";
 import type { TokenDocument } from "../core/views/documents.ts";
 import { Problem } from "./problem.ts";
 
-/** Who asks: a person's token, or a session that stands for one, or a run with its own token. */
+/** The caller of a request: a person's token, a session of such a token, or a run with its own token. */
 export type UserCaller = {
   readonly kind: "user";
   readonly authid: string;
@@ -29,7 +29,7 @@ export type Caller =
       readonly grantPosition: number;
     };
 
-/** What a request shows of its caller. With both, the token counts. */
+/** The credentials in a request. With both, the token counts. */
 export type Credentials = {
   /** The header Authorization. */
   readonly authorization: string | undefined;

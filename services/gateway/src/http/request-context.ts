@@ -2,7 +2,7 @@ import type { RawName, ReplyOf, RequestOf, StreamName, UnaryName } from "@trainy
 import type { Caller } from "./caller.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
-/** What a handler knows of the request besides its message. */
+/** The handler's view of the request besides its message. */
 export type RequestContext = {
   readonly caller: Caller;
   /** Names the effect of this request: the one of its idempotency key, else drawn. */

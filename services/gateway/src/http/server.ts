@@ -45,7 +45,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     forceCloseConnections: true,
   });
   server.addHook("onRequest", async (request, reply) => {
-    // A proxy may keep what a cookie let it read, unless it is told; files of the pages say otherwise.
+    // A proxy may cache answers to a cookie unless this header forbids it; files of the pages allow it.
     reply.header("cache-control", "no-store").header("x-content-type-options", "nosniff");
     // A page may be opened by a link from anywhere; it shows nothing before it has called.
     if (request.is404) await deps.webPages.look();

@@ -1,7 +1,7 @@
 /**
- * A gzip-compressed tar of files in a folder that others write to, as a stream that holds one file open at a time. However
- * it ends (read to its end, a file that fails, a reader that goes away) the file is closed; a file that cannot be read as it
- * was promised breaks the stream, so that nobody takes half an archive for a whole one.
+ * A gzip-compressed tar of files in a folder that others write to, as a stream that holds one file open at a time.
+ * However it ends (read to its end, a file that fails, a reader that goes away) the file is closed; a file that cannot
+ * be read as it was promised breaks the stream, so that nobody takes half an archive for a whole one.
  */
 import type { FileHandle } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
@@ -14,7 +14,7 @@ const blockBytes = 512;
 
 export type ArchiveFile = {
   readonly path: string;
-  /** What it must have; left out for a file that is taken as it is when its turn comes. */
+  /** The digest that it must have; left out for a file that is taken as it is when its turn comes. */
   readonly bytes?: number;
 };
 

@@ -5,7 +5,7 @@ export type AtOnceBounds = {
   readonly max: number;
   /** Requests that wait for their turn; beyond it they are refused. */
   readonly waitingMax: number;
-  /** What the tasks do, for those who are refused: "many lists are being read". */
+  /** The reason in a refusal: "many lists are being read". */
   readonly busy: string;
 };
 

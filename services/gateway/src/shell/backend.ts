@@ -1,4 +1,4 @@
-/** What the handlers of the API share: the read model, the log, and the other services by their commands. */
+/** The common parts of the API's handlers: the read model, the log, and the other services by their commands. */
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@trainyard/blob";
@@ -112,7 +112,7 @@ export class Backend {
     return found !== undefined && (await this.#isHidden(kind, found)) ? undefined : found;
   }
 
-  /** What is deleted and may be brought back is not there for its readers: an experiment, and its trials. */
+  /** A deleted object that may be brought back does not exist for readers: an experiment, and its trials. */
   async #isHidden<Kind extends DocumentKind>(kind: Kind, doc: Documents[Kind]): Promise<boolean> {
     if (kind === "experiment") return isDeleted(doc as ExperimentDocument);
     if (kind !== "trial") return false;

@@ -1,4 +1,4 @@
-/** Who names stored content: experiments that are not deleted for good, and versions of models for the code of theirs. */
+/** The users of stored content: experiments that are not deleted for good, and versions of models with code. */
 import { type AnyEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf, parseTrialId } from "@trainyard/kernel";
@@ -73,7 +73,7 @@ export async function applyToContentUses(
   }
 }
 
-/** What an experiment names from its beginning. */
+/** The contents that an experiment names when it is created. */
 export function contentsOf(created: {
   readonly contextDigest: string;
   readonly submissionDigest?: string | undefined;
@@ -87,9 +87,9 @@ export function contentsOf(created: {
 export const environmentOf = (digest: string): Content => ({ folder: "environments", digest });
 
 /**
- * Whether anything names the content, as the log had it at the position; null while the rows may not say so: they are behind,
- * folded again, or an event of some stream could not be applied. Rows and cursor are read in one statement, since another
- * process may empty the tables at any time.
+ * Whether anything names the content, as the log had it at the position; null while the rows may not say so: they are
+ * behind, folded again, or an event of some stream could not be applied. Rows and cursor are read in one statement,
+ * since another process may empty the tables at any time.
  */
 export async function isContentUsed(
   client: Queryable,

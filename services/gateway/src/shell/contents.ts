@@ -26,8 +26,8 @@ async function contentState(
 }
 
 /**
- * Stores content unless it is there, and gives the file that a commit may name. Null where it is not there and no bytes are
- * given.
+ * Stores content unless it is there, and gives the file that a commit may name. Null where it is not there and no bytes
+ * are given.
  */
 export async function storeContent(
   parts: ContentParts,
@@ -36,7 +36,7 @@ export async function storeContent(
 ): Promise<ContentFile | null> {
   const file = await contentFile(parts, content);
   const key = contentKey(file);
-  // What is there is whole, and has these bytes.
+  // A stored blob is complete and has these bytes.
   if ((await parts.blobs.stat(key)) !== null) return file;
   if (bytes === undefined) return null;
   await parts.blobs.put(key, bytes(), content.digest);

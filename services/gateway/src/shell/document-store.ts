@@ -56,7 +56,7 @@ export function documentsView(
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
       (name) => ({ name }),
     ),
-    // What is there from the beginning is written with the first event.
+    // The documents that are there from the beginning are written with the first event.
     concerns: (event) =>
       event.position === 1 || isProjected(shortNameOf(event.type)) || concernsContents(event),
     apply: (client, events, table) => new DocumentStore(table).apply(client, events),
@@ -175,7 +175,8 @@ export class DocumentStore {
   }
 
   /**
-   * A page of a list, in order. PostgreSQL reads no JSON with \u0000 or half a surrogate pair in any string, so it is shown each document without its escapes.
+   * A page of a list, in order. PostgreSQL reads no JSON with \u0000 or half a surrogate pair in any string, so it is
+   * shown each document without its escapes.
    */
   async list<Kind extends DocumentKind>(
     client: Queryable,

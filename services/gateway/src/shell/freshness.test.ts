@@ -48,7 +48,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-/** Whatever the read model has not folded yet stays out of it; reading continues. */
+/** Events that the read model has not folded yet stay out of it; reading continues. */
 const hold = () =>
   gateway.sql(`create trigger held before insert or update on gateway.documents
     for each row execute function public.refuse()`);

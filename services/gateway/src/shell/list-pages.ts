@@ -14,7 +14,7 @@ export type ListQuery = {
   readonly scope: string;
   readonly filter: Filter | null;
   readonly order: ListOrder;
-  /** What relative times of the filter count from. */
+  /** The time that relative times of the filter count from. */
   readonly nowMs: number;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;
@@ -38,7 +38,10 @@ export class ListTooSlow extends Error {
 const attributes = "gateway.attributes";
 const tableOf = ({ table }: ListSpec): string => `gateway.${table}`;
 
-/** Places of rows behind another, at most `limit`. Throws ListTooSlow, and a FilterError where the filter does not fit the list. */
+/**
+ * Places of rows behind another, at most `limit`. Throws ListTooSlow, and a FilterError where the filter does not fit
+ * the list.
+ */
 export async function listPlaces(
   pool: Pool,
   query: ListQuery,

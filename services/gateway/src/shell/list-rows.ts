@@ -87,7 +87,7 @@ async function writeRows(
 const columnsOf = (list: ListSpec): readonly ListField<never>[] =>
   list.fields.filter(({ column }) => column !== "ordinal");
 
-/** What PostgreSQL makes a row of. */
+/** The columns from which PostgreSQL makes a row. */
 function valuesOf(
   list: ListSpec,
   { id, parent, ordinal, doc }: DocumentRow,

@@ -26,7 +26,10 @@ export class OpenStreams {
     this.#bounds = bounds;
   }
 
-  /** Counts one until it is disposed. Throws a Problem of 429 where the caller, or all together, have as many as they may. */
+  /**
+   * Counts one until it is disposed. Throws a Problem of 429 where the caller, or all together, have as many as they
+   * may.
+   */
   open(caller: string): Disposable {
     const { ofOneMax, ofAllMax } = this.#bounds;
     const own = this.#callers.get(caller) ?? { streams: 0, topics: new Map() };

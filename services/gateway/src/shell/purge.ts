@@ -1,7 +1,8 @@
 /**
- * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted for
- * good, and code of versions that were removed. The position up to which the log was read moves after their files are gone,
- * so that after a crash the same is done again. Every replica looks: whatever two of them do at once, only one decides.
+ * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted
+ * for good, and code of versions that were removed. The position up to which the log was read moves after their files
+ * are gone, so that after a crash the same is done again. Every replica looks: whatever two of them do at once, only
+ * one decides.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -49,7 +50,7 @@ export async function purge(backend: Backend): Promise<boolean> {
   return scannedTo >= from + window;
 }
 
-/** What an event may have left without any use. */
+/** The contents that an event may have left unused. */
 async function freedBy(backend: Backend, stored: StoredEvent): Promise<readonly Content[]> {
   const event = decodeEvent(stored);
   if (event.type === "ExperimentDeleted") return namedBy(backend, idOf(stored.stream));

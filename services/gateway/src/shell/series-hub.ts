@@ -1,7 +1,7 @@
 /**
- * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody watches
- * it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once for all who are
- * there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
+ * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody
+ * watches it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once
+ * for all who are there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
@@ -18,11 +18,13 @@ import { FairTurns } from "./fair-turns.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
-  /** What is after a place, as the text of a frame, empty for nothing; without a place nothing, and the latest place. */
+  /**
+   * The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place.
+   */
   look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
   /** Wakes when something of the topic was stored; at most once each, and lost while the bus is away. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
-  /** The text of a frame that says to read the series anew. */
+  /** The text of a frame that makes a client read the series again. */
   reset(topic: SeriesTopic, reason: string): string;
 }
 
@@ -81,7 +83,7 @@ export class SeriesHub {
     return { frames: frames(reader.reset(topic, found), next), place: next, more: false };
   }
 
-  /** What is after a place, or why nothing can be: a sentence. */
+  /** The frame after a place, or a sentence that says why there can be none. */
   async #following(topic: SeriesTopic, after: Place | null) {
     const another = "the store has another history";
     if (after !== null && isLost(after)) return another;
@@ -152,8 +154,8 @@ export class SeriesHub {
   }
 
   /**
-   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page that does
-   * not come is asked for again, and holds up nobody at another place.
+   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page
+   * that does not come is asked for again, and holds up nobody at another place.
    */
   async #tell({ topic, followers }: Feed) {
     const byPlace = Map.groupBy(followers, ({ place }) => JSON.stringify(place));

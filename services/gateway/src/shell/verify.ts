@@ -1,8 +1,8 @@
 /**
- * `yard log verify`: walks the hash chain, compares the log with an anchor that was kept elsewhere (the chain alone does
- * not tell that its end is missing), says how far its time is ahead of the clock, then has everything that is kept folded from the log folded afresh beside it:
- * the gateway's own read model here, that of each other service by that service. A service that does not answer leaves
- * its part unverified, and the whole does not hold.
+ * `yard log verify`: walks the hash chain, compares the log with an anchor that was kept elsewhere (the chain alone
+ * does not tell that its end is missing), says how far its time is ahead of the clock, then has everything that is kept
+ * folded from the log folded afresh beside it: the gateway's own read model here, that of each other service by that
+ * service. A service that does not answer leaves its part unverified, and the whole does not hold.
  */
 import { randomUUID } from "node:crypto";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
@@ -95,7 +95,7 @@ function readAnchor({ position, hash }: { position: string; hash: string }): Log
   throw new Problem(400, "invalid_request", detail);
 }
 
-/** What is stored holds, whatever its time; but whoever reads times must know. */
+/** A stored log holds, whatever its time; but readers of times must know. */
 async function* timeAhead(backend: Backend): AsyncGenerator<Progress> {
   const { log } = backend.parts;
   const aheadMs = await log.timeAheadMs();

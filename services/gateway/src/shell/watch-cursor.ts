@@ -7,7 +7,7 @@ export type LogPlace = { readonly position: number; readonly commitId: string };
 
 export type WatchCursor = {
   readonly log: LogPlace;
-  /** What relative times of its filters count from; null where none has any. */
+  /** The time that relative times of its filters count from; null where none has any. */
   readonly nowMs: number | null;
   /** Names of the topics that began at a position of their own: the cursor is beyond it. */
   readonly begun: readonly string[];

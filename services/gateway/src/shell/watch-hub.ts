@@ -19,7 +19,10 @@ import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 const farBehind = `more than ${gatewayLimits.watchResumedMax} events since`;
 
 export type WatchEncoder = {
-  /** What a page of events changes of a topic. A Problem below 500 is the topic's own: it ends the streams that have it. */
+  /**
+   * The changes of a page of events to a topic. A Problem below 500 is the topic's own: it ends the streams that have
+   * it.
+   */
   readonly changes: (topic: Topic, touched: Touched) => Promise<readonly Frame[]>;
   readonly reset: (topic: string, reason: string) => Frame;
 };
@@ -27,7 +30,7 @@ export type WatchEncoder = {
 type Watcher = {
   readonly topics: readonly Topic[];
   readonly queue: WatchQueue;
-  /** What it was told of up to here already. */
+  /** The position up to which it has the changes already. */
   from: LogPlace;
 };
 
@@ -64,7 +67,9 @@ export class WatchHub {
     this.#encoder = encoder;
   }
 
-  /** The end of what the read model shows now, after a short wait for a position that another replica may have reached. */
+  /**
+   * The end of what the read model shows now, after a short wait for a position that another replica may have reached.
+   */
   async now(atLeast = 0): Promise<LogPlace> {
     await this.#parts.view.reach(atLeast, gatewayLimits.watchLookMs).catch(() => {});
     return this.cursorAt(this.#parts.view.position);
@@ -264,7 +269,7 @@ const isLarge = (answer: readonly Frame[] | Problem): boolean =>
   !(answer instanceof Problem) &&
   answer.reduce((sum, { text }) => sum + text.length, 0) > gatewayLimits.watchSharedCharacters;
 
-/** What is being read already is not read twice. */
+/** Joins a read of the key that is under way, else begins one. */
 function shared<Key, Value>(
   underWay: Map<Key, Promise<Value>>,
   key: Key,

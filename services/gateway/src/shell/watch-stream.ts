@@ -1,6 +1,7 @@
 /**
- * One stream of Watch. It reads on from its places, a page of each source in turn and as fast as its client reads, until all
- * are at their ends; then it follows what the hubs put into its queue. Its cursor has what was handed out, no more.
+ * One stream of Watch. It reads on from its places, a page of each source in turn and as fast as its client reads,
+ * until all are at their ends; then it follows what the hubs put into its queue. Its cursor has what was handed out, no
+ * more.
  */
 import type { Place, SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";
@@ -12,7 +13,7 @@ import type { WatchHub } from "./watch-hub.ts";
 import { type Frame, type Mark, WatchQueue } from "./watch-queue.ts";
 
 export type Watched = {
-  /** Whose stream it is: callers have their turns one after the other. */
+  /** The stream's caller: callers have their turns one after the other. */
   readonly caller: string;
   readonly topics: readonly Topic[];
   readonly series: readonly SeriesTopic[];
@@ -25,12 +26,12 @@ export type WatchHubs = {
   readonly bookmark: (cursor: string) => string;
 };
 
-/** What a stream reads of them. */
+/** The hubs that a stream reads. */
 type Sources = Omit<WatchHubs, "documents"> & {
   readonly documents: Pick<WatchHub, "page" | "join">;
 };
 
-/** What is sent: the text of a frame, and the cursor after it; empty for none. */
+/** A sent item: the text of a frame, and the cursor after it; empty for none. */
 export type Sent = { readonly id: string; readonly text: string };
 
 export class WatchStream {

@@ -38,7 +38,7 @@ export async function restOf(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What of a folder this process has open. */
+/** The files of a folder that this process has open. */
 export async function openBelow(folder: string): Promise<readonly string[]> {
   const places = await Promise.all(
     (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),

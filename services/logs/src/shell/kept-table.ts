@@ -1,4 +1,4 @@
-/** What is kept of each experiment's lines, and what retention has removed of them. */
+/** The kept lines of each experiment, and the removals by retention. */
 import { databaseEpoch, inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { logsLimits } from "../limits.ts";
@@ -65,8 +65,8 @@ export class KeptTable {
   }
 
   /**
-   * Removes the oldest lines until at most `bytesKept` are left, or all where that is null; no more than one statement takes.
-   * Gives how many were removed.
+   * Removes the oldest lines until at most `bytesKept` are left, or all where that is null; no more than one statement
+   * takes. Gives how many were removed.
    */
   async removeOldest(experiment: string, bytesKept: number | null): Promise<number> {
     type Locked = { readonly bytes: string };
@@ -89,7 +89,7 @@ export class KeptTable {
     );
   }
 
-  /** What was removed of an experiment's lines, null for nothing, and the history of the table (`databaseEpoch`). */
+  /** The removals of an experiment's lines, null for none, and the history of the table (`databaseEpoch`). */
   async about(experiment: string): Promise<AboutLines> {
     type Row = {
       readonly epoch: string;

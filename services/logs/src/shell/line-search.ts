@@ -1,7 +1,7 @@
 /**
  * The lines that a query asks for, step by step: the table gives what its own conditions take, and here the text is
- * compared. One answer looks at a bounded number of lines and bytes, for a bounded time, and says where it stopped, so that a query for what is
- * rare is many short answers instead of one that holds up others.
+ * compared. One answer looks at a bounded number of lines and bytes, for a bounded time, and says where it stopped, so
+ * that a query for what is rare is many short answers instead of one that holds up others.
  */
 import { hasWords } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
@@ -24,7 +24,7 @@ export type LineSearch = {
 export type FoundLines = {
   /** In the order of the search. */
   readonly rows: readonly StoredRow[];
-  /** What was looked at beyond the last of them; null when nothing was. */
+  /** The position up to which lines after the last of them were searched; null when none were. */
   readonly scannedTo: string | null;
   /** There is nothing more that was not looked at, or was found and left out. */
   readonly exhausted: boolean;
@@ -125,7 +125,7 @@ function isNarrow(filter: LineFilter): boolean {
   return conditions.some((condition) => condition !== null);
 }
 
-/** What is left out is found again after the last that is given. */
+/** Omitted lines are found again after the last returned one. */
 function cutAt(rows: readonly StoredRow[], limit: number, scannedTo: string | null): FoundLines {
   const given = rows.slice(0, limit);
   const isCut = rows.length > limit;

@@ -29,7 +29,7 @@ export function queryCommands(
       const search = await searchOf(asked, patterns);
       if (isRejection(search)) return search;
       const page = await answer(finder, search);
-      // After the lines: a reader that knows this history has lines of it, or is told of another one.
+      // After the lines: a reader that knows this history has lines of it, or learns of another one.
       const { epoch, removed } = await kept.about(search.filter.experiment);
       return { ...page, epoch, ...(removed === null ? {} : { removed }) };
     }),

@@ -25,10 +25,10 @@ function tokensOf(lines: readonly Plain<LogLine>[]): readonly string[] {
 export class TestLogs implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly #replicas = new AsyncDisposableStack();
-  /** What the replicas have logged as errors, for a test that fails. */
+  /** The errors that the replicas have logged, for a test that fails. */
   readonly #errors: unknown[] = [];
 
-  /** What the replicas have logged as warnings. */
+  /** The warnings that the replicas have logged. */
   readonly warnings: (readonly unknown[])[] = [];
 
   private constructor(stage: DatabaseStage) {

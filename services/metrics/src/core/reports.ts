@@ -64,7 +64,7 @@ function keyOf(json: unknown, { nameCharactersMax }: ReportLimits): string | nul
   return typeof key === "string" && isName(key, nameCharactersMax) ? key : null;
 }
 
-/** What is wrong, by the names of its fields. */
+/** The mistake, by the names of its fields. */
 const reasonText = (problems: readonly FieldProblem[]): string =>
   problems
     .map(({ path, detail }) => `${path.replace(/^reports\[\d+\]\.?/, "")} ${detail}`.trim())
@@ -134,7 +134,7 @@ function aggregationOf(name: string): Aggregation | undefined {
   return name === "" ? "mean" : aggregations.find((known) => known === name);
 }
 
-/** What a decoder says is in the innermost cause. */
+/** The decoder's message is in the innermost cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -1,4 +1,4 @@
-/** What a write makes of new reports of one run: tails by group, and what is known of the run from then on. */
+/** The result of a write of new reports of one run: tails by group, and the facts about the run from then on. */
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample } from "@trainyard/contracts/commands";
 import type { Aggregation } from "./columns/table.ts";
@@ -15,9 +15,9 @@ export type NewReport = {
   readonly aggregation: Aggregation;
   /** As they are read back: what JSON cannot say is a string. */
   readonly metrics: JsonObject;
-  /** What the metrics take as JSON, at most. */
+  /** The maximum size of the metrics as JSON. */
   readonly bytes: number;
-  /** What a machine was doing, instead of metrics; null for reports of the training. */
+  /** The samples of a machine, instead of metrics; null for reports of the training. */
   readonly system: Plain<SystemSample> | null;
 };
 
@@ -71,7 +71,7 @@ export function extentOf(reports: readonly Pick<NewReport, "step" | "atMs">[]): 
 
 export type Progress = { readonly fraction: number; readonly atMs: number };
 
-/** What was last reported, by the reporting clock. */
+/** The last report, by the reporting clock. */
 export function progressAfter(
   before: Progress | null,
   reports: readonly NewReport[],

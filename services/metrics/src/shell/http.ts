@@ -79,7 +79,7 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
   server.post<ReportsRoute>(
     "/api/v1/runs/:run/reports",
     {
-      // Whoever may not report, or comes when too much is under way, is told before the body is read.
+      // A caller that may not report, or comes when too much is under way, is refused before the body is read.
       onRequest: async (request, reply) => {
         const reporter = authorized(deps, request);
         const body = budget.take(request.headers, metricsLimits.requestBytesMax);
@@ -124,7 +124,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** What fastify itself refuses before a handler runs. */
+/** The refusals of fastify itself before a handler runs. */
 const refusals: Readonly<Record<string, readonly [status: number, code: string, detail: string]>> =
   {
     FST_ERR_CTP_BODY_TOO_LARGE: [

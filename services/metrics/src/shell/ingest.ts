@@ -1,7 +1,8 @@
 /**
  * From a request's reports to stored points.
  *
- *   reports ─► which of them count? ─► validations: an event each ─► all: rows, in a shared insert ─► answer, live copies
+ *   reports ─► which of them count? ─► validations: an event each ─► all: rows, in a shared insert ─► answer, live
+ *   copies
  *                    └► the others are refused
  *
  * An acknowledged report is in the table and, if it is a validation, in the log. The event comes first: its commit
@@ -44,7 +45,10 @@ const encoder = new TextEncoder();
 const isValidation = ({ group, rank, system }: NewReport): boolean =>
   group === validationGroup && rank === 0 && system === null;
 
-/** Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a row. */
+/**
+ * Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a
+ * row.
+ */
 const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
   system === null
     ? 256 + bytes + 64 * Object.keys(metrics).length
@@ -77,7 +81,7 @@ export class Ingest {
     const history = await this.#historyOf(run);
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);
-    // What a machine was doing counts whatever later runs do again.
+    // Samples of machines count whatever later runs do again.
     const counting = reports.filter(({ system, step }) => system !== null || step <= lastStep);
     const kept = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
@@ -106,7 +110,7 @@ export class Ingest {
     const stored = await this.#points.stored(run, validations);
     const kept: NewReport[] = [];
     for (const report of reports) {
-      // What is stored has its event: repeating a large request costs one look instead of a commit each.
+      // A stored report has its event: repeating a large request costs one look instead of a commit each.
       const counts =
         !isValidation(report) || stored.has(report.key) || (await this.#announce(run, report));
       if (counts) kept.push(report);

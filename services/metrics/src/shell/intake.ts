@@ -1,4 +1,4 @@
-/** What HTTP and gRPC do alike with a run's reports: who reports, what is wrong, and what was stored. */
+/** The common part of HTTP and gRPC for a run's reports: who reports, what is wrong, and what was stored. */
 import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
 import { isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
@@ -51,7 +51,9 @@ export class Intake {
     return { run, id: content.allocation, grantPosition: content.grantPosition };
   }
 
-  /** Resolves after the commit. `body` is a request as proto JSON. Throws HttpProblem for one that is wrong as a whole. */
+  /**
+   * Resolves after the commit. `body` is a request as proto JSON. Throws HttpProblem for one that is wrong as a whole.
+   */
   async take({ run, id, grantPosition }: Reporter, body: unknown): Promise<Outcome> {
     const parsed = parseReports(body, metricsLimits);
     if (isRejection(parsed)) {

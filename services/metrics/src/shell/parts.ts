@@ -36,7 +36,7 @@ export async function inSnapshot<Result>(
   }
 }
 
-/** What a decoder throws for bytes that it does not know: no matter of the database. */
+/** The error of a decoder for bytes that it does not know: not a fault of the database. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof RangeError || error instanceof SyntaxError;
 

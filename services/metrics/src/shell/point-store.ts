@@ -1,6 +1,6 @@
 /**
- * The points and system samples of all runs, where they are written. A write that another replica forestalled is repeated with what is there
- * then. After any failure of the database this process forgets what it knew of it.
+ * The points and system samples of all runs, where they are written. A write that another replica forestalled is
+ * repeated with what is there then. After any failure of the database this process forgets what it knew of it.
  */
 import { Fault } from "@trainyard/kernel";
 import { inTransaction, tableFault } from "@trainyard/runtime";
@@ -44,7 +44,7 @@ export class PointStore {
     return head === undefined ? new Set() : this.#knownOf(head, keys);
   }
 
-  /** What the newest run that has reported progress reported last; null when there is none. */
+  /** The last report of the newest run that has reported progress; null when there is none. */
   async progress(trial: string): Promise<Progress | null> {
     const rows = await this.#query<{ progress: number; progress_at_ms: number }>({
       name: "progress",

@@ -1,7 +1,15 @@
-/** The points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old rows. */
+/**
+ * The points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old rows.
+ */
 import type { PoolClient } from "pg";
-import { decodeFrame, decodeScalars, type Encoded, encodeTable } from "../core/columns/block.ts";
-import { type Frame, tableOf } from "../core/columns/table.ts";
+import {
+  decodeFrame,
+  decodeScalars,
+  decodeSteps,
+  type Encoded,
+  encodeTable,
+} from "../core/columns/block.ts";
+import { tableOf } from "../core/columns/table.ts";
 import type { Chunk } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
 import { oldReports } from "./old-rows.ts";
@@ -104,37 +112,48 @@ function addChunks(
       .map(({ name, body }) => [name, decodeScalars(body)]),
   );
   if (columns.size === 0) return;
-  const frame = decodeFrame(bytes);
-  const xs = xsOf(frame, columns, x);
+  const lists = listsOf(bytes);
+  const xs = xsOf(lists, columns, x);
   for (const name of names) {
     const column = columns.get(name);
     if (column !== undefined && xs !== null)
-      chunks.get(name)?.push(chunkOf(run, frame, column, xs));
+      chunks.get(name)?.push(chunkOf(run, lists, column, xs));
   }
+}
+
+type Lists = {
+  readonly steps: Float64Array;
+  /** Decoded once, when it is asked for. */
+  readonly frame: () => ReturnType<typeof decodeFrame>;
+};
+
+function listsOf(bytes: Uint8Array): Lists {
+  let frame: ReturnType<typeof decodeFrame> | null = null;
+  return { steps: decodeSteps(bytes), frame: () => (frame ??= decodeFrame(bytes)) };
 }
 
 type Scalars = ReturnType<typeof decodeScalars>;
 
 /** By position in the frame; null when no report has it. */
 function xsOf(
-  frame: Frame<Float64Array>,
+  { steps, frame }: Lists,
   columns: ReadonlyMap<string, Scalars>,
   x: string,
 ): Float64Array | null {
-  if (x === "step") return frame.steps;
-  if (x === "time") return frame.times;
+  if (x === "step") return steps;
+  if (x === "time") return frame().times;
   const column = columns.get(x);
   if (column === undefined) return null;
   const { positions, values } = column;
   if (positions === null) return values;
-  const xs = new Float64Array(frame.steps.length).fill(Number.NaN);
+  const xs = new Float64Array(steps.length).fill(Number.NaN);
   for (const [i, position] of positions.entries()) xs[position] = values[i] ?? Number.NaN;
   return xs;
 }
 
 function chunkOf(
   run: number,
-  frame: Frame<Float64Array>,
+  { steps, frame }: Lists,
   { positions, values }: Scalars,
   xs: Float64Array,
 ): Chunk {
@@ -144,13 +163,18 @@ function chunkOf(
       : Float64Array.from(positions, (position) => list[position] ?? Number.NaN);
   return {
     run,
-    steps: pick(frame.steps),
-    times: pick(frame.times),
-    ranks: pick(frame.ranks),
-    aggregations: pick(frame.aggregations),
-    numbers: pick(frame.numbers),
+    steps: pick(steps),
     xs: pick(xs),
     values,
+    rest: () => {
+      const { times, ranks, aggregations, numbers } = frame();
+      return {
+        times: pick(times),
+        ranks: pick(ranks),
+        aggregations: pick(aggregations),
+        numbers: pick(numbers),
+      };
+    },
   };
 }
 

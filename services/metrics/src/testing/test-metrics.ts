@@ -160,7 +160,7 @@ export class TestMetrics implements AsyncDisposable {
     return answer.reply;
   }
 
-  /** What counts of a trial, as "run group step", as soon as the answer reflects all that was told. */
+  /** The reports of a trial that count, as "run group step", as soon as the answer reflects all events so far. */
   async points(trial: string, superseded = false): Promise<readonly string[]> {
     const told = await this.stage.head();
     await this.stage.relay();
@@ -194,7 +194,7 @@ export function report(
   return { key: `0-${n}`, group, stepsCompleted, atMs: 1_700_000_000_000 + n, metrics };
 }
 
-/** What a machine was doing, as the SDK sends it: `mean` percent, give or take one. */
+/** The samples of a machine, as the SDK sends them: `mean` percent, give or take one. */
 export function systemReport(n: number, stepsCompleted: number, mean: number, node = 0) {
   const value = { name: "utilization_percent", min: mean - 1, mean, max: mean + 1 };
   return {

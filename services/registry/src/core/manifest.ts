@@ -1,4 +1,6 @@
-/** A manifest as it is stored: every file of a checkpoint by its path, with size and SHA-256, in the order of the paths. */
+/**
+ * A manifest as it is stored: every file of a checkpoint by its path, with size and SHA-256, in the order of the paths.
+ */
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 
@@ -64,7 +66,7 @@ export function staysInside(path: string): boolean {
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-/** What the manifest's digest is of. */
+/** The content of the manifest's digest. */
 export function canonicalText(manifest: Manifest): string {
   return JSON.stringify(manifest.map(({ path, bytes, sha256 }) => [path, bytes, sha256]));
 }

@@ -137,7 +137,7 @@ async function planContext(deps: CommandDeps, digest: string) {
   if (!isContextDigest(digest)) return unknown;
   const content: Content = { folder: "contexts", digest };
   const { cache } = deps.executor;
-  // What is known of another's stream may be old.
+  // The cached state of another service's stream may be stale.
   cache.forget(streamName(contents.category, contentId(content)));
   const { deletions } = (await cache.load(contents, contentId(content))).state;
   const key = contentKey({ ...content, deletions });

@@ -25,8 +25,9 @@ import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
 type Storage = NonNullable<Declared["storage"]>;
 
 /**
- * Announces a checkpoint of a trial's newest run, and names the folder for its files. A repeat answers the same. One of a
- * run that is over is refused, and recorded as abandoned: its files may lie there, and are cleared as those of any other.
+ * Announces a checkpoint of a trial's newest run, and names the folder for its files. A repeat answers the same. One of
+ * a run that is over is refused, and recorded as abandoned: its files may lie there, and are cleared as those of any
+ * other.
  */
 export async function declareCheckpoint(
   deps: CommandDeps,
@@ -44,7 +45,7 @@ export async function declareCheckpoint(
   // A refusal is not checked by a guard, so it must not rest on what was read a while ago.
   executor.cache.forget(streamName("trial", trial));
   const store = await storeOf(deps, parts.experiment);
-  // Whoever sees a directory tells its id; of an object store only the platform knows it.
+  // The host that sees a directory tells its id; of an object store only the platform knows it.
   const storageId =
     store === null ? request.storageId : await deps.brake.ask(store, () => deps.stores.idOf(store));
   let path: string | null = null;

@@ -33,7 +33,7 @@ export class Inspector {
     this.#clock = clock;
   }
 
-  /** What was found; null while it is being read, for a caller that asks again. */
+  /** The finding; null while it is being read, for a caller that asks again. */
   async inspect(checkpoint: string, place: Place, manifest: Manifest): Promise<Inspection | null> {
     const running = this.#running.get(checkpoint) ?? this.#read(place, manifest);
     running.catch(() => this.#running.delete(checkpoint));

@@ -1,4 +1,6 @@
-/** The commands of the model registry. A version and its pin are one commit, as are a removal and the end of the pin. */
+/**
+ * The commands of the model registry. A version and its pin are one commit, as are a removal and the end of the pin.
+ */
 import type { Plain } from "@trainyard/contracts";
 import {
   ArchiveModelSchema,
@@ -85,7 +87,7 @@ export function modelCommands(deps: ModelDeps): Readonly<Record<string, CommandS
   };
 }
 
-/** What holds the checkpoint of a version. */
+/** The holder of a version's checkpoint. */
 function holderOf(model: string, number: number): string {
   return `model-version:${model}/${number}`;
 }

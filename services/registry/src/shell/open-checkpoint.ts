@@ -1,4 +1,4 @@
-/** What is asked of a checkpoint before its own run, or the person who uploads it, writes to it. */
+/** The checks of a checkpoint before its own run, or the person who uploads it, writes to it. */
 import { isCheckpointId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { foldOf } from "@trainyard/runtime";
 import type { CheckpointState, Declared } from "../core/checkpoint/state.ts";
@@ -35,7 +35,7 @@ export async function refusalOfRun(
   { checkpoint, trial, run }: Owner,
 ): Promise<Rejection | null> {
   if (trial === "") return null;
-  // What is known of another's stream may be a moment old, and nothing guards a refusal.
+  // The cached state of another service's stream may be a moment old, and nothing guards a refusal.
   executor.cache.forget(streamName("trial", trial));
   const runs = (await executor.cache.load(trialRuns, trial)).state;
   return refusalOf(runs, trial, run, checkpoint);

@@ -20,7 +20,7 @@ const manifest = [
 const written = "00000000-0000-4000-8000-00000000000a";
 const another = "00000000-0000-4000-8000-00000000000b";
 
-/** What a host may see at the path of the storage, of which only the first is the one that was written to. */
+/** The views that a host may have of the path of the storage; only the first is the one that was written to. */
 const markers = [written, another, null, "", "garbage", "a folder"] as const;
 const files = ["whole", "truncated", "missing", "no folder"] as const;
 

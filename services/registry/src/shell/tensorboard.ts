@@ -1,7 +1,7 @@
 /**
- * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
- * prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an earlier run takes
- * only the place of what is its own beginning: any other may be a newer run's.
+ * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below
+ * the prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an
+ * earlier run takes only the place of what is its own beginning: any other may be a newer run's.
  */
 import { type Claim, compareWithFile, type ObjectHead, type ObjectStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -23,7 +23,7 @@ export async function planTensorBoard(
   const parts = parseTrialId(trial);
   const problem = problemOf(asked) ?? (beginnings.length > 0 ? problemOf(beginnings) : null);
   if (problem !== null) return problem;
-  // What is known of another's stream may be a moment old.
+  // The cached state of another service's stream may be a moment old.
   deps.executor.cache.forget(streamName("trial", trial));
   const { newest } = (await deps.executor.cache.load(trialRuns, trial)).state;
   // An earlier run's last files may come after the next run has begun.

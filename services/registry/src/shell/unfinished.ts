@@ -1,8 +1,8 @@
 /**
- * What is left of checkpoints that were never completed: those whose run is over are abandoned, and the files of the
- * failed and abandoned ones are cleared once their grace is over, so that a person can still save them. The registry does
- * both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a thing
- * again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
+ * The remains of checkpoints that were never completed: those whose run is over are abandoned, and the files of the
+ * failed and abandoned ones are cleared once their grace is over, so that a person can still save them. The registry
+ * does both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a
+ * thing again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
  */
 import {
   removeCheckpointFolder,
@@ -55,7 +55,10 @@ export type UnfinishedDeps = {
   readonly graceMs: number;
 };
 
-/** Agents that bring one that is not declared have it refused, and so recorded with all that is known of it: they come first. */
+/**
+ * Agents that bring one that is not declared have it refused, and so recorded with all that is known of it: they come
+ * first.
+ */
 const dueMs = `case state
   when 'void' then since_ms + $1
   when 'run_over' then case when storage is null then since_ms + $2 else 0 end
@@ -85,7 +88,7 @@ export class Unfinished {
       schema: "registry",
       view: "unfinished",
       version: 2,
-      // What is dealt with goes, which the log does not tell.
+      // A cleared entry is removed, which the log does not tell.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       concerns: (stored) => changesOf(told(stored), "").length > 0,
       apply: async (client, events, table) => {
@@ -157,7 +160,7 @@ export class Unfinished {
     );
   }
 
-  /** What follows is in the table once it has been folded there; until then the row is not looked at again. */
+  /** The next step is in the table once it has been folded there; until then the row is not looked at again. */
   async #abandon(row: Row): Promise<void> {
     const { executor, events } = this.#deps;
     const { checkpoint, trial } = row;

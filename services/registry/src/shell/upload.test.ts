@@ -37,7 +37,7 @@ describe("a plan", () => {
     expect(planned.missingBytes).toBe(20 * 9_000 * partBytes);
   });
 
-  /** Whose plans wait until they are let go. */
+  /** The checkpoints whose plans wait until they are released. */
   function slowStore(clock: ManualClock) {
     const gate = Promise.withResolvers<void>();
     const store = openMemoryStore(new MemoryBucket(clock), { partBytes });

@@ -1,6 +1,6 @@
 /**
- * Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. Files that the trial's last
- * checkpoint has are copied there instead.
+ * Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. Files that the trial's
+ * last checkpoint has are copied there instead.
  */
 import {
   checkpointKey,
@@ -186,7 +186,7 @@ export function problemOf(files: readonly ManifestEntryOf[]): Rejection | null {
   return isRejection(manifest) ? manifest : null;
 }
 
-/** What a store compares. A file of one part has the digest of the whole. */
+/** The digest that a store compares. A file of one part has the digest of the whole. */
 export function digestsOf({ bytes, sha256, partSha256, md5 }: ManifestEntryOf): FileDigests {
   const parts = partSha256.length === 0 ? [sha256] : partSha256;
   return { bytes, sha256, parts: parts.map((part) => ({ sha256: part })), md5, crc32c: "" };

@@ -1,6 +1,6 @@
 /**
- * Verifications of checkpoints, each run once however often it is asked for: whoever asks again while one is running, or
- * before its result was told, joins it.
+ * Verifications of checkpoints, each run once however often it is asked for: whoever asks again while one is running,
+ * or before its result was told, joins it.
  */
 import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
@@ -11,7 +11,7 @@ import type { Verdict } from "./verify-files.ts";
 
 type Read = (place: Place, manifest: Manifest) => Promise<Verdict>;
 
-/** What counts; everything else is asked for again. */
+/** The parts that count; everything else is asked for again. */
 type Settled = Exclude<Verdict, { readonly kind: "unreadable" | "absent" }>;
 
 export class Verifier {
@@ -28,7 +28,7 @@ export class Verifier {
     this.#events = events;
   }
 
-  /** What the folder holds; a Fault after a while, when it takes longer: the same call will then find it further. */
+  /** The files of the folder; a Fault after a while, when it takes longer: the same call will then find it further. */
   async verify(place: Place, manifest: Manifest, digest: string): Promise<Settled> {
     const name = nameOf(place);
     const key = `${digest} ${place.storageId} ${name}`;

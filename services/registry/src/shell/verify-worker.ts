@@ -12,7 +12,7 @@ import {
 export type VerifyQuestion = {
   readonly place: FolderPlace;
   readonly manifest: Manifest;
-  /** What was read ahead. */
+  /** Digests that were read ahead. */
   readonly known: readonly KnownDigest[];
 };
 

@@ -10,7 +10,7 @@ import { verifyObjects } from "./verify-objects.ts";
 
 export type ObjectsPlace = {
   readonly store: ObjectStore;
-  /** What the store was opened by: a thread opens it anew. */
+  /** The source of the store: a thread opens it again. */
   readonly section: CheckpointStorageSection;
   readonly checkpoint: string;
   /** With the digests that the store compares. */
@@ -20,7 +20,7 @@ export type ObjectsPlace = {
 
 export type Place = FolderPlace | ObjectsPlace;
 
-/** What reads bytes, in a thread. */
+/** The reader of bytes, in a thread. */
 export type Reading = {
   readonly hash: (place: FolderPlace, manifest: Manifest) => Promise<Verdict>;
   /** `extras`: whether files count that the manifest does not name. */
@@ -42,7 +42,7 @@ export function nameOf(place: Place): string {
   return "folder" in place ? place.folder : `${place.store.address}/${place.checkpoint}`;
 }
 
-/** What a thread is told of a bucket: an open store stays where it was opened. */
+/** The bucket for a thread: an open store stays where it was opened. */
 export function bucketOf({ section, checkpoint, storageId }: ObjectsPlace): BucketPlace {
   return { section, checkpoint, storageId };
 }

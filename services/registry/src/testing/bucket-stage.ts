@@ -1,4 +1,7 @@
-/** The registry with an experiment whose checkpoints go to an S3 server, and the client without credentials that sends them. */
+/**
+ * The registry with an experiment whose checkpoints go to an S3 server, and the client without credentials that sends
+ * them.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -81,7 +84,7 @@ export class BucketStage implements AsyncDisposable {
     return this.registry.newTrial(experiment);
   }
 
-  /** What the store does not have of some files; of the first run unless said. */
+  /** The files that the store does not have; of the first run unless said. */
   planUpload({ checkpoint, trial, manifest }: Stored, { run = 1 }: { readonly run?: number } = {}) {
     const request = { checkpoint, trial, run, files: manifest };
     return this.registry.stage.ask([PlanUploadSchema, request], FileUploadsSchema);

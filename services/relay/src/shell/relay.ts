@@ -127,7 +127,7 @@ async function tail(
       if (page.length < relayLimits.pageEvents - 1) await bell.heard();
     }
   } finally {
-    // What is under way ends before the stream's end is looked at again.
+    // Work under way ends before the stream's end is looked at again.
     await Promise.all(publishing);
   }
   if (failures.length > 0) throw failures[0];

@@ -1,4 +1,4 @@
-/** What an agent needs to start its part of an allocation. */
+/** The message that an agent needs to start its part of an allocation. */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { recordedConfig, type VariablesByDevice } from "@trainyard/experiment-config/recorded";

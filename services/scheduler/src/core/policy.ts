@@ -1,4 +1,4 @@
-/** What this service does about others' events. */
+/** This service's reactions to others' events. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Resources } from "@trainyard/contracts/events";
 import { defaults } from "@trainyard/experiment-config/recorded";

@@ -1,5 +1,5 @@
 /**
- * Whatever agents, messages and schedulers do: no slot is given twice, a place is all that was asked for or none, a
+ * Any acts of agents, messages and schedulers: no slot is given twice, a place is all that was asked for or none, a
  * saved fold goes on as the whole one does, and once the world is well again everything that waits gets its turn.
  */
 import {

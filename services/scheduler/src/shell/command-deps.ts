@@ -7,13 +7,13 @@ import type { ClusterFollower } from "./follower.ts";
 export type CommandDeps = {
   readonly follower: ClusterFollower;
   readonly executor: Executor;
-  /** What was committed is to be acted on. */
+  /** The committed events need action. */
   readonly committed: () => void;
 };
 
 /**
- * Runs a command whose decision rests on the fold beside the streams: the fold is level with the log when `decide` runs, and
- * it runs again if a stream has moved. `of` names the thing in the detail of a rejection.
+ * Runs a command whose decision rests on the fold beside the streams: the fold is level with the log when `decide`
+ * runs, and it runs again if a stream has moved. `of` names the thing in the detail of a rejection.
  */
 export async function decided(
   { follower, executor, committed }: CommandDeps,

@@ -1,4 +1,4 @@
-/** What the scheduler makes of slots that leave and come back while runs hold them. */
+/** The scheduler with slots that leave and come back while runs hold them. */
 import { AllocationEndCause, WaitCode } from "@trainyard/contracts/events";
 import { atRest } from "@trainyard/testing";
 import { expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Whichever agents speak under one name, in whatever order, to whichever scheduler: a run is started by one of them at most. */
+/**
+ * Whichever agents speak under one name, in whatever order, to whichever scheduler: a run is started by one of them at
+ * most.
+ */
 import { AllocationReportState } from "@trainyard/contracts/agent";
 import { assert } from "@trainyard/kernel";
 import type { Service } from "@trainyard/runtime";
@@ -29,7 +32,7 @@ class Story {
     const place = `p${this.#agents.length}`;
     const agent = this.world.newAgent("rack", 2, place);
     agent.identity = { folder, place, startedMs: this.#startedMs + skewMs };
-    // What the copy finds running there does not run on its host.
+    // The runs that the copy finds there do not run on its host.
     for (const [id, one] of held?.held ?? []) {
       agent.held.set(id, { ...one, state: AllocationReportState.ENDED });
     }

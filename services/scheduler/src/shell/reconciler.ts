@@ -168,7 +168,9 @@ export class Reconciler {
     await follower.saveWhenDue(clock.monotonicMs());
   }
 
-  /** Rounds until nothing follows any more; false when the agents should hear what is decided so far before it goes on. */
+  /**
+   * Rounds until nothing follows any more; false when the agents should hear what is decided so far before it goes on.
+   */
   async #decideAll(): Promise<boolean> {
     const { follower, clock, settings, logger } = this.#deps;
     const { cluster } = follower;
@@ -318,7 +320,7 @@ export class Reconciler {
     if (this.#problems.length > 0) this.#turnSoon();
   }
 
-  /** Whatever the streams of a run lack, they will lack at the next try too: the allocation ends. */
+  /** Facts that the streams of a run lack, they will lack at the next try too: the allocation ends. */
   #cannotLaunch(id: string, problem: string): void {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
     const cause = AllocationEndCause.LAUNCH_FAILED;

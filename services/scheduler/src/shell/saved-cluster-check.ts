@@ -54,7 +54,7 @@ function difference(live: Cluster, afresh: Cluster): string {
   return `the first that differs is ${name}: it is ${one}, but a rebuild has ${other}`;
 }
 
-/** What is saved, by name: the order in which it lies there says nothing. */
+/** The saved parts, by name: their order there says nothing. */
 function rowsOf(cluster: Cluster): ReadonlyMap<string, unknown> {
   const { pools, jobs, agents, allocations, reservations } = JSON.parse(
     writeSnapshot(cluster),

@@ -1,4 +1,4 @@
-/** What the active replica does while it holds its partition. */
+/** The work of the active replica while it holds its partition. */
 import { agentReportSubject, allAgentReports, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, ReportSchema } from "@trainyard/contracts/agent";
@@ -85,6 +85,6 @@ function readReport(subject: string, body: Uint8Array): Plain<Report> | null {
     const genuine = isName(report.agent) && agentReportSubject(report.agent) === subject;
     return genuine && isName(pool) ? { ...report, pool } : null;
   } catch {
-    return null; // Whatever it was, it is no report; the next one heals it.
+    return null; // The message is no report; the next one heals it.
   }
 }

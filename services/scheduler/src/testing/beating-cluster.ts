@@ -40,7 +40,7 @@ export class BeatingCluster {
     for (let n = 0; n < agents; n += 1) this.#add(`a${n}`, `1.${n + 1}`);
   }
 
-  /** What the agents say in the next beat. */
+  /** The agents' reports of the next beat. */
   nextReports(): readonly Uint8Array[] {
     return [...this.cluster.agents.keys()].map((agent) => this.#reportOf(agent));
   }

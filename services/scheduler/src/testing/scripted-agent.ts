@@ -42,15 +42,15 @@ export class ScriptedAgent {
   stubborn = false;
   /** Reports, but processes no list: its disk takes nothing, say. */
   deaf = false;
-  /** Whatever it is told to launch fails, with this reason. */
+  /** Every launch on it fails, with this reason. */
   failing: string | null = null;
   /** Whether that reason is what its host lacks for the one configuration. */
   lacking = false;
-  /** What is left of its disk; absent in the reports of an older agent. */
+  /** The free disk space; absent in the reports of an older agent. */
   diskFreeBytes: number | null = null;
   /** The versions of the protocol that it tells; an agent of an earlier version tells none. */
   spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
-  /** What it tells of its folder and its start; null for an agent of an earlier version. */
+  /** Its statement about its folder and its start; null for an agent of an earlier version. */
   identity: { readonly folder: string; readonly place: string; readonly startedMs: number } | null =
     null;
   /** Why it does not hold its name. */

@@ -257,7 +257,7 @@ export class World implements AsyncDisposable {
         for (const slot of event.data.slots) holders.delete(`${id}/${slot}`);
       } else if (event.type === "AgentLost") lost.add(id);
       else if (event.type === "AgentRemoved") {
-        // What it still runs it says when it joins anew.
+        // It reports its running runs when it joins again.
         lost.delete(id);
         for (const key of holders.keys()) if (key.startsWith(`${id}/`)) holders.delete(key);
       } else if (event.type === "AgentReturned") {

@@ -11,9 +11,9 @@ import {
 import { limits } from "../limits.ts";
 
 /**
- * What the trials of the experiments found that a configuration names, as far as their searches have come in the log. Read
- * once, at the start; the search records what it takes of it. A search that is gone, or that looks for something else, gives
- * nothing. Undefined where no experiment is named.
+ * The findings of the experiments that a configuration names, as far as their searches have come in the log. Read
+ * once, at the start; the search records what it takes of it. A search that is gone, or that looks for something else,
+ * gives nothing. Undefined where no experiment is named.
  */
 export async function earlierTrials(
   log: EventLog,

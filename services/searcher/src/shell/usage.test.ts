@@ -1,4 +1,4 @@
-/** What a budget of slot-hours counts: each run's start and end, and only where there is such a budget. */
+/** The content of a budget of slot-hours: each run's start and end, and only where there is such a budget. */
 import type { EventOf } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { Stage } from "@trainyard/runtime/stage";

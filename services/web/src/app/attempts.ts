@@ -1,6 +1,6 @@
 /**
- * The idempotency keys of changes whose outcome is unknown: the connection broke, or the platform was away. The same change
- * again has the same key, so that it has one effect.
+ * The idempotency keys of changes whose outcome is unknown: the connection broke, or the platform was away. The same
+ * change again has the same key, so that it has one effect.
  */
 import { ApiError } from "@trainyard/client";
 
@@ -12,7 +12,7 @@ const keptMs = 10 * 60_000;
 export class Attempts {
   readonly #open = new Map<string, Attempt>();
 
-  /** The key of a change that is told by its text: that of its last attempt if nobody knows what came of it. */
+  /** The key of a change, which its text identifies: that of its last attempt if the outcome of that is unknown. */
   keyOf(text: string, nowMs: number): string {
     const last = this.#open.get(text);
     if (last !== undefined && nowMs - last.atMs < keptMs) return last.key;

@@ -1,4 +1,4 @@
-/** What the palette looks for, from what was typed: pure. */
+/** The query of the palette, from the typed text: pure. */
 
 /** The number of an experiment, of a trial, or null. */
 export function idIn(

@@ -15,9 +15,9 @@ import styles from "./toasts.module.css";
 type Toast = { readonly id: number; readonly text: string; readonly isError: boolean };
 
 export type Say = {
-  /** What has been done: a sentence, which goes away by itself. */
+  /** Shows a success: a sentence that disappears by itself. */
   readonly done: (text: string) => void;
-  /** What could not be done: it stays until it is closed. */
+  /** Shows a failure: it stays until it is closed. */
   readonly failed: (error: unknown) => void;
 };
 

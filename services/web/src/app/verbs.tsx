@@ -52,7 +52,7 @@ export function latestOf(verbs: readonly Verb[], latest: () => readonly Verb[]):
   }));
 }
 
-/** Offers the verbs in the palette while the component is mounted. They are told apart by their titles. */
+/** Offers the verbs in the palette while the component is mounted. Their titles identify them. */
 export function useOfferVerbs(verbs: readonly Verb[]): void {
   const { register } = use(Context);
   const id = useId();

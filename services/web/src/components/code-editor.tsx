@@ -6,7 +6,7 @@ import styles from "./code-editor.module.css";
 
 type Props = {
   readonly label: string;
-  /** The text at first: what the user makes of it is told by onChange. */
+  /** The initial text; `onChange` gets the user's changes. */
   readonly text: string;
   readonly onChange: (text: string) => void;
 };

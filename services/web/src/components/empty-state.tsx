@@ -4,7 +4,7 @@ import { Button } from "./button.tsx";
 import styles from "./empty-state.module.css";
 
 type Props = {
-  /** What is not there: a sentence. */
+  /** A sentence that names the missing objects. */
   readonly title: string;
   /** Why, or what would be shown here. */
   readonly children?: ReactNode;

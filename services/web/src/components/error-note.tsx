@@ -11,7 +11,7 @@ type Props = {
   readonly onRetry?: () => void;
 };
 
-/** What went wrong, as a sentence, and what to do. */
+/** A sentence about the error, and the remedy. */
 export function ErrorNote({ error, onRetry }: Props): JSX.Element {
   const { what, todo, parts } = shownError(error);
   return (

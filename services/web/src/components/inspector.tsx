@@ -9,7 +9,7 @@ type Props = {
   readonly children: ReactNode;
 };
 
-/** What is known of the selected thing, at the right of the page: selecting never leaves the page. */
+/** The details of the selected object, at the right of the page: a selection never leaves the page. */
 export function Inspector({ title, onClose, children }: Props): JSX.Element {
   return (
     <aside className={styles["inspector"]} aria-label="Inspector">

@@ -9,7 +9,7 @@ export function labelsOf(text: string): readonly string[] {
 export const areText = (labels: readonly string[]): boolean =>
   !labels.some((label) => label.includes(","));
 
-/** What changes the labels into those of the text; null if nothing does. */
+/** The change from the labels to those of the text; null if they are equal. */
 export function labelChange(labels: readonly string[], text: string): LabelChange | null {
   if (text === labels.join(", ")) return null;
   const wanted = labelsOf(text);

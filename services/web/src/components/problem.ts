@@ -1,9 +1,9 @@
 import { ApiError, Unreachable } from "@trainyard/client";
 
 export type ShownError = {
-  /** What is wrong: a sentence. */
+  /** A sentence about the mistake. */
   readonly what: string;
-  /** What the user can do about it; empty where the sentence says it. */
+  /** The remedy; empty where the sentence has it. */
   readonly todo: string;
   /** Of a request with several faults: the place and the sentence of each. */
   readonly parts: readonly { readonly path: string; readonly detail: string }[];

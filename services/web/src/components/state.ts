@@ -2,7 +2,7 @@
 import type { Checkpoint, Experiment, Run, Trial } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
 
-/** What an icon and a colour stand for. */
+/** The meaning of an icon and a colour. */
 export type Look =
   | "queued"
   | "starting"
@@ -72,8 +72,9 @@ export function runState({ state, whyEnded }: Pick<Plain<Run>, "state" | "whyEnd
 }
 
 /**
- * An active trial is as its latest run: without one it waits for its first, after one that failed for its next, and after
- * one that stopped the search has suspended it. A completed trial that did not finish was stopped early by the search.
+ * An active trial is as its latest run: without one it waits for its first, after one that failed for its next, and
+ * after one that stopped the search has suspended it. A completed trial that did not finish was stopped early by the
+ * search.
  */
 export function trialState({
   state,

@@ -10,7 +10,7 @@ export type Tab = {
 };
 
 type Props = {
-  /** What the tabs are of, for those who do not see them. */
+  /** The name of the tabs, for screen readers. */
   readonly label: string;
   readonly tabs: readonly Tab[];
   /** The id of the open tab: a part of the URL. */

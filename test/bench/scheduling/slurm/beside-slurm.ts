@@ -1,4 +1,6 @@
-/** Trials that do nothing beside a job array that does nothing, and the time from submitting to the script's first line. */
+/**
+ * Trials that do nothing beside a job array that does nothing, and the time from submitting to the script's first line.
+ */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +32,7 @@ const sizes = {
   full: { tasks: 1_000, rounds: 3, lines: 25 },
 } as const;
 
-/** What both sides can do. */
+/** The common interface of both sides. */
 type Side = {
   readonly name: string;
   /** Files may be written here. */

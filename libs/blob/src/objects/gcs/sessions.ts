@@ -1,10 +1,11 @@
 /**
- * Uploads of large files by clients without credentials: a resumable session, whose address takes the bytes from where the store is. The
- * MD5 that the platform announced when it began the session is compared by the store when all is there, so that the address
- * can store nothing but the file that it is for.
+ * Uploads of large files by clients without credentials: a resumable session, whose address takes the bytes from where
+ * the store is. The MD5 that the platform announced when it began the session is compared by the store when all is
+ * there, so that the address can store nothing but the file that it is for.
  *
  * The store lists no sessions, so that they are kept beside the files: an object below `.trainyard-uploads/` for each
- * file that is being sent. Of several planners that begin at the same time one stores its session, and the others use it.
+ * file that is being sent. Of several planners that begin at the same time one stores its session, and the others use
+ * it.
  */
 import { isFault } from "@trainyard/kernel";
 import { away, uploadIncomplete } from "../faults.ts";
@@ -32,7 +33,7 @@ export class GcsSessions {
     this.#connection = connection;
   }
 
-  /** What is left to send, as one part; none if all was sent. */
+  /** The bytes left to send, as one part; none if all was sent. */
   async plan(key: string, file: FileDigests): Promise<readonly PlannedPart[]> {
     let kept = await this.#kept(key);
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -138,7 +139,7 @@ export class GcsSessions {
     throw away(this.#connection.address, `begin an upload of ${key}`, why);
   }
 
-  /** What a session occupies is given back by the store after a week, too. */
+  /** The store also frees the space of a session after a week. */
   async #cancel(address: string): Promise<void> {
     if (address === "") return;
     try {

@@ -1,4 +1,4 @@
-/** What S3 says of an object's checksum, in the answer to a HEAD or to a copy. */
+/** The checksum of an object in the answer of S3 to a HEAD or to a copy. */
 import type { CopyObjectResult, HeadObjectCommandOutput } from "@aws-sdk/client-s3";
 import type { ObjectChecksum } from "../port.ts";
 

@@ -17,7 +17,7 @@ from .._distributed._group import Group
 
 
 class _Job:
-    """What is to be done for one checkpoint, and what became of it."""
+    """One checkpoint to be stored, and its outcome."""
 
     def __init__(self, uuid: str, work: Callable[[], None]) -> None:
         self.uuid = uuid
@@ -32,7 +32,7 @@ class _Job:
             return
         try:
             work()
-        # Whatever it is, it is the script's to see.
+        # Any error is the script's to see.
         except BaseException as error:
             self.error = error
 

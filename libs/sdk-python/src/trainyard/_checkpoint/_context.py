@@ -31,7 +31,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class DownloadMode(enum.Enum):
-    """Who reads a checkpoint, where several processes train together."""
+    """The readers of a checkpoint, where several processes train together."""
 
     LocalWorkersShareDownload = "LOCAL_WORKERS_SHARE_DOWNLOAD"
     """Every rank makes the call; the first process of each host reads for all of that host. The
@@ -253,7 +253,7 @@ class CheckpointContext:
         return plan
 
     def _once_a_host(self, uuid: str, mode: DownloadMode, read: Callable[[], Any]) -> Any:
-        """What reading gives, on every process of a host, or what it raises."""
+        """The result of a read, on every process of a host, or its error."""
         self._background.drain()
         _check_uuid(uuid)
         if not isinstance(mode, DownloadMode):
@@ -280,7 +280,7 @@ def stores_by_host(checkpoints: CheckpointContext) -> bool:
 
 
 def background_of(checkpoints: CheckpointContext) -> Background:
-    """What only the end of a run does with the checkpoints that are being stored."""
+    """Acts of the end of a run on the checkpoints that are being stored."""
     return checkpoints._background  # noqa: SLF001 — the only way to it
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def free_bytes(folder: Path) -> int:
-    """What is free on the file system of a folder."""
+    """The free bytes of a folder's file system."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
 

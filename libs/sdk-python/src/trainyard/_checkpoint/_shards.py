@@ -166,7 +166,7 @@ def _agree(
     part: object,
     decide: Callable[[list[Any]], Any],
 ) -> Any:
-    """What the chief decides from every rank's part, on every rank; raises on all what failed on one."""
+    """The chief's decision from every rank's part, on every rank; raises on all what failed on one."""
     answers = together.gather((None if failure is None else _text(failure), part))
     answer: tuple[str | None, Any] = (None, None)
     if answers is not None:

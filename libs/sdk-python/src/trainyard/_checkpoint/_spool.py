@@ -1,4 +1,4 @@
-"""What the platform has not taken yet of this node's checkpoints: ``spool/checkpoints`` in the run's
+"""The checkpoints of this node that the platform has not taken yet: ``spool/checkpoints`` in the run's
 folder.
 
 A checkpoint goes through two files there, and is settled when it has none:
@@ -55,7 +55,7 @@ class Record(NamedTuple):
         return {"manifest": [entry.message() for entry in self.manifest]}
 
     def shares(self) -> dict[str, Any]:
-        """What the record says of other hosts' files; nothing for a checkpoint of one host."""
+        """The record's part about other hosts' files; nothing for a checkpoint of one host."""
         of_others = {"ofOthers": list(self.of_others)} if self.of_others else {}
         return {**of_others, **({"isPart": True} if self.is_part else {})}
 

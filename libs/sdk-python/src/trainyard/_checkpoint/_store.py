@@ -87,7 +87,7 @@ class RemoteStore:
     def __init__(self, url: str, run: str, token: str, fetched: Path) -> None:
         self._url = url
         self._token = token
-        # What is read from an object store goes there.
+        # Reads from an object store go there.
         self._fetched = fetched
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
         # As the last answer told.
@@ -200,7 +200,7 @@ _NOT_YET = ("checkpoint_not_found", "checkpoint_not_complete")
 
 
 def _storage_id(root: Path | None) -> dict[str, str]:
-    """What a declaration says of the storage at a root; nothing where this host cannot tell."""
+    """A declaration's statement about the storage at a root; nothing where this host cannot tell."""
     if root is None:
         return {}
     try:
@@ -254,7 +254,7 @@ def is_final(status: int) -> bool:
 
 
 def refusal_of(failing: str, reply: Reply) -> CheckpointError:
-    """What a final answer is raised as."""
+    """The error of a final answer."""
     kind = RunSupersededError if reply.json().get("code") == "run_superseded" else CheckpointError
     return kind(f"{failing}: {reply.problem()}")
 

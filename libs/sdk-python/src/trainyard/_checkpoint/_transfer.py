@@ -195,7 +195,7 @@ class StoreConnections:
                 self._opened.discard(connection)
 
 
-# What S3 and Google Cloud Storage say of content that is not what its digest says.
+# The refusals of S3 and Google Cloud Storage for content that does not have its digest.
 _WRONG_CONTENT = (
     "BadDigest",
     "XAmzContentChecksumMismatch",
@@ -207,7 +207,7 @@ _WRONG_CONTENT = (
 
 
 def _said_by(answer: str) -> str:
-    """What the XML of a refusal says, as a part of a sentence; other answers as they are."""
+    """The message in the XML of a refusal, as a part of a sentence; other answers as they are."""
     found = [re.search(f"<{name}>([^<]*)</{name}>", answer) for name in ("Code", "Message")]
     said = ": ".join(one.group(1).strip(" .") for one in found if one is not None)
     return said or answer.strip()

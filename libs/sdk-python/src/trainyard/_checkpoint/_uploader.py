@@ -45,7 +45,7 @@ from ._uploader_status import LATER, REFUSED
 
 
 class Order(NamedTuple):
-    """What is to be sent."""
+    """The bytes to send."""
 
     url: str
     token: str
@@ -62,7 +62,7 @@ class Order(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is, in a sentence."""
+        """A sentence about it."""
         return f"checkpoint {self.checkpoint}" if self.checkpoint else "TensorBoard files"
 
 

@@ -1,4 +1,4 @@
-"""What the processes of one run tell each other: see _context.py."""
+"""Messages between the processes of one run: see _context.py."""
 
 from ._context import DistributedContext
 from ._ranks import RankGroup, Ranks

@@ -1,4 +1,4 @@
-"""What the processes of one run tell each other, before and beside torch.distributed.
+"""Messages between the processes of one run, before and beside torch.distributed.
 
 The processes form a star around the chief, rank 0, over TCP (_join.py, _collectives.py, _wire.py), and those
 of one host another around its first. It is meant for what a training script coordinates (an answer, a
@@ -195,7 +195,7 @@ class DistributedContext:
 
 
 def group_of(context: DistributedContext) -> Group:
-    """What only the SDK itself does with the processes of a run."""
+    """Methods for the SDK itself on the processes of a run."""
     return context._group  # noqa: SLF001 — the only way to it
 
 

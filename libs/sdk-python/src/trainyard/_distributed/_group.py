@@ -103,7 +103,7 @@ class Group:
                 self._collectives.note(value)
 
     def take_notes(self) -> list[Any]:
-        """What has been noted here since this was asked last."""
+        """Everything noted here since the last question."""
         with self._lock:
             if self._collectives is None:
                 return []

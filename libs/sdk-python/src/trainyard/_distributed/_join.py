@@ -23,7 +23,7 @@ _REFUSED = "refused"
 
 
 class Guest(NamedTuple):
-    """Who came, and on which port it takes in the others of its host."""
+    """The guests that came, and the port on which each takes in the others of its host."""
 
     topology: Topology
     port: int
@@ -146,7 +146,7 @@ def _host(
 
 def _tell(links: Iterable[Link], frame: bytes) -> None:
     for link in links:
-        # Whoever is gone already is noticed by the first call.
+        # The first call notices a process that is gone already.
         with contextlib.suppress(LostError):
             link.send(frame)
 

@@ -1,4 +1,4 @@
-"""What most of the SDK needs of a DistributedContext."""
+"""The part of a DistributedContext that most of the SDK needs."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class LostError(Exception):
 
 
 class Frame(NamedTuple):
-    """What one process told another."""
+    """A message of one process to another."""
 
     kind: str
     number: int

@@ -1,4 +1,4 @@
-"""What an ``Accelerator`` saves as checkpoints of the trial, and a loop that continues within an
+"""The state of an ``Accelerator`` as checkpoints of the trial, and a loop that continues within an
 epoch.
 """
 

@@ -1,4 +1,4 @@
-"""What ``accelerator.log`` is given, as the trial's metrics."""
+"""The values of ``accelerator.log``, as the trial's metrics."""
 
 from __future__ import annotations
 

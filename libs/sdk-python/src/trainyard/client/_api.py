@@ -38,7 +38,7 @@ class Api:
 
     @property
     def token(self) -> str:
-        """What requests are allowed by."""
+        """The token of requests."""
         return self._token
 
     def close(self) -> None:

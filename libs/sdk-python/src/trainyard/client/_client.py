@@ -114,7 +114,7 @@ class Client:
         return follow_metrics(self._api, str(task), after, group, self._patience_s)
 
     def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
-        """What changes of up to 64 lists and documents, without an end:
+        """Yields the changes of up to 64 lists and documents, without an end:
         ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, where ``position`` is that of the
         list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``workspace`` for ``projects``, ``id``
         for one document. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``.

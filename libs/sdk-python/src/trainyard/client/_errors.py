@@ -1,4 +1,4 @@
-"""What the client raises on purpose."""
+"""Errors that the client raises on purpose."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ class UploadError(TrainyardError):
 
 
 class DownloadError(TrainyardError):
-    """What was downloaded differs from what the platform has recorded of it. Nothing was kept."""
+    """A download differs from what the platform has recorded of it. Nothing was kept."""

@@ -13,7 +13,7 @@ from ._submission import download_experiment
 
 
 class ExperimentAction(NamedTuple):
-    """What happened to one of several experiments: ``outcome`` is changed, unchanged (it is so already) or
+    """The result for one of several experiments: ``outcome`` is changed, unchanged (it is so already) or
     refused, with the ``code`` and the ``detail`` of the refusal (empty for none).
     """
 
@@ -36,7 +36,7 @@ class KeptCheckpoint(NamedTuple):
 
 
 class DeletionPreview(NamedTuple):
-    """What a deletion would take: the number of ``checkpoints``, and those of them that stay (at most 1,000)."""
+    """The preview of a deletion: the number of ``checkpoints``, and those of them that stay (at most 1,000)."""
 
     checkpoints: int
     kept: list[KeptCheckpoint]
@@ -189,7 +189,7 @@ class Experiment:
         return number_of(answer.get("graceEndMs") or 0)
 
     def preview_deletion(self) -> DeletionPreview:
-        """What ``delete`` would take and what stays. Changes nothing."""
+        """Returns what ``delete`` would take and what stays. Changes nothing."""
         answer = self._api.call("POST", f"{self._path}/delete", {"dryRun": True})
         kept = [
             KeptCheckpoint(*(str(item.get(name) or "") for name in KeptCheckpoint._fields))
@@ -239,7 +239,7 @@ class Experiment:
         return self.reload()
 
     def submission(self) -> dict[str, Any]:
-        """What makes it reproducible: ``config`` (a YAML text that makes the same trials, secrets masked),
+        """The parts that make it reproducible: ``config`` (a YAML text that makes the same trials, secrets masked),
         ``masked`` (their paths), ``seed``, ``codeDigest``, and ``record``: the text as it was submitted
         (``configText``), what was ``defaulted``, ``platformVersion``, ``client`` and ``repository`` (commit and diff).
         ``environments`` has the Python and the packages of its runs, each set once.

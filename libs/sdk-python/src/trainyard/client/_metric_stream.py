@@ -39,7 +39,7 @@ class SupersededPoints(NamedTuple):
 
 
 class MetricUpdate(NamedTuple):
-    """What came: a point or a supersession. ``position``: continue after it to miss nothing."""
+    """A point or a supersession. ``position``: continue after it to miss nothing."""
 
     position: str
     point: MetricPoint | None

@@ -9,7 +9,7 @@ from ._api import Api, segment
 
 
 class _Space:
-    """What a workspace and a project have in common."""
+    """The common part of a workspace and a project."""
 
     _kind = ""
 

@@ -1,4 +1,4 @@
-"""What changes of lists and documents, and what trials report and write, in one stream."""
+"""Changes of lists and documents, points and lines of trials, in one stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a DeepSpeed engine saves as checkpoints of the trial.
+"""The state of a DeepSpeed engine as checkpoints of the trial.
 
 An engine's state is spread over the ranks, and each writes its own part: so every rank makes these
 calls, at the same points.

@@ -81,7 +81,7 @@ class Arbiter:
         return f"rank{many} {ranks} exited with code 0 while others were still at work; then "
 
     def _who_stalled(self) -> str:
-        """Whoever is waited for in vain may be alive, and busy with something else."""
+        """A rank that does not answer may be alive, and busy with something else."""
         texts = [text for _, text in sorted(self._stalled.items()) if text]
         return f"{texts[0]}; then " if texts else ""
 

@@ -14,7 +14,7 @@ from .._end import says_lost_peer
 from .._limits import MESSAGE_CHARACTERS_MAX
 
 _HEAD = "Traceback (most recent call last):"
-# What torch puts before each line of a traceback once its process group is there.
+# The prefix that torch adds to each line of a traceback once its process group is there.
 _TORCHS_PREFIX = re.compile(r"\[rank\d+\]: ?")
 _FRAME = re.compile(r'\s*File "(.+)", line (\d+)')
 
@@ -34,11 +34,11 @@ class Failure(NamedTuple):
     """Whether it says no more than that another process is gone."""
 
     def exit_code(self) -> int:
-        """What a shell would call it."""
+        """The exit code as a shell would call it."""
         return self.code if self.code > 0 else 128 - self.code
 
     def headline(self) -> str:
-        """Who, and what it says."""
+        """The rank, and its message."""
         return self.summary if self.rank < 0 else f"rank {self.rank}: {self.summary}"
 
     def message(self, before: str = "") -> str:
@@ -58,7 +58,7 @@ class Failure(NamedTuple):
 def failure_of(
     rank: int, node: int, code: int, stderr: list[str], error_file: Path | None
 ) -> Failure:
-    """What is known of a rank that ended with ``code``, or is about to and has said why."""
+    """The known failure of a rank that ended with ``code``, or is about to and has said why."""
     record = _said(error_file)
     if record is not None:
         text = (str(record["message"]), str(record["traceback"]), record["follows"] is True)

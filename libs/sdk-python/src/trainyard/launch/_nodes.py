@@ -1,4 +1,4 @@
-"""What the launchers of a run's nodes tell each other: failures to the first node's, its verdict to all.
+"""Messages between the launchers of a run's nodes: failures to the first node's, its verdict to all.
 
 When a launcher is lost with its node, each of the others decides for itself.
 """

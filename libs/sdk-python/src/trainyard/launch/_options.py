@@ -14,7 +14,7 @@ import os
 import sys
 from typing import NamedTuple
 
-# What torchrun knows and what has no meaning here: there is one rendezvous and one kind of start, and
+# Options of torchrun that have no meaning here: there is one rendezvous and one kind of start, and
 # the platform restarts runs, keeps their output and watches them.
 _WITHOUT_EFFECT = frozenset(
     [
@@ -54,7 +54,7 @@ class UsageError(Exception):
 
 
 class Options(NamedTuple):
-    """What was given; None for what the environment decides."""
+    """The given value; None where the environment decides."""
 
     command: list[str]
     nproc: int | None

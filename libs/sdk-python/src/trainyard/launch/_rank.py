@@ -87,7 +87,7 @@ class RankProcess:
             return ""
 
     def failure(self) -> Failure:
-        """What is known of how it failed."""
+        """The known facts about its failure."""
         code = 1 if self.code is None else self.code
         return failure_of(self.rank, self._node, code, list(self._stderr), self._error_file)
 
@@ -98,12 +98,12 @@ class RankProcess:
 
     def _wait(self) -> None:
         code = self._process.wait()
-        # Whoever was killed has said nothing last; others may still hold its pipes open.
+        # A killed process has said nothing last; others may still hold its pipes open.
         wait_s = LAUNCH_OUTPUT_END_S if code >= 0 else 0.0
         for reader in self._readers:
             reader.join(wait_s)
         self.code = code
-        # What it has started ends with it.
+        # Its children end with it.
         self.tell(signal.SIGKILL)
         self._ended(self)
 
@@ -125,7 +125,7 @@ class RankProcess:
                     tail.append(line.decode("utf-8", "replace").rstrip("\n"))
                 if not line.endswith(b"\n"):
                     line += b"\n"
-                # Whoever read the output may have gone: the training continues.
+                # The reader of the output may have gone: the training continues.
                 with contextlib.suppress(OSError, ValueError), _writing:
                     target.write(prefix + line)
                     target.flush()

@@ -50,7 +50,7 @@ class Node(NamedTuple):
 
 
 class World(NamedTuple):
-    """What each process of this node knows of the whole run."""
+    """Facts about the whole run for each process of this node."""
 
     size: int
     first_rank: int
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
 
 
 def node_of(options: Options, env: Mapping[str, str]) -> Node:
-    """What the options say, else the environment of the task, else one process on one node."""
+    """The values of the options, else the environment of the task, else one process on one node."""
     run_dir: Path | None = None
     run_id = "local"
     rank, count, processes, addr, port = 0, 1, 1, "127.0.0.1", 0

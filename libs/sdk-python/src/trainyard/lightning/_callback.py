@@ -72,7 +72,7 @@ class Callback(callbacks.Checkpoint):
         self._steps = 0
         self._saved_steps: int | None = None
         self._percent = -1
-        # What the last step of an epoch leaves to the epoch's end.
+        # The rest of an epoch's last step for the epoch's end.
         self._save_at_end = self._stop_at_end = False
 
     def fit(self, trainer: Any, model: Any, *more: Any, **arguments: Any) -> Any:

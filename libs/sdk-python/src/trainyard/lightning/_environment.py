@@ -1,4 +1,4 @@
-"""Who is who among the processes, for Lightning's strategies."""
+"""The ranks of the processes, for Lightning's strategies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the machines of a run do while it trains: ``ctx.profiler``, and PyTorch's own traces.
+"""The load of a run's machines while it trains: ``ctx.profiler``, and PyTorch's own traces.
 
 A thread samples processor, memory, disks, network and GPUs and reports what they did. One process of
 a node samples, however many ranks the run has there.

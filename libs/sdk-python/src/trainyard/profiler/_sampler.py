@@ -116,7 +116,7 @@ class Sampler:
         while not self._stopping.wait(max(0.0, due - time.monotonic())):
             if not self._sample():
                 break
-            # What a suspended machine missed is not made up for.
+            # A suspended machine does not catch up on missed samples.
             due = max(due + self._interval_s, time.monotonic())
         nothing_yet = not self._reported and self._samples == 0
         if nothing_yet and time.monotonic() - began >= MOMENT_S:

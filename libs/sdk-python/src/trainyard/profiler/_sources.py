@@ -1,4 +1,4 @@
-"""What can be sampled of a machine from the files under ``/proc``, and of the training loop.
+"""The sources of samples: the files under ``/proc``, and the training loop.
 
 Each source gives, for the moment that it is asked, its group, the device (empty for what a machine has
 once) and the values. Rates are over the time since the source was asked before; the first answer has
@@ -91,7 +91,7 @@ class Cpu(Source):
 
 
 class Memory(Source):
-    """What is used, in the sense of not to be had by a new process."""
+    """The used part: not available to a new process."""
 
     group = "memory"
 
@@ -163,7 +163,7 @@ class Network(Source):
 
 
 class Counted(Source):
-    """What the training loop counts; nothing as long as it counts nothing."""
+    """The counts of the training loop; nothing as long as it counts nothing."""
 
     group = "throughput"
 

@@ -1,10 +1,10 @@
-"""What the training loop counts for the profiler."""
+"""The counts of the training loop for the profiler."""
 
 from __future__ import annotations
 
 
 class Throughput:
-    """What the training loop has counted. One thread adds, the sampler reads: no lock is needed,
+    """The counts of the training loop. One thread adds, the sampler reads: no lock is needed,
     since each number only grows.
     """
 

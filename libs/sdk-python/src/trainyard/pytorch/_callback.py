@@ -88,7 +88,7 @@ class PyTorchCallback:
         """After a checkpoint is stored; called between two batches."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What to store of this callback; anything that pickles."""
+        """The state to store of this callback; anything that pickles."""
         return {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

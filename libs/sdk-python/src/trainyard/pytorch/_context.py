@@ -28,7 +28,7 @@ AScaler = TypeVar("AScaler", bound="torch.amp.GradScaler")
 
 
 class PyTorchTrialContext(TrialQueries):
-    """What a PyTorchTrial is given; made by ``pytorch.init()``.
+    """The context of a PyTorchTrial; made by ``pytorch.init()``.
 
     The trial passes its models, then its optimizers, then its schedulers through ``wrap_…`` in its
     ``__init__``, and trains with ``backward`` and ``step_optimizer``. Their order is how a checkpoint
@@ -314,7 +314,7 @@ class PyTorchTrialContext(TrialQueries):
 
 
 def training_of(context: PyTorchTrialContext) -> Training:
-    """What only the trainer needs of a context."""
+    """The part of a context for the trainer alone."""
     return context._training  # noqa: SLF001 — the only way to it
 
 

@@ -1,4 +1,4 @@
-"""What all processes must do at the same batch although only one knows of it: stopping, and what goes
+"""Acts of all processes at the same batch although only one knows of them: stopping, and what goes
 by the clock.
 
 Alone, a process looks after every batch; that costs nothing. Several processes exchange what they
@@ -24,7 +24,7 @@ EXCHANGE_BATCHES_MAX = 1_000
 
 
 class Signals(NamedTuple):
-    """What is to be done after a batch that the batch itself does not say."""
+    """An act after a batch that the batch itself does not ask for."""
 
     preempted: bool
     stop_requested: bool
@@ -59,7 +59,7 @@ class Coordinator:
         self._latest_batch = 0
 
     def after(self, batches: int) -> Signals:
-        """What is new after so many batches."""
+        """The news after a number of batches."""
         if self._alone:
             stop = self._context.get_stop_requested()
             due = self._due_by_clock() if self._timed else []

@@ -1,4 +1,4 @@
-"""What ``determined.pytorch`` has and this package has not, with what takes its place."""
+"""Names of ``determined.pytorch`` that this package has not, with their replacements."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Wrapped:
         self.averages = averages
         # How many backward passes there had been at its latest step of this batch; None before.
         self.stepped_at: int | None = None
-        # What the groups were made with, from the hyperparameters.
+        # The hyperparameters that the groups were made with.
         self.built = [options_of(group) for group in optimizer.param_groups]
 
     def parameters(self) -> list[torch.nn.Parameter]:

@@ -1,4 +1,4 @@
-"""What ``Trainer.fit`` was asked to do, checked, with what the configuration says in place of what was
+"""The request to ``Trainer.fit``, checked, with the configuration's values in place of what was
 not given.
 """
 
@@ -23,7 +23,7 @@ class Plan(NamedTuple):
     step_zero_validation: bool
     test_mode: bool
     metric: str | None
-    """What a search goes by; None when the configuration does not say."""
+    """The metric that a search compares by; None when the configuration does not say."""
     needs_metric: bool
     """Whether the search can make nothing of a validation without the metric."""
     smaller_is_better: bool

@@ -1,4 +1,4 @@
-"""What is profiled of a training: the machine, how fast the batches go by, and PyTorch's traces."""
+"""The profile of a training: the machine, how fast the batches go by, and PyTorch's traces."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Place:
 
 
 class Counters:
-    """What is done of a training; stored with each checkpoint."""
+    """The progress of a training; stored with each checkpoint."""
 
     def __init__(self) -> None:
         self.batches = 0

@@ -1,4 +1,4 @@
-"""What a trial asks its context: hyperparameters, configuration, where the training is."""
+"""A trial's questions to its context: hyperparameters, configuration, where the training is."""
 
 from __future__ import annotations
 

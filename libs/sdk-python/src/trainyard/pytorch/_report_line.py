@@ -1,4 +1,4 @@
-"""What a training says to whoever watches it: a line for each report, from the first process."""
+"""The output of a training for its watcher: a line for each report, from the first process."""
 
 from __future__ import annotations
 

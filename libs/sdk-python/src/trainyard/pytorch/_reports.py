@@ -18,7 +18,7 @@ from .metrics import average_training_metrics, join_metrics
 
 
 class Reports:
-    """What was measured since the latest report, in this process."""
+    """Measurements since the latest report, in this process."""
 
     def __init__(
         self, training: Training, train: TrainContext, counters: Counters, callbacks: Callbacks
@@ -58,7 +58,7 @@ class Reports:
         self._pending = []
 
     def state_dict(self) -> dict[str, Any]:
-        """What is not reported yet."""
+        """Measurements that are not reported yet."""
         known = self._training.reducers.reducers
         return {
             "batches": len(self._pending),
@@ -101,7 +101,7 @@ def _joined(values: list[Any]) -> Any:
 
 
 def _state_of(reducer: Any) -> Any:
-    """What a reducer has gathered: what its ``state_dict`` says, else its attributes but for functions,
+    """The gathered state of a reducer: its ``state_dict``, else its attributes but for functions,
     which it is made with.
     """
     if callable(getattr(reducer, "state_dict", None)):

@@ -55,7 +55,7 @@ def _loss_of(error: Exception) -> str | None:
 
 
 class Source:
-    """What training reads. ``length`` is the number of batches of an epoch, None where the loader
+    """The source of training batches. ``length`` is the number of batches of an epoch, None where the loader
     does not say: then the whole training is one epoch.
     """
 
@@ -69,7 +69,7 @@ class Source:
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """What this process needs to find its place again."""
+        """The state that this process needs to find its place again."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ def source_of(loader: object, context: PyTorchTrialContext) -> Source:
 
 
 def validation_of(loader: Any, context: PyTorchTrialContext) -> Any:
-    """What this process validates of what ``build_validation_data_loader`` returned."""
+    """The part that this process validates of the result of ``build_validation_data_loader``."""
     check_loader(loader, context, "build_validation_data_loader")
     _check_has_batch(loader)
     if not callable(getattr(loader, "get_data_loader", None)):

@@ -1,4 +1,4 @@
-"""What the context of a trial and its trainer share of one training; the trial sees only the context."""
+"""The common state of a trial's context and its trainer in one training; the trial sees only the context."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Core(Protocol):
-    """What a trial's context needs of a ``trainyard.Context``. A trial that is loaded outside of any run
+    """The part of a ``trainyard.Context`` that a trial's context needs. A trial that is loaded outside of any run
     has no more.
     """
 
@@ -67,7 +67,7 @@ class Training:
 
     @contextlib.contextmanager
     def around_batch(self, context: PyTorchTrialContext) -> Iterator[None]:
-        """What surrounds a ``train_batch``: mixed precision, and no exchange of gradients while they
+        """The surroundings of a ``train_batch``: mixed precision, and no exchange of gradients while they
         are only added up.
         """
         due = self.is_step_due

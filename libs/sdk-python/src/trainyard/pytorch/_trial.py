@@ -84,7 +84,7 @@ class PyTorchTrial:
 
 
 def missing(method: str) -> str:
-    """What is said of a trial without a method that it needs."""
+    """The message about a trial without a method that it needs."""
     return f"the trial has no method {method}(): write it, as PyTorchTrial.{method} says"
 
 

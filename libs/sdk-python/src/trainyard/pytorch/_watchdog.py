@@ -25,7 +25,7 @@ from ._progress import Place
 
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _SDK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-# What is no code of the user's, and in it what all ranks call together; a backward pass is one.
+# Code that is not the user's, and the calls in it that all ranks make together; a backward pass is one.
 _OTHERS = (_TORCH, _SDK, os.path.dirname(os.__file__))
 _TOGETHER = (
     f"{_TORCH}distributed",

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class _Around:
-    """What the classes here have in common: the inner sampler, whose length is theirs."""
+    """The common part of the classes here: the inner sampler, whose length is theirs."""
 
     _inner: Any
 

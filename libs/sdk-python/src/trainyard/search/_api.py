@@ -56,11 +56,11 @@ class SearchApi:
         return list(answer.get("results") or [])
 
     def past_events(self, experiment: str) -> Iterator[SearchEvent]:
-        """What has happened so far."""
+        """The events so far."""
         return self._events(experiment, 0, follow=False)
 
     def events_after(self, experiment: str, version: int) -> Iterator[SearchEvent]:
-        """What happens after an event, as it does; ends with the search."""
+        """The events after one, as they happen; ends with the search."""
         return self._events(experiment, version, follow=True)
 
     def _call(

@@ -1,4 +1,4 @@
-"""What a search's client raises on purpose. None of it is raised because a network is down."""
+"""Errors that a search's client raises on purpose. None of them is raised because a network is down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What .trainyardignore and .detignore leave out: patterns as in a .gitignore (gitignore(5))."""
+"""The files that .trainyardignore and .detignore leave out: patterns as in a .gitignore (gitignore(5))."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SearchMethod:
-    """What happens to the search calls one of these methods, and what it returns is done.
+    """Each event of the search calls one of these methods, and the returned operations are done.
 
     The calls come one after the other, in the order of the search's events, and again in the same
     order, from the first, whenever a runner starts on the search anew. So what a method remembers

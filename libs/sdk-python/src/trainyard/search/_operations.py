@@ -1,4 +1,4 @@
-"""What a search method may want. A trial is named by its request id: a string or UUID that the method
+"""The operations of a search method. A trial is named by its request id: a string or UUID that the method
 chooses when it creates the trial, and that nobody outside the method sees.
 """
 

@@ -113,7 +113,7 @@ class _Session:
         self._state.experiment_id = experiment
         self._numbers = Numbers()
         self._told_progress = 0.0
-        # What the log knows of operations, by their ids, and the last event that one of them answers.
+        # The log's knowledge of operations, by their ids, and the last event that one of them answers.
         self._recorded: dict[str, Wire] = {}
         self._answers: dict[int, list[str]] = {}
         self._made: dict[str, int] = {}
@@ -204,7 +204,7 @@ class _Session:
                 raise _not_the_same(name, before, operation)
             elif name in self._made:
                 self._numbers.found(name, self._made[name])
-        # What is missing of an answer that was followed by others came too late then, too.
+        # The missing rest of an answer that was followed by others came too late then, too.
         if new and version >= self._answered and not self._over:
             self._post_new(new)
 
@@ -227,7 +227,7 @@ def _answered_by(name: str) -> int:
 
 
 def _without_the_late(operations: list[Wire], error: OperationRefusedError) -> list[Wire]:
-    """What is left to be posted after a refusal; raises one that is not about being too late."""
+    """The operations left to post after a refusal; raises one that is not about being too late."""
     kinds = _TOO_LATE.get(error.code)
     if kinds is None:
         raise error

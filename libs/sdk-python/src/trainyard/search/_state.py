@@ -1,4 +1,4 @@
-"""What the search's events come to, as its method sees it, and which call each event is."""
+"""The state of the search after its events, as its method sees it, and which call each event is."""
 
 from __future__ import annotations
 

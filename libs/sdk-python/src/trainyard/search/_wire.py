@@ -111,7 +111,7 @@ def translate(
 
 
 def _merged(operations: Iterable[Operation], state: SearcherState) -> list[_Step]:
-    """What is said of one trial's training in one answer is one step: where to, and whether it ends
+    """All statements about one trial's training in one answer are one step: where to, and whether it ends
     there.
     """
     steps: list[_Step] = []

@@ -89,7 +89,7 @@ class TensorBoardContext:
 
 
 def files_of(tensorboard: TensorBoardContext) -> TensorBoardFiles:
-    """What only the run itself does with the files."""
+    """Acts of the run itself on the files."""
     return tensorboard._files  # noqa: SLF001 — the only way to it
 
 

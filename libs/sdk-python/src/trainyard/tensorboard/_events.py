@@ -64,7 +64,7 @@ def _host() -> str:
 
 
 def _single(value: float) -> float:
-    """What a float of 4 bytes holds: beyond its range an infinity."""
+    """The value that a float of 4 bytes holds: beyond its range an infinity."""
     try:
         struct.pack("<f", value)
         return value

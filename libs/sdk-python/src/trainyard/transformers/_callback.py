@@ -47,7 +47,7 @@ class Callback(transformers.TrainerCallback):
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        # What DetCallback stores with each checkpoint, and the only metrics that it reports; None for all.
+        # The data that DetCallback stores with each checkpoint, and the only metrics that it reports; None for all.
         self._user_data: Mapping[str, Any] = {}
         self._only: frozenset[str] | None = None
         self._stored: dict[int, str] = {}

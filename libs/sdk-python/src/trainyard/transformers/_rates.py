@@ -14,7 +14,7 @@ RATES = ("learning_rate", "weight_decay")
 
 
 def rates_of(args: object) -> dict[str, float]:
-    """What a checkpoint's metadata keep of the arguments."""
+    """The part of the arguments that a checkpoint's metadata keep."""
     return {name: float(getattr(args, name)) for name in RATES}
 
 
@@ -36,7 +36,7 @@ def apply_rates(saved: Mapping[str, Any], args: Any, optimizer: Any, schedule: A
             group["weight_decay"] = args.weight_decay
     if ratio is not None and hasattr(schedule, "base_lrs"):
         schedule.base_lrs = [rate * ratio for rate in schedule.base_lrs]
-        # What the next log tells; the schedule itself sets it with its next step only.
+        # The rate of the next log; the schedule itself sets it with its next step only.
         rates = [group["lr"] for group in optimizer.param_groups]
         schedule._last_lr = rates  # noqa: SLF001 — torch has no other way
 

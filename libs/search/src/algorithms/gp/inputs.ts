@@ -54,7 +54,7 @@ function trialsOf(search: RunningSearch): {
     else if (trained && best !== null) good.push({ trial, value: smallerIsBetter ? best : -best });
     else if (outcome !== TrialOutcome.CANCELED) bad.push(trial);
   }
-  // What failed is as bad as the worst that did not.
+  // A failed trial is as bad as the worst that did not fail.
   const worst = good.reduce((most, { value }) => Math.max(most, value), Number.NEGATIVE_INFINITY);
   const failed = good.length === 0 ? [] : bad.map((trial) => ({ trial, value: worst }));
   return { results: [...good, ...failed].sort((a, b) => a.trial - b.trial), running };

@@ -19,7 +19,7 @@ export class Process {
   #size = 0;
   #alpha = new Float64Array(0);
 
-  /** What will be seen, in this order; values that are not known yet are set when they are. */
+  /** The observations to come, in this order; values that are not known yet are set when they are. */
   constructor(parameters: Parameters, points: Points, values: Float64Array) {
     this.#parameters = parameters;
     this.#points = points;
@@ -84,7 +84,7 @@ export class Process {
     return mean;
   }
 
-  /** What is expected of the value at a place. */
+  /** The expected value at a place. */
   at(place: Float64Array): Moments {
     const column = this.#shared(place, 0);
     const mean = this.#meanOf(column);

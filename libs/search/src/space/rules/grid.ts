@@ -1,8 +1,8 @@
 /**
- * The grid of a space: the product of the axes, without the points that the constraints refuse, and without axes that are
- * not there. Where neither conditions nor constraints are, it is counted and never walked. Else it is walked in the order
- * of sorted keys, save that a hyperparameter comes after those that its condition names, and a branch that a constraint
- * refuses already is left at once.
+ * The grid of a space: the product of the axes, without the points that the constraints refuse, and without axes that
+ * are not there. Where neither conditions nor constraints are, it is counted and never walked. Else it is walked in the
+ * order of sorted keys, save that a hyperparameter comes after those that its condition names, and a branch that a
+ * constraint refuses already is left at once.
  */
 import {
   gridAxisLength,
@@ -116,7 +116,7 @@ class Walk {
       if (there) {
         putAtKeys(this.#point, axis.keys, axisValue(axis.hyperparameter, step, axis.length));
       }
-      // What has no value yet counts as what is not there: a constraint that is broken already stays so.
+      // A hyperparameter without a value yet counts as absent: a constraint that is broken already stays so.
       if (isAllowed(this.#searched, this.#point)) this.#from(depth + 1);
     }
     if (there) removeAtKeys(this.#point, axis.keys);

@@ -16,7 +16,7 @@ export type ExperimentFacts = {
   readonly smallerIsBetter: boolean;
 };
 
-/** What nothing is known of gives nothing up. */
+/** A checkpoint of an unknown experiment is not given up. */
 export const unknownExperiment: ExperimentFacts = {
   exists: false,
   ended: false,

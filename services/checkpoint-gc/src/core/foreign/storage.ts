@@ -1,6 +1,6 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** What a person said of a root: which storage lies there, and the ids that it had before. Empty while nobody has. */
+/** A person's statement about a root: its storage, and the ids that it had before. Empty while there is none. */
 export type AdoptionFacts = { readonly id: string; readonly replaced: readonly string[] };
 
 export const notAdopted: AdoptionFacts = { id: "", replaced: [] };

@@ -8,7 +8,7 @@ export type TrialFacts = {
   readonly warmStart: string;
   readonly latest: string;
   readonly latestStep: number;
-  /** What was named as left by its newest run. Whether it is complete by now, the checkpoints say. */
+  /** The checkpoints named as left by its newest run. Whether one is complete by now, the checkpoints say. */
   readonly named: readonly string[];
   readonly unended: { readonly run: number; readonly fromCheckpoint: string } | null;
 };

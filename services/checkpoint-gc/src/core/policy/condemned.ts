@@ -1,9 +1,11 @@
 /**
- * Which of an experiment's checkpoints its policy gives up. Three rankings, each of which keeps its first n: the best of
- * the experiment, the best of each trial, the latest of each trial. What no ranking keeps is given up. Source of the rule:
- * Determined's checkpoint garbage collection; unlike there, the latest of a trial counts also when it was never validated.
+ * Which of an experiment's checkpoints its policy gives up. Three rankings, each of which keeps its first n: the best
+ * of the experiment, the best of each trial, the latest of each trial. What no ranking keeps is given up. Source of the
+ * rule: Determined's checkpoint garbage collection; unlike there, the latest of a trial counts also when it was never
+ * validated.
  *
- * A checkpoint without a value has no place in the rankings by value. Equal values: the one with fewer steps is the better.
+ * A checkpoint without a value has no place in the rankings by value. Equal values: the one with fewer steps is the
+ * better.
  */
 import type { EventData } from "@trainyard/contracts";
 import { gcLimits } from "../../limits.ts";
@@ -25,7 +27,7 @@ export type Candidate = {
 
 export type Competitor = EventData<"CheckpointCondemned">["competitors"][number];
 
-/** What the rankings say of one checkpoint: which of them keep it, and what outranks it if none does. */
+/** The rankings of one checkpoint: which of them keep it, and what outranks it if none does. */
 export type Standing = {
   /** As sentences; empty: it is given up. */
   readonly keptBy: readonly string[];

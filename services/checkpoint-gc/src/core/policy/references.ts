@@ -1,4 +1,4 @@
-/** What still needs a checkpoint. Names of what is looked for are in each condemnation, as evidence. */
+/** The uses of a checkpoint. Names of what is looked for are in each condemnation, as evidence. */
 import type { CheckpointFacts } from "../foreign/checkpoint.ts";
 import type { SearchFacts } from "../foreign/search.ts";
 import type { TrialFacts } from "../foreign/trial.ts";
@@ -26,8 +26,8 @@ export function needOfTrial(id: string, trial: TrialFacts, checkpoint: string): 
 
 /**
  * Why a proposal of the experiment's search needs the checkpoint of a trial; null when none does. `isLatest`: it is the
- * latest of that trial, from which a proposal starts that names the trial only. `pending`: whether a proposed trial does not exist
- * yet; one that exists holds its checkpoint itself.
+ * latest of that trial, from which a proposal starts that names the trial only. `pending`: whether a proposed trial
+ * does not exist yet; one that exists holds its checkpoint itself.
  */
 export function needOfProposals(
   { proposals }: SearchFacts,

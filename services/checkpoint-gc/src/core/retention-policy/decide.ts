@@ -1,4 +1,4 @@
-/** What a person set in place of the policy in an experiment's configuration. */
+/** A person's policy in place of the one in an experiment's configuration. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 import type { Policy } from "../policy/condemned.ts";

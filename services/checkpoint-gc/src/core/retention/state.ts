@@ -1,5 +1,5 @@
 /**
- * What becomes of a checkpoint: kept → condemned → deleting → deleted, and back from condemned to kept (spared) when
+ * The life of a checkpoint: kept → condemned → deleting → deleted, and back from condemned to kept (spared) when
  * something needs it or a person takes the deletion back. From the start of the deletion on there is no way back.
  * Beside that, a person may have some of its files deleted: then it is partial for good, whatever its status.
  */

@@ -1,4 +1,4 @@
-/** What an experiment continues with, and the reason where it cannot. */
+/** The configuration that an experiment continues with, and the reason where it cannot. */
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import type { Continuation } from "@trainyard/experiment-config/recorded";
 import { fold, isRejection } from "@trainyard/kernel";

@@ -1,7 +1,7 @@
 import { recordedConfig, requestedResources } from "@trainyard/experiment-config/recorded";
 import type { RunPlan } from "./state.ts";
 
-/** What every run asks for, by the experiment's configuration as it was recorded. */
+/** The request of every run, by the experiment's configuration as it was recorded. */
 export function runPlan(config: unknown): RunPlan {
   const recorded = recordedConfig(config);
   return { resources: requestedResources(recorded), maxRestarts: recorded.max_restarts };

@@ -2,7 +2,7 @@ import type { AnyEvent } from "@trainyard/contracts";
 
 /** A checkpoint, as the registry tells of it. */
 export type CheckpointState = {
-  /** Whose it is; empty until it is declared. */
+  /** Its trial; empty until it is declared. */
   readonly trial: string;
   /** Its bytes were seen to be all there. */
   readonly complete: boolean;
@@ -21,7 +21,7 @@ export function evolveCheckpoint(state: CheckpointState, event: AnyEvent): Check
     case "CheckpointFailed":
     case "CheckpointAbandoned":
       return { ...state, complete: false, settled: true };
-    // What a verification found damaged is not started from until one finds it intact.
+    // No trial starts from a checkpoint that a verification found damaged, until one finds it intact.
     case "CheckpointDamaged":
       return { ...state, complete: false };
     case "CheckpointRepaired":

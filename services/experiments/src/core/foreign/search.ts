@@ -1,5 +1,5 @@
 /**
- * What the search wants of each trial, folded from its own stream. A search may propose a million trials, so a change
+ * The search's wish for each trial, folded from its own stream. A search may propose a million trials, so a change
  * copies one chunk of the list, never all of it.
  */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
@@ -76,7 +76,7 @@ function stopped({ rule, evidence, fails = false }: EventData<"TrialStopDecided"
   return { stopped: stopSentence(rule, evidence), fails };
 }
 
-/** What the search wants no more; null otherwise. */
+/** The reason that the search no longer wants it; null otherwise. */
 export function stopOf(want: SearchWant | null): Stopped | null {
   return want !== null && typeof want === "object" ? want : null;
 }
@@ -92,7 +92,7 @@ function propose(state: SearchState, number: number, want: SearchWant): SearchSt
   return { ...state, chunks, proposed: number };
 }
 
-/** What is over stays over until the search continues, and a stop is never withdrawn. */
+/** An ended trial stays ended until the search continues, and a stop is never withdrawn. */
 function change(state: SearchState, number: number, want: SearchWant): SearchState {
   const before = searchWant(state, number);
   if (before === null || before === "over" || before === want) return state;

@@ -61,7 +61,7 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
   }
 }
 
-/** What the last run has left is waited for as before: the next one would start from an older checkpoint. */
+/** The last run's checkpoints are waited for as before: the next run would start from an older one. */
 function continueTrial(state: TrialState, continuation: number): Decision {
   if (state.status !== "ended") return alreadySo;
   if ((state.continued?.continuation ?? 0) >= continuation) return alreadySo;
@@ -131,7 +131,8 @@ function endRun(state: TrialState, command: EndRun): Decision {
         why,
         exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: (isTooShort ? tooShort : message).slice(0, limits.messageCharsMax),
-        // What the platform lost, could not launch or stopped is nothing that the script could do better next time.
+        // A run that the platform lost, could not launch or stopped is no failure of the script: it could not do better
+        // next time.
         countsAsRestart: why === RunEndWhy.FAILED || isTooShort,
         ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined
@@ -150,7 +151,7 @@ function hasAdvanced({ checkpoints }: TrialState, { run, left }: EndRun): boolea
 }
 
 function awaitedUntilMs({ sealed, atMs }: Left): number {
-  // What is no size adds nothing: a time that is none would be waited for until for ever.
+  // A value that is no size adds nothing: it would be waited for for ever.
   const bytes = sealed.reduce((sum, one) => sum + (one.bytes > 0 ? one.bytes : 0), 0);
   const waitMs = limits.checkpointsWaitMs + bytes / limits.checkpointBytesPerMs;
   return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);
@@ -170,7 +171,7 @@ function nameCheckpoints(
   return [{ type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: untilMs } }];
 }
 
-/** What moves is waited for as long again; nothing is named that was not. */
+/** A checkpoint that moves is waited for as long again; none is named that was not. */
 function awaitUpload(
   state: TrialState,
   { run, checkpoint, atMs }: Extract<TrialCommand, { kind: "await_upload" }>,
@@ -186,8 +187,8 @@ function awaitUpload(
 }
 
 /**
- * Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. Of a trial that has
- * ended what was named still counts: others may begin from it.
+ * Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. Of a trial that
+ * has ended what was named still counts: others may begin from it.
  */
 function noteCheckpoint(state: TrialState, noted: Checkpoint): Decision {
   if (state.status === "none" || noted.run !== state.runs) return alreadySo;

@@ -92,7 +92,7 @@ function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }):
   };
 }
 
-/** What was complete before its name arrived is not waited for. */
+/** A checkpoint that was complete before its name arrived is not waited for. */
 function name(
   state: TrialState,
   sealed: readonly { readonly checkpoint: string }[],

@@ -1,4 +1,4 @@
-/** What a run has left when it ends: it is named, waited for, and counts when it is complete. */
+/** The checkpoints that a run has left when it ends: named, waited for, and counted when complete. */
 import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { fold } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";

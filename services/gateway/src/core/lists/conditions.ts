@@ -10,7 +10,7 @@ export type ConditionContext = {
   /** The table of attributes. */
   readonly attributes: string;
   readonly values: SqlValues;
-  /** What relative times count from. */
+  /** The time that relative times count from. */
   readonly nowMs: number;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;

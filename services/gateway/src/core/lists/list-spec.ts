@@ -1,4 +1,4 @@
-/** What a list can be filtered and sorted by, and where the tables of lists have it. */
+/** The columns by which a list can be filtered and sorted, and their tables. */
 import type { DocumentKind, Documents } from "../views/documents.ts";
 import { type Attribute, isAttribute } from "./attributes.ts";
 import { indexedText } from "./text.ts";
@@ -37,13 +37,13 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly fields: readonly ListField<Documents[Kind]>[];
   /** Null for a list without labels. */
   readonly labels: ((doc: Documents[Kind]) => readonly string[]) | null;
-  /** What free words of a filter are looked for in. */
+  /** The columns that free words of a filter are looked for in. */
   readonly texts: (doc: Documents[Kind]) => readonly string[];
   /** Null for a list without hyperparameters and metrics. */
   readonly attributes: ((doc: Documents[Kind]) => readonly Attribute[]) | null;
 };
 
-/** What a name means in a list: a column, or an attribute by its name. */
+/** The meaning of a name in a list: a column, or an attribute by its name. */
 export type NamedField =
   | { readonly kind: "column"; readonly field: ListField<never> }
   | { readonly kind: "attribute"; readonly name: string };

@@ -1,4 +1,4 @@
-/** What a list is sorted by: `best_value desc`, `hparams.lr`; rows without the value come last. */
+/** The order of a list: `best_value desc`, `hparams.lr`; rows without the value come last. */
 import { type FieldType, type ListSpec, namedField } from "./list-spec.ts";
 
 export type ListOrder = {

@@ -1,11 +1,13 @@
 /** Text as the tables of lists have it, so that no value of a user's can stop the view. */
 
-/** What an index takes of a text, in characters. */
+/** The length that an index takes of a text, in characters. */
 export const textCharactersMax = 256;
 /** Of one row. */
 const wordsMax = 200;
 
-/** At most so many characters; U+0000, which PostgreSQL has in no text, is U+2400, and half a surrogate pair is U+FFFD. */
+/**
+ * At most so many characters; U+0000, which PostgreSQL has in no text, is U+2400, and half a surrogate pair is U+FFFD.
+ */
 export function indexedText(text: string): string {
   return text.slice(0, textCharactersMax).toWellFormed().replaceAll("\0", "\u2400");
 }

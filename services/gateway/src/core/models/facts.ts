@@ -1,4 +1,4 @@
-/** What a version of a model is looked for by. A removed version has none. */
+/** The searchable facts of a version of a model. A removed version has none. */
 import type { Json } from "@trainyard/kernel";
 import type { VersionDocument } from "../views/documents.ts";
 

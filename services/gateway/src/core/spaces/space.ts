@@ -1,6 +1,6 @@
 /**
- * A workspace or a project: none → open ⇄ archived. Its words change at any time; its name never does, since quotas of pools and
- * recorded runs name a workspace by it. The default ones always exist, are never archived and have no words.
+ * A workspace or a project: none → open ⇄ archived. Its words change at any time; its name never does, since quotas of
+ * pools and recorded runs name a workspace by it. The default ones always exist, are never archived and have no words.
  */
 import type { EventOf } from "@trainyard/contracts";
 import { type Decider, isLine, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
@@ -122,7 +122,7 @@ function decide(state: SpaceState, command: SpaceCommand): Decided | Rejection |
   }
 }
 
-/** What is there already is no conflict, whatever revision was read (RFC 9110, section 13.1.1). */
+/** A name that exists already is no conflict, whatever revision was read (RFC 9110, section 13.1.1). */
 function describe(
   state: SpaceState,
   command: SpaceCommand & { kind: "describe" },

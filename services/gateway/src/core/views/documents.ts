@@ -15,7 +15,7 @@ import type {
   Workspace,
 } from "@trainyard/contracts/api";
 
-/** What an entity's row holds: the API's message, and what the fold needs besides. */
+/** The row of an entity: the API's message, and what the fold needs besides. */
 export type ExperimentDocument = Omit<
   Plain<Experiment>,
   "notes" | "etag" | "archived" | "parent" | "config" | "values"
@@ -99,7 +99,7 @@ export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
   /** Sorts jobs as the queues do. */
   readonly queue: string;
   readonly runs: readonly QueuedRun[];
-  /** What users changed of its runs, those to come too; null for nothing. */
+  /** The changes by users of its runs, those to come too; null for none. */
   readonly change: {
     readonly pool: string;
     /** Of the pool, by then: a pool that was removed since forgot the change. */
@@ -124,13 +124,16 @@ export type VersionDocument = Plain<ModelVersion>;
 /** Absent fields are those of documents that an earlier version of the view wrote. */
 export type CheckpointDocument = Omit<Plain<Checkpoint>, "pins" | "codeDigest"> & {
   readonly pins?: Plain<Checkpoint>["pins"];
-  /** What the last verification found; empty for nothing. */
+  /** The result of the last verification; empty for none. */
   readonly damage?: string;
   /** A person had some of its files deleted. */
   readonly partial?: boolean;
 };
 
-/** Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is done. */
+/**
+ * Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is
+ * done.
+ */
 export type AgentDocument = Omit<Plain<Agent>, "labels"> & {
   readonly labels?: Plain<Agent>["labels"];
   /** Also slots that the agent does not offer now: they are still disabled when they return. */
@@ -182,7 +185,7 @@ export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 /** The documents of an experiment that have its id. */
 const ofExperiment: ReadonlySet<DocumentKind> = new Set(["experiment", "config", "leaders"]);
 
-/** What a projection reads and writes: the rows that were fetched beforehand, and the new ones. */
+/** The rows of a projection: those fetched beforehand, and the new ones. */
 export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
   readonly #fetched = new Map<string, DocumentRow>();

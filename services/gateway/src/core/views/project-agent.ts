@@ -118,7 +118,7 @@ export const agentProjections: Projections = {
   AllocationEnded({ id, data }, documents) {
     const silent = data.launchFailure?.silent ?? [];
     for (const { agent } of data.exits) {
-      // What is silent about its launch holds its slots until it says that they are cleared.
+      // A run that is silent about its launch holds its slots until it says that they are cleared.
       if (silent.includes(agent)) continue;
       changeSlots(documents, agent, (slot) =>
         slot.run === id ? { ...slot, run: "", left: "" } : slot,
@@ -149,7 +149,10 @@ function hold(documents: DocumentSet, agent: string, slots: readonly string[], r
 
 type Slot = AgentDocument["slots"][number];
 
-/** The offered slots, each with the run that holds it. A slot that is no longer offered stays in the list until its run has ended. */
+/**
+ * The offered slots, each with the run that holds it. A slot that is no longer offered stays in the list until its run
+ * has ended.
+ */
 function slotsOf(offered: readonly Plain<Offered>[], before: readonly Slot[]): readonly Slot[] {
   const held = new Map(before.map((slot) => [slot.id, slot]));
   const now = offered.map(({ id, device, memoryBytes, name = "" }) => {

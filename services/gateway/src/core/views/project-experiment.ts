@@ -162,7 +162,7 @@ export const experimentProjections: Projections = {
     const told = data.operations.findLast(({ operation }) => operation.case === "progress");
     if (told?.operation.case !== "progress") return;
     const { progress } = told.operation.value;
-    // What the search's client says goes before what can be counted.
+    // The progress by the search's client goes before the counted one.
     documents.update("experiment", id, () => ({ progress, trialsMax: 0 }));
   },
   TrialCreated({ data }, documents) {
@@ -173,7 +173,7 @@ export const experimentProjections: Projections = {
     const completed =
       data.outcome === TrialOutcome.COMPLETED || data.outcome === TrialOutcome.STOPPED_EARLY;
     const failed = data.outcome === TrialOutcome.FAILED;
-    // What had completed may be told as failed afterwards.
+    // A completed trial may later be reported as failed.
     const again = documents.get("trial", id)?.endedAtMs !== undefined;
     documents.update("experiment", experiment, (doc) => {
       const trialsCompleted = doc.trialsCompleted + (completed ? 1 : 0) - (again ? 1 : 0);

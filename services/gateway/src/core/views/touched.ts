@@ -40,7 +40,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
 }
 
 /**
- * What a projection reads and writes besides, by what the documents of `touchedBy` say: the best trials, one of which
+ * Further rows of a projection, by what the documents of `touchedBy` say: the best trials, one of which
  * is shown when a trial drops out, and the versions of models whose checkpoint's metrics are reported late.
  */
 export function touchedThrough(

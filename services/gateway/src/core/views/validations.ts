@@ -31,7 +31,7 @@ export function recordValidation(
   };
 }
 
-/** What is left when everything beyond a step is superseded. */
+/** The validations that remain when everything beyond a step is superseded. */
 export function bestAfter(
   trial: Pick<TrialDocument, "records" | "recent" | "stepsCompleted">,
   afterStep: number,

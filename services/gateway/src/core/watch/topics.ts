@@ -1,4 +1,4 @@
-/** What a watcher is interested in, and what events may have changed of it. */
+/** The interests of a watcher, and the changes that events may have made to them. */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { idOf } from "@trainyard/kernel";
 import type { Filter } from "../lists/filter.ts";
@@ -15,7 +15,7 @@ export type Topic = {
   readonly filter: Filter | null;
   /** Only this document; empty for all of the list. */
   readonly id: string;
-  /** What relative times of the filter count from. */
+  /** The time that relative times of the filter count from. */
   readonly nowMs: number;
   readonly isRelative: boolean;
 };
@@ -29,7 +29,7 @@ export type Touched = {
   readonly closed: ReadonlySet<string>;
 };
 
-/** What is read of an event of the log. */
+/** The fields read of an event of the log. */
 type LoggedEvent = { readonly stream: string; readonly type: string; readonly body: string };
 
 export function touchedOf(events: readonly LoggedEvent[]): Touched {

@@ -67,7 +67,7 @@ export class ByteWriter {
     }
   }
 
-  /** What `write` writes here, after the number of its bytes in four. */
+  /** Writes the number of bytes of `write` in four bytes, then those bytes. */
   sized(write: () => void): void {
     this.#reserve(4);
     const start = this.#length;
@@ -146,6 +146,10 @@ export class ByteReader {
     this.#offset = start + 4 * into.length;
   }
 
+  skip(bytes: number): void {
+    this.#offset += bytes;
+  }
+
   text(): string {
     const length = this.varint();
     if (length > this.#bytes.length) throw new RangeError("a text is longer than its bytes");
@@ -164,7 +168,7 @@ export class ByteReader {
     return text;
   }
 
-  /** What `sized` wrote: a view of what was read from, not a copy. */
+  /** Reads the bytes of `sized`: a view of the source, not a copy. */
   sized(): Uint8Array {
     const length = this.#view.getUint32(this.#offset, true);
     const start = this.#offset + 4;

@@ -5,13 +5,14 @@ import {
   decodeFrame,
   decodeReports,
   decodeScalars,
+  decodeSteps,
   decodeTable,
   encodeBlock,
   summaryOf,
 } from "./block.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { addKeys, decodeLedger, encodeLedger, hasKey, rangesOf } from "./key-ledger.ts";
-import { readNumbers, writeNumbers } from "./numbers.ts";
+import { readNumbers, skipNumbers, writeNumbers } from "./numbers.ts";
 import { mergeParts } from "./merge.ts";
 import { aggregations, inOrder, type StoredReport, splitKey, textBytesOf } from "./table.ts";
 import { isJsonTail, readJsonTail, readTail, tailBytes } from "./tail.ts";
@@ -36,6 +37,20 @@ describe("numbers", () => {
         expect([...readNumbers(new ByteReader(written(numbers)))]).toEqual(numbers);
       }),
     );
+  });
+
+  test("that are passed over end where they end when they are read", () => {
+    const lists = fc.array(fc.oneof(fc.array(value), fc.array(fc.nat(3))), { minLength: 1 });
+    fc.assert(
+      fc.property(lists, (all) => {
+        const to = new ByteWriter();
+        for (const numbers of all) writeNumbers(to, numbers);
+        const from = new ByteReader(to.done());
+        for (const _ of all.slice(1)) skipNumbers(from);
+        expect([...readNumbers(from)]).toEqual(all.at(-1));
+      }),
+    );
+    expect(() => skipNumbers(new ByteReader(Uint8Array.of(1, 9)))).toThrow("newer version");
   });
 
   test("that are evenly spaced, or all the same, take no room", () => {
@@ -183,6 +198,7 @@ describe("a block", () => {
     expect([...(positions ?? [])]).toEqual([0, 2, 3, 4]);
     expect([...values]).toEqual([5, Number.NaN, Infinity, -1]);
     expect([...decodeFrame(block.frame).steps]).toEqual([1, 2, 3, 4, 5]);
+    expect(decodeSteps(block.frame)).toEqual(decodeFrame(block.frame).steps);
     expect(summaryOf([Number.NaN])).toMatchObject({ min: null, max: null, nans: 1 });
   });
 

@@ -1,14 +1,15 @@
 /**
  * A list of doubles as bytes, in the shortest of four forms, each exact (also -0, the infinities and not-a-number):
  *
- *   integers  the change of the difference to the number before, so that what rises evenly takes no room: a run of evenly
+ *   integers  the change of the difference to the number before, so that what rises evenly takes no room: a run of
+ *   evenly
  *             spaced numbers is one count
  *   constant  one double for all
  *   float32   four bytes each, where every number is one: what frameworks compute with
  *   float64   eight bytes each
  *
- * Facebook's Gorilla (Pelkonen et al., VLDB 2015, §4.1) has the differences of differences; its XOR of values saves little
- * on noisy losses and costs a bit-wise decoder.
+ * Facebook's Gorilla (Pelkonen et al., VLDB 2015, §4.1) has the differences of differences; its XOR of values saves
+ * little on noisy losses and costs a bit-wise decoder.
  */
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
@@ -61,10 +62,25 @@ export function readNumbers(from: ByteReader): Float64Array {
       from.float64s(numbers);
       break;
     default:
-      throw new RangeError("numbers of an unknown form: a newer version of Trainyard wrote them");
+      throw unknownForm();
   }
   return numbers;
 }
+
+/** Passes over what `readNumbers` reads. */
+export function skipNumbers(from: ByteReader): void {
+  const count = from.varint();
+  const shape = from.byte();
+  if (shape === form.constant) from.skip(8);
+  else if (shape === form.float32) from.skip(4 * count);
+  else if (shape === form.float64) from.skip(8 * count);
+  else if (shape === form.integers) {
+    for (let i = 0; i < count; i += from.varint() === 0 ? from.varint() : 1);
+  } else throw unknownForm();
+}
+
+const unknownForm = (): RangeError =>
+  new RangeError("numbers of an unknown form: a newer version of Trainyard wrote them");
 
 function writeIntegers(to: ByteWriter, numbers: ArrayLike<number>): void {
   to.byte(form.integers);

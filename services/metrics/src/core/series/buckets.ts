@@ -1,6 +1,7 @@
 /**
- * Points by the pixel: at most so many buckets of equal width, each with all that a chart shows of its points. No point is
- * left out: a spike is the greatest value of its bucket. Where there are no more points than buckets, each point is one.
+ * Points by the pixel: at most so many buckets of equal width, each with all that a chart shows of its points. No point
+ * is left out: a spike is the greatest value of its bucket. Where there are no more points than buckets, each point is
+ * one.
  */
 import type { Points } from "./points.ts";
 
@@ -42,14 +43,18 @@ export function bucketsOf({ xs, values }: Points, query: BucketQuery): Buckets {
     const x = (index: number): number => xs[index] ?? Number.NaN;
     const ordered = Array.from(xs.keys()).filter((i) => x(i) >= from && x(i) <= to);
     ordered.sort((a, b) => x(a) - x(b) || a - b);
-    for (const [bucket, i] of ordered.entries()) tally.add(bucket, x(i), values[i] ?? Number.NaN);
+    for (const [bucket, i] of ordered.entries()) tally.add(bucket, { xs, values }, i, i + 1);
   } else {
     const scale = to > from ? query.buckets / (to - from) : 0;
     const last = query.buckets - 1;
-    for (let i = 0; i < xs.length; i += 1) {
+    const bucketAt = (i: number): number => {
       const x = xs[i] ?? Number.NaN;
-      if (!(x >= from && x <= to)) continue;
-      tally.add(Math.min(Math.floor((x - from) * scale), last), x, values[i] ?? Number.NaN);
+      return x >= from && x <= to ? Math.min(Math.floor((x - from) * scale), last) : outside;
+    };
+    for (let start = 0, end = 0; start < xs.length; start = end) {
+      const bucket = bucketAt(start);
+      for (end = start + 1; end < xs.length && bucketAt(end) === bucket; end += 1);
+      if (bucket !== outside) tally.add(bucket, { xs, values }, start, end);
     }
   }
   return tally.buckets();
@@ -68,6 +73,7 @@ function rangeOf(xs: Float64Array, { from, to }: BucketQuery): readonly [number,
   return [from ?? least, to ?? greatest];
 }
 
+const outside = -1;
 const { NaN: none, POSITIVE_INFINITY: up, NEGATIVE_INFINITY: down } = Number;
 
 class Tally {
@@ -94,25 +100,37 @@ class Tally {
     [this.#first, this.#last] = [list(none), list(none)];
   }
 
-  add(bucket: number, x: number, value: number): void {
-    if (x < (this.#xMin[bucket] ?? 0)) this.#xMin[bucket] = x;
-    if (x > (this.#xMax[bucket] ?? 0)) this.#xMax[bucket] = x;
-    const count = (this.#count[bucket] ?? 0) + 1;
-    this.#count[bucket] = count;
-    if (count === 1) this.#first[bucket] = value;
-    this.#last[bucket] = value;
-    if (!Number.isFinite(value)) {
-      const marks = Number.isNaN(value) ? this.#nans : this.#infinities;
-      marks[bucket] = (marks[bucket] ?? 0) + 1;
-      return;
+  /** Points that follow each other: the bucket's numbers are read and written once for all of them. */
+  add(bucket: number, { xs, values }: Points, start: number, end: number): void {
+    let [xMin, xMax] = [this.#xMin[bucket] ?? up, this.#xMax[bucket] ?? down];
+    let [min, max] = [this.#min[bucket] ?? up, this.#max[bucket] ?? down];
+    let [mean, squares] = [this.#mean[bucket] ?? 0, this.#squares[bucket] ?? 0];
+    let [nans, infinities] = [this.#nans[bucket] ?? 0, this.#infinities[bucket] ?? 0];
+    const before = this.#count[bucket] ?? 0;
+    let finite = before - nans - infinities;
+    for (let i = start; i < end; i += 1) {
+      const x = xs[i] ?? none;
+      if (x < xMin) xMin = x;
+      if (x > xMax) xMax = x;
+      const value = values[i] ?? none;
+      if (Number.isNaN(value)) nans += 1;
+      else if (!Number.isFinite(value)) infinities += 1;
+      else {
+        if (value < min) min = value;
+        if (value > max) max = value;
+        finite += 1;
+        const distance = value - mean;
+        mean += distance / finite;
+        squares += distance * (value - mean);
+      }
     }
-    if (value < (this.#min[bucket] ?? 0)) this.#min[bucket] = value;
-    if (value > (this.#max[bucket] ?? 0)) this.#max[bucket] = value;
-    const finite = count - (this.#nans[bucket] ?? 0) - (this.#infinities[bucket] ?? 0);
-    const before = this.#mean[bucket] ?? 0;
-    const mean = before + (value - before) / finite;
-    this.#mean[bucket] = mean;
-    this.#squares[bucket] = (this.#squares[bucket] ?? 0) + (value - before) * (value - mean);
+    if (before === 0) this.#first[bucket] = values[start] ?? none;
+    this.#last[bucket] = values[end - 1] ?? none;
+    this.#count[bucket] = before + end - start;
+    [this.#xMin[bucket], this.#xMax[bucket]] = [xMin, xMax];
+    [this.#min[bucket], this.#max[bucket]] = [min, max];
+    [this.#mean[bucket], this.#squares[bucket]] = [mean, squares];
+    [this.#nans[bucket], this.#infinities[bucket]] = [nans, infinities];
   }
 
   buckets(): Buckets {

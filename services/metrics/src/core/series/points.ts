@@ -1,22 +1,32 @@
 /**
- * The points of one metric of one trial in one order, whatever parts they are stored in: by run, then step, time, rank and
- * number of the key. So an answer made of them is the same before and after compaction, and on every replica.
+ * The points of one metric of one trial in one order, whatever parts they are stored in: by run, then step, time, rank
+ * and number of the key. So an answer made of them is the same before and after compaction, and on every replica.
  */
 import { type Aggregation, aggregations } from "../columns/table.ts";
 
 /** Points of one run from one part; all lists are equally long. */
-export type Chunk = {
+export type Chunk = Line & {
   readonly run: number;
+  /** Takes longer to decode than the points do: read only where several points are at one step. */
+  readonly rest: () => Rest;
+};
+
+type Line = {
   readonly steps: Float64Array;
+  readonly xs: Float64Array;
+  readonly values: Float64Array;
+};
+
+type Rest = {
   readonly times: Float64Array;
   readonly ranks: Float64Array;
   /** Indexes of `aggregations`. */
   readonly aggregations: Float64Array;
   /** Of the reports' keys. */
   readonly numbers: Float64Array;
-  readonly xs: Float64Array;
-  readonly values: Float64Array;
 };
+
+type Whole = Line & Rest;
 
 export type Points = { readonly xs: Float64Array; readonly values: Float64Array };
 
@@ -27,9 +37,10 @@ export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => nu
     runs.map(([run, own]) => {
       const chunks = own.toSorted((a, b) => at(a.steps, 0) - at(b.steps, 0));
       if (isOnePointAStep(chunks)) {
-        return joinPoints(chunks.map((chunk) => cut(chunk, lastStep(run))));
+        return joinPoints(chunks.map((chunk) => cut(lineOf(chunk), lastStep(run))));
       }
-      return combineRanks(cut(inOrder(joinChunks(chunks)), lastStep(run)));
+      const whole = chunks.map((chunk) => ({ ...lineOf(chunk), ...chunk.rest() }));
+      return combineRanks(cut(inOrder(joinWhole(whole)), lastStep(run)));
     }),
   );
 }
@@ -53,19 +64,25 @@ function isOnePointAStep(chunks: readonly Chunk[]): boolean {
   return true;
 }
 
-const columns = ["steps", "times", "ranks", "aggregations", "numbers", "xs", "values"] as const;
+const lineOf = ({ steps, xs, values }: Chunk): Line => ({ steps, xs, values });
 
-function mapColumns(chunk: Chunk, change: (list: Float64Array) => Float64Array): Chunk {
-  const changed = columns.map((name) => [name, change(chunk[name])]);
-  return { run: chunk.run, ...(Object.fromEntries(changed) as Omit<Chunk, "run">) };
+function mapLists<Lists extends Line>(
+  lists: Lists,
+  change: (list: Float64Array, name: keyof Lists) => Float64Array,
+): Lists {
+  const entries = Object.entries(lists).map(([name, list]) => [
+    name,
+    change(list, name as keyof Lists),
+  ]);
+  return Object.fromEntries(entries) as Lists; // Of the same names.
 }
 
 /** At least one. */
-function joinChunks(chunks: readonly Chunk[]): Chunk {
-  const [first] = chunks as readonly [Chunk];
-  if (chunks.length === 1) return first;
-  const joined = columns.map((name) => [name, join(chunks.map((chunk) => chunk[name]))]);
-  return { run: first.run, ...(Object.fromEntries(joined) as Omit<Chunk, "run">) };
+function joinWhole(parts: readonly Whole[]): Whole {
+  const [first] = parts as readonly [Whole];
+  return parts.length === 1
+    ? first
+    : mapLists(first, (_, name) => join(parts.map((part) => part[name])));
 }
 
 function join(lists: readonly Float64Array[]): Float64Array {
@@ -78,8 +95,8 @@ function join(lists: readonly Float64Array[]): Float64Array {
   return joined;
 }
 
-function inOrder(chunk: Chunk): Chunk {
-  const { steps, times, ranks, numbers, values } = chunk;
+function inOrder(whole: Whole): Whole {
+  const { steps, times, ranks, numbers, values } = whole;
   const compare = (a: number, b: number): number =>
     at(steps, a) - at(steps, b) ||
     at(times, a) - at(times, b) ||
@@ -88,21 +105,22 @@ function inOrder(chunk: Chunk): Chunk {
     (at(values, a) < at(values, b) ? -1 : 1);
   let isOrdered = true;
   for (let i = 1; i < steps.length && isOrdered; i += 1) isOrdered = compare(i - 1, i) < 0;
-  if (isOrdered) return chunk;
+  if (isOrdered) return whole;
   const order = Uint32Array.from(steps, (_, index) => index).sort(compare);
-  return mapColumns(chunk, (list) => Float64Array.from(order, (index) => at(list, index)));
+  return mapLists(whole, (list) => Float64Array.from(order, (index) => at(list, index)));
 }
 
 /** Of points in order. */
-function cut(chunk: Chunk, lastStep: number): Chunk {
-  if (at(chunk.steps, chunk.steps.length - 1) <= lastStep) return chunk;
-  const end = chunk.steps.findIndex((step) => step > lastStep);
-  return mapColumns(chunk, (list) => list.subarray(0, end));
+function cut<Lists extends Line>(lists: Lists, lastStep: number): Lists {
+  const { steps } = lists;
+  if (at(steps, steps.length - 1) <= lastStep) return lists;
+  const end = steps.findIndex((step) => step > lastStep);
+  return mapLists(lists, (list) => list.subarray(0, end));
 }
 
 /** The values of several ranks at one step become one, as the last of the reports says. */
-function combineRanks(chunk: Chunk): Points {
-  const { steps, ranks, xs, values } = chunk;
+function combineRanks(whole: Whole): Points {
+  const { steps, ranks, xs, values } = whole;
   if (ranks.every((rank) => rank === ranks[0])) return { xs, values };
   const combined: { readonly xs: number[]; readonly values: number[] } = { xs: [], values: [] };
   for (let start = 0, end = 0; start < steps.length; start = end) {
@@ -118,7 +136,7 @@ function combineRanks(chunk: Chunk): Points {
         combined.values.push(at(values, index));
       }
     } else {
-      const how = aggregations[at(chunk.aggregations, end - 1)] ?? "mean";
+      const how = aggregations[at(whole.aggregations, end - 1)] ?? "mean";
       combined.xs.push(at(xs, start));
       combined.values.push(combine(how, [...byRank.values()]));
     }

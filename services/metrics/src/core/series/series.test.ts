@@ -18,12 +18,14 @@ function chunkOf(points: readonly (Point & { readonly n: number })[]): Chunk {
   return {
     run: points[0]?.run ?? 1,
     steps: list(({ step }) => step),
-    times: list(({ step }) => step * 10),
-    ranks: list(({ rank }) => rank),
-    aggregations: list(({ how = "mean" }) => aggregations.indexOf(how)),
-    numbers: list(({ n }) => n),
     xs: list(({ step }) => step),
     values: list(({ value }) => value),
+    rest: () => ({
+      times: list(({ step }) => step * 10),
+      ranks: list(({ rank }) => rank),
+      aggregations: list(({ how = "mean" }) => aggregations.indexOf(how)),
+      numbers: list(({ n }) => n),
+    }),
   };
 }
 
@@ -107,6 +109,24 @@ describe("points", () => {
   });
 });
 
+/** Welford, Technometrics 1962. */
+function oneByOne(points: readonly (readonly [number, number])[]) {
+  const finite = points.map(([, y]) => y).filter(Number.isFinite);
+  let [mean, squares] = [0, 0];
+  for (const [before, y] of finite.entries()) {
+    const distance = y - mean;
+    mean += distance / (before + 1);
+    squares += distance * (y - mean);
+  }
+  const none = finite.length === 0;
+  return {
+    mean: none ? Number.NaN : mean,
+    deviation: none ? Number.NaN : Math.sqrt(squares / finite.length),
+    first: points[0]?.[1],
+    last: points.at(-1)?.[1],
+  };
+}
+
 describe("buckets", () => {
   const value = fc.oneof(fc.nat(99), fc.constantFrom(Number.NaN, Infinity, -Infinity));
   const points = fc.array(fc.tuple(fc.nat(50), value), { minLength: 1, maxLength: 60 });
@@ -132,6 +152,25 @@ describe("buckets", () => {
           const own = given.filter(([x]) => x >= (found.xMin[i] ?? 0) && x <= (found.xMax[i] ?? 0));
           expect(own.length).toBeGreaterThanOrEqual(count);
         }
+      }),
+    );
+  });
+
+  test("are to the bit what each point after the other makes of them, in any order of x", () => {
+    const values = fc.oneof(fc.double(), value);
+    const some = fc.array(fc.tuple(fc.nat(50), values), { minLength: 1, maxLength: 80 });
+    fc.assert(
+      fc.property(some, fc.integer({ min: 1, max: 9 }), (given, buckets) => {
+        const found = bucketsOf(listed(given), { from: 0, to: 50, buckets });
+        if (given.length <= buckets) return;
+        const own = Map.groupBy(given, ([x]) =>
+          Math.min(Math.floor(x * (buckets / 50)), buckets - 1),
+        );
+        const expected = [...own].sort(([a], [b]) => a - b).map(([, points]) => oneByOne(points));
+        expect(found.mean).toEqual(expected.map(({ mean }) => mean));
+        expect(found.deviation).toEqual(expected.map(({ deviation }) => deviation));
+        expect(found.first).toEqual(expected.map(({ first }) => first));
+        expect(found.last).toEqual(expected.map(({ last }) => last));
       }),
     );
   });

@@ -36,7 +36,7 @@ const command: fc.Arbitrary<ModelCommand> = fc.oneof(
   ),
 );
 
-/** What holds checkpoints, by what the shell does with these events. */
+/** The holders of checkpoints, by what the shell does with these events. */
 function pinsOf(events: readonly ModelEvent[]): ReadonlyMap<string, number> {
   const pins = new Map<string, number>();
   for (const event of events) {

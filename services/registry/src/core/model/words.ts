@@ -1,4 +1,4 @@
-/** What people write about models and versions: a change is merged into what is there, within limits. */
+/** The words of people about models and versions: a change is merged into what is there, within limits. */
 import { isLine, type JsonObject, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
 import { registryLimits } from "../../limits.ts";
 import type { WordsChange } from "./commands.ts";

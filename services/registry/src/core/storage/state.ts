@@ -1,4 +1,4 @@
-/** What a person said of a root: nothing yet, or which storage lies there, and the ids that it had before. */
+/** A person's statement about a root: none yet, or its storage, and the ids that it had before. */
 import type { EventOf } from "@trainyard/contracts";
 
 export type StorageEvent = EventOf<"StorageAdopted" | "UnknownFilesDeleted">;

@@ -136,13 +136,13 @@ function noteDisk(
 
 type Joined = EventData<"AgentJoined">;
 
-/** What was offered and by whom, after a return. */
+/** The offer and its agent, after a return. */
 export function rejoined(joined: Joined, returned: EventData<"AgentReturned">): Joined {
   const { folder: _folder, place: _place, startedMs: _startedMs, ...offer } = joined;
   return { ...offer, slots: returned.slots, ...holderOf(returned) };
 }
 
-/** What an agent offers and who it is, as a text that is equal where both are. */
+/** The offer and identity of an agent, as a text that is equal where both are. */
 export function offerText(joined: Joined): string {
   const { pool, slots, labels, version, address, folder = "", place = "" } = joined;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));

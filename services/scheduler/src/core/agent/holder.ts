@@ -1,4 +1,4 @@
-/** Whose a name is (agent.proto, "Who holds a name"): what is recorded of the holder, and what a report is beside it. */
+/** The holder of a name (agent.proto, "Who holds a name"): its record, and the judgment of a report beside it. */
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";
 
@@ -23,8 +23,8 @@ export function isSameHolder(a: Holder, b: Holder): boolean {
 }
 
 /**
- * holder: it has the name, perhaps since a start that needs no record. successor: it gets it, and acts once that is recorded.
- * other_folder, older_copy, earlier_version: it is refused.
+ * holder: it has the name, perhaps since a start that needs no record. successor: it gets it, and acts once that is
+ * recorded. other_folder, older_copy, earlier_version: it is refused.
  */
 export type Standing = "holder" | "successor" | "other_folder" | "older_copy" | "earlier_version";
 
@@ -48,7 +48,7 @@ type RecordedHolder = {
   readonly startedMs?: number;
 };
 
-/** What it is told, and what people read. */
+/** The reply to it, and the text for people. */
 export function refusalOf(agent: string, standing: Standing, holderAddress: string): string {
   if (standing === "older_copy") {
     return `the name ${agent} is held by a later start from a copy of this state folder, at ${holderAddress}: give one of the two a name and an empty folder of its own`;

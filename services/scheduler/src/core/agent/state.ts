@@ -1,6 +1,6 @@
 /**
- * An agent's life: none → present ⇄ lost; removed from any, and it joins anew when it reports again. Present and lost say
- * whether it is heard, not what it runs: what a lost agent occupies stays occupied until it says otherwise.
+ * An agent's life: none → present ⇄ lost; removed from any, and it joins anew when it reports again. Present and lost
+ * say whether it is heard, not what it runs: what a lost agent occupies stays occupied until it says otherwise.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";
@@ -47,7 +47,7 @@ export type AgentCommand =
       readonly kind: "return";
       readonly occupations: readonly Plain<Occupation>[];
       readonly slots: readonly Plain<Slot>[];
-      /** What runs that were given up have stored there. */
+      /** The checkpoints that runs that were given up have stored there. */
       readonly left?: readonly Plain<RunCheckpoints>[];
       readonly holder?: Holder;
     }

@@ -38,7 +38,7 @@ function decideAllocation(state: AllocationState, command: AllocationCommand): D
   }
 }
 
-/** Who was withdrawn meanwhile gets no place; the pass that follows gives it to another. */
+/** A run that was withdrawn meanwhile gets no place; the pass that follows gives it to another. */
 function grant(state: AllocationState, command: Command<"grant">): Decision {
   if (state.status !== "queued") {
     return reject("not_queued", "the allocation does not wait for a place");

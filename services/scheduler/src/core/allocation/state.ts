@@ -72,6 +72,6 @@ export type AllocationCommand =
       readonly endRecord: Plain<EndRecord> | null;
       readonly launchFailure?: Plain<LaunchFailure>;
       readonly message: string;
-      /** What its agents have yet to deliver. */
+      /** The deliveries that its agents still owe. */
       readonly sealed?: readonly Plain<SealedCheckpoint>[];
     };

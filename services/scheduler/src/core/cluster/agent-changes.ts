@@ -1,4 +1,4 @@
-/** What an event changes of an agent that is known, where nothing but the agent is concerned. */
+/** The effect of an event on a known agent, where nothing but the agent is concerned. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { useAfter } from "../agent/use.ts";
 import type { Agent } from "./state.ts";

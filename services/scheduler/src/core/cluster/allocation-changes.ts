@@ -1,4 +1,4 @@
-/** What an event makes of an allocation, where nothing but the allocation is concerned. */
+/** The effect of an event on an allocation, where nothing but the allocation is concerned. */
 import type { EventData } from "@trainyard/contracts";
 import { StopMode } from "@trainyard/contracts/events";
 import { least } from "../agent/use.ts";
@@ -77,7 +77,7 @@ export function lostWith({ grant, lostRanks }: Allocation, agent: string): Parti
   return { lostRanks: [...new Set([...lostRanks, ...here.map(({ nodeRank }) => nodeRank)])] };
 }
 
-/** What an agent that returns still runs, beside what was granted there. */
+/** The runs that a returning agent still has, beside what was granted there. */
 export function ghostsOf(
   { occupations }: EventData<"AgentReturned">,
   grantedTo: (allocation: string) => readonly string[] | null,

@@ -3,8 +3,8 @@
  * of allocation-*, agent-* and pool-* in log order, and by nothing else, so that two terms at one position agree.
  *
  * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what lies
- * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that does
- * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
+ * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that
+ * does not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
 import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
@@ -60,7 +60,7 @@ export class Cluster {
   timeMs = 0;
   /** How far the epochs towards agents are ahead of the lease's. */
   epochOffset = 0;
-  /** What changed since it was last taken, for whoever acts on the fold. */
+  /** The changes since the last take, for the users of the fold. */
   readonly touchedPools = new Set<string>();
   /** Pools in which the reasons of waits may have changed since they were last recorded. */
   readonly unexplained = new Set<string>();
@@ -183,7 +183,7 @@ export class Cluster {
     }
   }
 
-  /** What it held becomes free; if it still runs anything there, it says so when it joins anew. */
+  /** Its slots become free; if it still runs anything there, it says so when it joins again. */
   #removed(id: string): void {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
@@ -293,7 +293,7 @@ export class Cluster {
       this.#placed.get(agent)?.delete(id);
       this.touchedAgents.add(agent);
       this.#forgetLeft(agent, id);
-      // What is silent about its launch may yet start it: it keeps its slots until it says otherwise, as a lost one does.
+      // An agent that is silent about a launch may yet start it: the launch keeps its slots, as on a lost agent.
       const isSilent = launchFailure?.silent.includes(agent) === true;
       const isRemoved = this.agents.get(agent)?.status === "removed";
       if (!isRemoved && (isSilent || allocation.lostRanks.includes(nodeRank))) {
@@ -329,7 +329,7 @@ export class Cluster {
     });
   }
 
-  /** What an allocation was granted on an agent; null if it has no part there. */
+  /** The slots granted to an allocation on an agent; null if it has no part there. */
   #slotsOn(agent: string, id: string): readonly string[] | null {
     if (!this.placedOn(agent).has(id)) return null;
     const placements = this.allocations.get(id)?.grant?.placements ?? [];

@@ -8,7 +8,7 @@ export function preemptionTimeoutOf(resources: Allocation["resources"]): number 
   return Math.min(Math.max(1, preemptionTimeoutMs), limits.preemptionTimeoutMaxMs);
 }
 
-/** What an allocation asks of its pool. */
+/** The request of an allocation to its pool. */
 export function demandOf(allocation: Allocation): Demand {
   const { id, job, workspace, preemptible, arrival, queuedAtMs, avoid, resources } = allocation;
   const { slots, priority, weight, singleAgent, constraints } = resources;

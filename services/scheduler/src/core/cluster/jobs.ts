@@ -1,4 +1,4 @@
-/** What users changed of the runs of experiments, by pool. An entry leaves when its experiment has ended. */
+/** The changes of users to the runs of experiments, by pool. An entry leaves when its experiment has ended. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Demand, JobUpdate } from "@trainyard/scheduling";
 

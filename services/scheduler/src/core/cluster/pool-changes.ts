@@ -1,4 +1,4 @@
-/** What an event of a pool changes of the cluster. */
+/** The effect of a pool's event on the cluster. */
 import type { EventData } from "@trainyard/contracts";
 import { defaultSettings } from "@trainyard/scheduling";
 import { settingsOfPool } from "../pool/configuration.ts";

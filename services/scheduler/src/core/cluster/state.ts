@@ -3,7 +3,7 @@ import type { Placement, Resources, StopWhy, WaitCode } from "@trainyard/contrac
 import type { Use } from "../agent/use.ts";
 import type { Trust } from "./trust.ts";
 
-/** What a commit says of where it came from: what follows from it goes on with the same. */
+/** The origin of a commit: its effects continue with the same. */
 export type Origin = {
   readonly workspace: string;
   readonly correlationid: string;
@@ -79,13 +79,13 @@ export type Agent = Use & {
   /** Ended allocations that may still run there, with the slots that they hold. */
   readonly ghosts: Readonly<Record<string, readonly string[]>>;
   readonly trust: Trust;
-  /** What was left of its disk when that was too little. */
+  /** The free disk space when that was too little. */
   readonly diskLowBytes: number | null;
   /** Allocations of which processes are there that cannot be killed, with what was said of them. */
   readonly left: Readonly<Record<string, string>>;
   /**
-   * The position from which on whoever holds the name now has held it: what was granted before may have been launched by
-   * the holder before it. 0 while it is the first that is known.
+   * The position from which on whoever holds the name now has held it: what was granted before may have been launched
+   * by the holder before it. 0 while it is the first that is known.
    */
   readonly heldSince: number;
   /** Where the other is that asks for its name, and was refused; null when none does. */

@@ -1,7 +1,7 @@
 /**
- * What is known of the launches on an agent since the last run that started there. Launches of one experiment may fail
- * because of the experiment; those of several, one after the other, because of the agent: then it gets nothing for a while,
- * twice as long each time, until a run starts there or a person says that it is mended. All times are of events.
+ * The launches on an agent since the last run that started there. Launches of one experiment may fail
+ * because of the experiment; those of several, one after the other, because of the agent: then it gets nothing for a
+ * while, twice as long each time, until a run starts there or a person says that it is mended. All times are of events.
  */
 import type { EventData } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";
@@ -40,7 +40,7 @@ export function afterFailure(
   const experiments = trust.experiments.includes(experiment)
     ? trust.experiments
     : [...trust.experiments, experiment].slice(0, limits.distrustNamedMax);
-  // What was on its way when the agent was distrusted says nothing new.
+  // A launch on its way when the agent was distrusted says nothing new.
   const isNew = trust.untilMs === null || timeMs >= trust.untilMs;
   const isDue = trust.isDue || (isNew && experiments.length >= limits.distrustExperiments);
   return { ...trust, failures: trust.failures + 1, experiments, reason, isDue, hasStarted: false };
@@ -58,7 +58,7 @@ export function afterDistrusted(
   return { ...trust, times: trust.times + 1, untilMs: timeMs + forMs, isDue: false };
 }
 
-/** What has to be recorded of it; null for nothing. */
+/** The event to record of it; null for none. */
 export function trustDecision(
   trust: Trust,
 ):

@@ -3,7 +3,7 @@ import { continuedConfig } from "@trainyard/experiment-config/recorded";
 
 type Json = EventData<"ExperimentCreated">["config"];
 
-/** What a launch needs of an experiment, and whether its runs can still be changed. */
+/** The facts of an experiment that a launch needs, and whether its runs can still be changed. */
 export type ExperimentCode = {
   readonly config: NonNullable<Json>;
   readonly contextDigest: string;

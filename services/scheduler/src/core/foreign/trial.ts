@@ -2,7 +2,7 @@ import type { AnyEvent, EventData } from "@trainyard/contracts";
 
 type Json = NonNullable<EventData<"TrialCreated">["hyperparameters"]>;
 
-/** What a launch needs of a trial, and of its newest run. */
+/** The facts of a trial that a launch needs, and of its newest run. */
 export type TrialWork = {
   readonly experiment: string;
   readonly hyperparameters: Json;

@@ -1,4 +1,4 @@
-/** What a pool's configuration may say, and how it is read with all defaults. */
+/** The keys of a pool's configuration, and how it is read with all defaults. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { PoolSettings as RecordedPoolSettings } from "@trainyard/contracts/events";
 import { isName, type Rejection, reject } from "@trainyard/kernel";
@@ -9,7 +9,7 @@ import { limits } from "../../limits.ts";
 type Configured = EventData<"PoolConfigured">;
 type Recorded = Plain<RecordedPoolSettings>;
 
-/** What a pool has that nobody has configured. */
+/** The settings of a pool that nobody has configured. */
 export const unconfigured: Configured = { policy: "priority" };
 
 export function settingsOfPool({ policy, settings }: Configured): PoolSettings {

@@ -1,4 +1,6 @@
-/** A pool's life: none → configured ⇄ removed. What users change of jobs is on its stream, for the order of its queue. */
+/**
+ * A pool's life: none → configured ⇄ removed. What users change of jobs is on its stream, for the order of its queue.
+ */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { isSameConfiguration } from "./configuration.ts";
@@ -13,7 +15,7 @@ export type PoolCommand =
       /** join: an agent joined, and nobody has configured the pool. */
       readonly by: "create" | "update" | "join";
     }
-  /** What is in it. */
+  /** Its content. */
   | { readonly kind: "remove"; readonly agents: number; readonly runs: number }
   | { readonly kind: "change_jobs"; readonly events: readonly JobEvent[] };
 

@@ -1,4 +1,4 @@
-/** What is said of a pool when somebody asks: its settings with all defaults, and what is in it. */
+/** The answer about a pool: its settings with all defaults, and its content. */
 import type { Plain } from "@trainyard/contracts";
 import type { PoolInfo, QuotaUse } from "@trainyard/contracts/commands";
 import type { Cluster } from "../cluster/cluster.ts";

@@ -1,6 +1,7 @@
 /**
- * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one round.
- * Pure but for the notes of what changed, which it takes; whoever calls it commits the decisions before it calls again.
+ * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one
+ * round. Pure but for the notes of what changed, which it takes; whoever calls it commits the decisions before it calls
+ * again.
  */
 import { StopMode } from "@trainyard/contracts/events";
 import { refusalOf } from "../agent/holder.ts";
@@ -75,7 +76,7 @@ function reportDecisions({ cluster, observed, reported }: Round): readonly Decis
     cluster.touchedAgents.add(id);
     observed.settle(id, heldOf(cluster.agents.get(id)));
     const commands = judgeAgent(cluster, observed, id);
-    // What is recorded of a host rests on its being there: first that it has joined.
+    // Records of a host need the record that it has joined first.
     for (const command of commands.length > 0 ? commands : judgeHost(cluster, observed, id)) {
       decisions.push({ on: "agent", id, origin: null, command });
     }
@@ -92,7 +93,7 @@ function epochDecisions({ cluster, observed, leaseEpoch }: Round): readonly Deci
   return [{ on: "agent", id: ahead.agent, origin: null, command }];
 }
 
-/** Who asks for a name that another holds is on record, for people to see, while it asks. */
+/** An agent that asks for a name that another holds is on record, for people to see, while it asks. */
 function nameDecisions(round: Round): readonly Decision[] {
   const { cluster, observed, refusedSilentForMs, agentSilenceMs } = round;
   const decisions: Decision[] = [];

@@ -1,4 +1,4 @@
-/** What follows for an allocation from how far its nodes are. */
+/** The consequences for an allocation of how far its nodes are. */
 import type { Plain } from "@trainyard/contracts";
 import {
   AllocationEndCause,
@@ -118,8 +118,8 @@ const harshness: readonly EndReason[] = [
 ];
 
 /**
- * Of several nodes' last words the harshest, as on one node. Of errors one that has a cause of its own goes before one that
- * only complains of a lost neighbour; where that neighbour's node has said nothing, its exit does.
+ * Of several nodes' last words the harshest, as on one node. Of errors one that has a cause of its own goes before one
+ * that only complains of a lost neighbour; where that neighbour's node has said nothing, its exit does.
  */
 function lastWord(ranks: readonly Rank[]): Plain<EndRecord> | null {
   const words = ranks.flatMap(({ state }) =>
@@ -148,7 +148,7 @@ function whatEnded({ placement, state }: Rank): string {
 function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
   if (cause === AllocationEndCause.KILLED) return "";
   const failed = ranks.filter(hasFailed);
-  // What was killed was killed because of another.
+  // A killed run was killed because of another.
   const culprit = failed.find((rank) => !wasKilled(rank)) ?? failed[0];
   if (culprit === undefined) return "";
   const { agent } = culprit.placement;

@@ -1,4 +1,4 @@
-/** What an agent's report says of its host: whether its disk has room, and what cannot be killed there. */
+/** The statements of an agent's report about its host: whether its disk has room, and what cannot be killed there. */
 import type { AgentCommand } from "../agent/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Agent } from "../cluster/state.ts";

@@ -1,5 +1,5 @@
 /**
- * What agents have said in this term. Memory only: reports are level-triggered, so after a restart the next ones say it
+ * The reports of agents in this term. Memory only: reports are level-triggered, so after a restart the next ones say it
  * again. A report counts as newer within one start of the agent by its sequence; what a former start still says is old.
  * Those who ask for a name that another holds are kept apart: nothing follows from what they say that they run.
  */
@@ -17,7 +17,7 @@ export type ObservedAgent = {
   readonly heardMs: number;
 };
 
-/** What was asked of an agent in this term. */
+/** The requests to an agent in this term. */
 export type Asked = {
   version: number;
   /** The content of the last list, so that only a change raises the version. */
@@ -62,7 +62,7 @@ export class Observed {
     return this.#epoch;
   }
 
-  /** What agents have processed under the former one counts no more: the next lists ask it all again. */
+  /** Lists that agents have processed under the former one count no more: the next lists ask for all of it again. */
   raiseEpoch(epoch: number): void {
     this.#epoch = epoch;
   }
@@ -90,7 +90,7 @@ export class Observed {
     return true;
   }
 
-  /** Whoever was taken for the holder before another was recorded is refused like the others. */
+  /** An agent that was taken for the holder before another was recorded is refused like the others. */
   settle(agent: string, held: Holder | null): void {
     const seen = this.#agents.get(agent);
     if (seen === undefined) return;
@@ -238,7 +238,7 @@ export class Observed {
 
 const retiredMax = 8;
 
-/** What follows a list that the agent has processed, it has seen; what is no number of a list it has not. */
+/** An event after a list that the agent has processed is seen; a number of no list is not. */
 function claimOf({ epoch, highestEpoch = 0 }: Plain<Report>): number {
   return Math.max(0, ...[epoch, highestEpoch].filter((claim) => Number.isSafeInteger(claim)));
 }

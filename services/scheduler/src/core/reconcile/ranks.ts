@@ -46,7 +46,7 @@ function rankState(
   const { id, lostRanks } = allocation;
   const seen = observed.agent(agent);
   const report = seen?.allocations.get(id);
-  // What a lost agent's process left as its last word is worth having, but no waiting.
+  // The last output of a lost agent's process is worth having, but no waiting.
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
   if (lostRanks.includes(nodeRank)) return { kind: "lost" };
   if (report?.state === AllocationReportState.RUNNING) return { kind: "up", pid: report.pid };

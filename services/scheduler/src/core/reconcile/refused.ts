@@ -1,6 +1,7 @@
 /**
- * What becomes of a decision that the log refuses: a shorter one takes its place where there is one that says enough, and else
- * it is set aside, for a while in which it is not decided again. It is nobody else's: all other decisions are committed.
+ * The handling of a decision that the log refuses: a shorter one takes its place where there is one that says enough,
+ * and else it is set aside, for a while in which it is not decided again. It is nobody else's: all other decisions are
+ * committed.
  */
 import type { Plain } from "@trainyard/contracts";
 import { AllocationEndCause, type Occupation } from "@trainyard/contracts/events";
@@ -28,7 +29,7 @@ export function shorter(decision: Decision, refusal: string): Decision | null {
   return null;
 }
 
-/** What holds none needs no keeping from others: it is killed all the same, since the agent names it. */
+/** A run that holds none needs no keeping from others: it is killed all the same, since the agent names it. */
 function holdsSlots({ slots }: Plain<Occupation>): boolean {
   return slots.length > 0;
 }

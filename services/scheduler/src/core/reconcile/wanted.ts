@@ -77,7 +77,7 @@ export function addresseeOf(
   return { incarnation: report.incarnation };
 }
 
-/** What those are told who ask for a name that another holds: why, and to end what they still run. */
+/** The reply to agents that ask for a name that another holds: why, and to end what they still run. */
 export function refusalsOf(
   cluster: Cluster,
   observed: Observed,

@@ -16,7 +16,7 @@ import type { SuggestingModel } from "./model.ts";
 const thread = new ThreadModel();
 afterEach(() => thread[Symbol.asyncDispose]());
 
-/** What a search asks after so many trials. */
+/** The question of a search after a number of trials. */
 function questionAfter(trials: number): Question {
   const search = new SearchMachine();
   const send = (command: SearchCommand): void => {

@@ -117,14 +117,14 @@ export class LiveConnection {
       }, limits.restMs);
     } else if (this.#isResting) {
       this.#isResting = false;
-      // What came of a list while the tab rested comes now, from the position of its read; a document is read again.
+      // Changes of a list while the tab rested arrive now, from the position of its read; a document is read again.
       this.#say();
       const unplaced = [...this.#shown].filter(([, { position }]) => position === "");
       this.#reset(unplaced.map(([key]) => key));
     }
   }
 
-  /** What a page's components say at once is one message. */
+  /** Sends the changes of one turn of a page's components as one message. */
   #saySoon(): void {
     clearTimeout(this.#saying);
     this.#saying = setTimeout(() => this.#say(), 0);

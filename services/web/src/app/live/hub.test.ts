@@ -278,7 +278,7 @@ test("a refusal is forgotten once no tab shows its topic, so that opening the pa
   expect(last().keys.toSorted()).toEqual(["bad", "good"]);
 });
 
-test("a refused cursor refuses no topic: all begin anew, and what was read of them is read again", async () => {
+test("a refused cursor refuses no topic: all begin again, and their data is read again", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("a", "1"), wanted("b", "2"));
   await pass(limits.reopenMs);

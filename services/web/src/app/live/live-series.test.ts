@@ -34,7 +34,7 @@ const reported = (stepsCompleted: number) => ({
 });
 const isStale = (): boolean => queries.getQueryState(key)?.isInvalidated === true;
 
-/** What was gathered is applied. */
+/** Applies the gathered points. */
 const applied = (): unknown => vi.runAllTimersAsync();
 
 test("series are read again at the first update, for points may have come before the stream opened", async () => {

@@ -11,7 +11,9 @@ export class LiveSeries implements PointsListener {
   readonly #queries: QueryClient;
   readonly #experiment: string;
   #points: Point[] = [];
-  /** Points of reads that are under way: their answers may be older than the points, which are applied to them again. */
+  /**
+   * Points of reads that are under way: their answers may be older than the points, which are applied to them again.
+   */
   #kept: ReadonlyMap<Query, readonly Point[]> = new Map();
   /** The position of the last update: a stream that is opened again begins a little before it. */
   #last = 0;

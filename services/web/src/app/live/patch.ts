@@ -5,7 +5,7 @@ import type { LiveListener } from "./connection.ts";
 import type { KeyedDocument } from "./protocol.ts";
 import { patched } from "./rows.ts";
 
-/** What a read says of itself: the topic that keeps it fresh, and what happens to rows that come into its list. */
+/** The live properties of a read: the topic that keeps it fresh, and what happens to rows that come into its list. */
 export type LiveMeta = {
   readonly topic: string;
   /** Read the list again when rows come into it, instead of counting them as news. */

@@ -1,4 +1,4 @@
-/** What a tab and the live hub say to each other. The hub is in a SharedWorker, or in the tab itself. */
+/** Messages between a tab and the live hub. The hub is in a SharedWorker, or in the tab itself. */
 import type { ReplyOf } from "@trainyard/contracts";
 
 /** A list or a document of the API's Watch call, without the position from which it is followed. */
@@ -14,7 +14,10 @@ export type Topic = {
   readonly archived?: boolean;
 };
 
-/** Topics are told apart by their text: equal ones have the same, whatever their order and however "none" is written. */
+/**
+ * The text of a topic is its identity: equal topics have the same text, whatever their order and however "none" is
+ * written.
+ */
 export function topicKey({ kind, experiment, filter, id, archived }: Topic): string {
   return JSON.stringify({
     kind,
@@ -44,7 +47,7 @@ export type FromTab =
 
 export type FromHub =
   | { readonly kind: "frames"; readonly frames: readonly KeyedFrame[] }
-  /** What the tab has of these topics may be stale: it reads them again. */
+  /** The tab's data of these topics may be stale: it reads them again. */
   | { readonly kind: "reset"; readonly keys: readonly string[] }
   | { readonly kind: "status"; readonly status: LiveStatus };
 

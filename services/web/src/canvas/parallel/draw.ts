@@ -1,4 +1,4 @@
-/** Draws parallel coordinates, in CSS pixels: whoever calls has scaled the context. */
+/** Draws parallel coordinates, in CSS pixels: the caller has scaled the context. */
 import type { Colours } from "../../theme/colours.ts";
 import { type Axis, type Brushes, type PlacedRow, xOfAxis } from "./layout.ts";
 

@@ -1,4 +1,4 @@
-/** Draws the layout of a search's picture onto a canvas, in CSS pixels: whoever calls has scaled the context. */
+/** Draws the layout of a search's picture onto a canvas, in CSS pixels: the caller has scaled the context. */
 import { lookOf, looksOf } from "../../components/chart/look.ts";
 import { number } from "../../components/format.ts";
 import type { Colours } from "../../theme/colours.ts";
@@ -142,7 +142,10 @@ function curve(ctx: CanvasRenderingContext2D, a: ThreadPoint, b: ThreadPoint): v
   }
 }
 
-/** The state where the thread ends: a dot, hollow while it may continue, a cross where it failed, a bar where it was stopped. */
+/**
+ * The state where the thread ends: a dot, hollow while it may continue, a cross where it failed, a bar where it was
+ * stopped.
+ */
 function drawEnd(
   ctx: CanvasRenderingContext2D,
   { points, state, trial, ongoing }: Thread,

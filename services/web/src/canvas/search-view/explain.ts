@@ -1,4 +1,4 @@
-/** What the search view says in words: the decision that ended a trial, and the steps of the search. */
+/** The sentences of the search view: the decision that ended a trial, and the steps of the search. */
 import { type Picture, type PictureDecision, type PictureTrial, numberOf } from "./layout.ts";
 
 /** "rank 7 of 9, 3 kept, cutoff 0.412"; empty for a decision whose evidence has no rank. */

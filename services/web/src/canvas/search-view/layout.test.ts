@@ -38,7 +38,7 @@ function pictureOf(of: Partial<Picture>): Picture {
 
 const report = (rung: number, rank: number) => ({ rung, rank, at: moment, time: 1, value: rank });
 
-/** A bracket whose rungs let so many through, each by another order. */
+/** A bracket whose rungs promote these numbers of trials, each in another order. */
 function halvingOf(orders: readonly (readonly number[])[]): Picture {
   const reached = (number: number) =>
     orders.flatMap((order, rung) =>

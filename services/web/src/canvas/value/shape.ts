@@ -1,5 +1,5 @@
 /**
- * What a reported value that is no scalar looks like: scripts report JSON without saying what it is, so its shape decides.
+ * The form in which a reported value that is no scalar is drawn: scripts report plain JSON, so its shape decides.
  * Numbers that are not finite come as the texts NaN, Infinity and -Infinity.
  */
 

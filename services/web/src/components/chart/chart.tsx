@@ -114,7 +114,7 @@ type Seen = {
   readonly colours: Colours;
 };
 
-/** What the plot draws; the same object while nothing of it changes. */
+/** The drawn content of the plot; the same object while nothing of it changes. */
 function useView(props: Props, { x, smoothing, hovered, colours }: Seen): View {
   const { lines, emphasised = nobody, ticks = noTicks } = props;
   return useMemo(

@@ -40,7 +40,7 @@ function axisOf(from: number, length: number, [least, greatest]: Range, log: boo
   return { a: from - b * low, b, log };
 }
 
-/** What is drawn last lies on top. */
+/** The last line is drawn on top. */
 export function drawLines(
   ctx: CanvasRenderingContext2D,
   frame: Frame,
@@ -111,7 +111,7 @@ function fillBand(
   const { x, low, high } = line;
   const yOf = (value: number): number => {
     if (!up.log) return up.a + up.b * value;
-    // What has no place on a logarithmic axis is below its ground.
+    // A value without a place on a logarithmic axis is drawn below its lower end.
     return value > 0 ? up.a + up.b * Math.log(value) : 1e6;
   };
   ctx.beginPath();

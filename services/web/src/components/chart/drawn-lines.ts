@@ -39,7 +39,7 @@ export function drawnLines(
       band: hue !== null && line.points > line.x.length,
     };
     if (smoothing <= 0) return [{ ...one, y: line.y, width, dots: validation }];
-    // What was reported stays visible, faintly, behind the average.
+    // Reported values stay visible, faintly, behind the average.
     return [
       { ...one, y: line.y, width: 1, alpha: alpha * 0.3, dots: false },
       { ...one, y: smoothed(line.y, smoothing), width, band: false, dots: validation },

@@ -16,7 +16,7 @@ type Props = { readonly checkpoint: string; readonly onClose: () => void };
 
 const filesShownMax = 500;
 
-/** What is known of a checkpoint: its files, what keeps or condemns it, and what can be done with it. */
+/** The details of a checkpoint: its files, the rules that keep or condemn it, and its actions. */
 export function CheckpointInspector({ checkpoint, onClose }: Props): JSX.Element {
   return (
     <Inspector title={`Checkpoint ${checkpoint.slice(0, 8)}`} onClose={onClose}>

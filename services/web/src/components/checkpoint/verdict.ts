@@ -6,7 +6,7 @@ type Verdict = Pick<
   "keeps" | "keptBy" | "waits" | "state" | "by" | "graceEndMs"
 >;
 
-/** What keeps or condemns a checkpoint, as a sentence; empty while it is unknown. */
+/** The rule that keeps or condemns a checkpoint, as a sentence; empty while it is unknown. */
 export function verdictText(verdict: Verdict | undefined): string {
   if (verdict === undefined) return "";
   const { keeps, keptBy, waits, graceEndMs, state, by } = verdict;

@@ -1,8 +1,8 @@
 /**
- * A line of a terminal as spans of styled text. Colours and styles (SGR of ECMA-48, with the 256-colour and 24-bit forms)
- * are read; every other escape sequence is removed, because a page has no cursor to move. A control character is shown as
- * its picture, and characters that turn the direction of text as U+FFFD, so that a line cannot pretend to say something
- * else. Each line starts without a style. The time is linear in the length of the text.
+ * A line of a terminal as spans of styled text. Colours and styles (SGR of ECMA-48, with the 256-colour and 24-bit
+ * forms) are read; every other escape sequence is removed, because a page has no cursor to move. A control character is
+ * shown as its picture, and characters that turn the direction of text as U+FFFD, so that a line cannot pretend to say
+ * something else. Each line starts without a style. The time is linear in the length of the text.
  */
 import { paletteColour } from "./colours.ts";
 
@@ -53,7 +53,7 @@ type Token =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "style"; readonly parameters: string };
 
-// What has a meaning to a terminal: control characters but the tab, and those that turn the direction of text.
+// Characters with a meaning to a terminal: control characters but the tab, and those that turn the direction of text.
 // oxlint-disable-next-line no-control-regex — the control characters are the subject here
 const special = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 // oxlint-disable-next-line no-control-regex — as above

@@ -13,7 +13,7 @@ type Props = {
   readonly onContext: (() => void) | undefined;
 };
 
-/** What is known of the chosen line. */
+/** The details of the chosen line. */
 export function LineDetails({ line, href, onClose, onContext }: Props): JSX.Element {
   const [copied, setCopied] = useState("");
   const copy = () =>

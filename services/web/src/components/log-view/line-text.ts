@@ -1,4 +1,4 @@
-/** What a line shows of the text that was stored. */
+/** The visible part of a line's stored text. */
 import type { LogLine } from "./source.ts";
 
 /** Characters of a line that are drawn unless its reader asks for all. */

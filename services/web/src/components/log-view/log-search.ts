@@ -1,4 +1,4 @@
-/** What of a log is shown, as the address of the page has it. */
+/** The shown part of a log, as the address of the page has it. */
 import type { LogConditions } from "./source.ts";
 
 export const searchKinds = ["text", "words", "regex"] as const;
@@ -7,7 +7,7 @@ export const streams = ["stdout", "stderr", "agent"] as const;
 export const times = ["own", "received"] as const;
 
 export type LogSearch = {
-  /** What lines have in them; `by` says how it is compared (default: text). */
+  /** The text that lines contain; `by` says how it is compared (default: text). */
   readonly q?: string | undefined;
   readonly by?: (typeof searchKinds)[number] | undefined;
   readonly level?: (typeof levels)[number] | undefined;

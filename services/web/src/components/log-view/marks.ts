@@ -1,4 +1,4 @@
-/** What of a line the search has found, to be marked in it. */
+/** The spans of a line that the search found, to be marked. */
 import type { Span, Style } from "./ansi.ts";
 import type { LogSearch } from "./log-search.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A progress bar writes its line again and again after a carriage return, and each state is stored as a line of its own.
- * Of states that follow each other the last one is shown.
+ * A progress bar writes its line again and again after a carriage return, and each state is stored as a line of its
+ * own. Of states that follow each other the last one is shown.
  */
 import type { LogLine } from "./source.ts";
 
@@ -16,7 +16,7 @@ const brackets = /\[[=>#. -]{5,}\]/;
 const changing = /[\d.,:?]+|[\u2580-\u259f\u2501\u2578\u257a=>#\s-]+/gu;
 const textMax = 500;
 
-/** What does not change while the bar grows; null for a line that is no bar. */
+/** The part that does not change while the bar grows; null for a line that is no bar. */
 function barOf(text: string): string | null {
   if (text.length > textMax || !(blocks.test(text) || brackets.test(text))) return null;
   return text.replace(changing, " ").replace(/\s+/g, " ");

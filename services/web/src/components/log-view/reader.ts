@@ -1,10 +1,10 @@
 /**
- * Reads a log for one view of it: a window of lines (window.ts) that is moved by reading older and newer pages, and that
- * follows the end while the reader wants it to.
+ * Reads a log for one view of it: a window of lines (window.ts) that is moved by reading older and newer pages, and
+ * that follows the end while the reader wants it to.
  *
  * - opening: nothing is known yet; a place of the log is read.
  * - following: the stream's lines are added to the window, all of a frame at once.
- * - not following: the stream's lines are only counted, and are read from the log when the reader comes to them.
+ * - not following: the stream's lines are only counted, and are read from the log when the reader scrolls to them.
  *
  * The stream starts after the last line that is known, so that no line is missing and none is there twice.
  */
@@ -72,7 +72,7 @@ export class LogReader {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Begins anew at a place. The end is followed. */
+  /** Begins again at a place. The end is followed. */
   async open(place: Place): Promise<void> {
     this.close();
     const { signal } = this.#reads;

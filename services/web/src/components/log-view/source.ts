@@ -7,7 +7,7 @@ export type RemovedLines = NonNullable<ReplyOf<"listTrialLogs">["removed"]>;
 
 export type LogTask = { readonly trial: string } | { readonly experiment: string };
 
-/** What lines have to be, as the calls name it. */
+/** Conditions on lines, by the names of the calls. */
 export type LogConditions = {
   readonly run?: number;
   readonly nodeRank?: number;

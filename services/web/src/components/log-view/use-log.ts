@@ -70,7 +70,7 @@ function useRest(reader: LogReader): void {
   }, [reader]);
 }
 
-/** What of each line is marked. A search that is no expression marks nothing: the server says what is wrong with it. */
+/** The marked spans of each line. An invalid expression marks nothing: the server explains the mistake. */
 export function useMarker({ q, by }: LogSearch): Marker {
   const [marker, setMarker] = useState<{ readonly mark: Marker }>({ mark: noMarks });
   useEffect(() => {

@@ -57,7 +57,7 @@ export function differingHparams(trials: readonly Trial[]): readonly string[] {
   );
 }
 
-/** What a trial's time from its first run to its end, or until now, is in milliseconds. */
+/** Milliseconds from the start of a trial's first run to its end, or until now. */
 function tookMs({ runs, endedAtMs }: Trial): number | undefined {
   const started = runs.find((run) => run.startedAtMs !== undefined)?.startedAtMs;
   return started === undefined || endedAtMs === undefined ? undefined : endedAtMs - started;
@@ -135,7 +135,7 @@ export function columnsOf(
   ];
 }
 
-/** What is shown until the user chooses: of the hyperparameters those that differ between the trials. */
+/** The columns until the user chooses others: of the hyperparameters those that differ between the trials. */
 export function initialLayout(trials: readonly Trial[], { metric }: Experiment): ColumnLayout {
   const { metrics } = namesOf(trials);
   return [

@@ -16,7 +16,7 @@ type Props = {
   readonly onVersion: (version: number) => void;
 };
 
-/** What the search decided about one trial, on what evidence. */
+/** The decisions of the search about one trial, with their evidence. */
 export function TrialOfSearch({
   experiment,
   picture,

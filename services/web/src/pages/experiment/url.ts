@@ -1,14 +1,14 @@
-/** What the URL of an experiment's page says, so that a link shows what its sender saw. */
+/** The URL of an experiment's page, so that a link shows what its sender saw. */
 import { type LogSearch, logSearchOf } from "../../components/log-view/log-search.ts";
 import type { Range } from "../../components/chart/scale.ts";
 
-/** What its logs show is here too. */
+/** It includes the conditions of its logs. */
 export type ExperimentSearch = LogSearch & {
   /** The open tab; the first where it is absent. */
   readonly tab?: string | undefined;
   /** The metric of the curves: "validation loss", the group first. */
   readonly metric?: string | undefined;
-  /** What the curves are over: step where it is absent, time, or a metric. */
+  /** The x-axis of the curves: step where it is absent, time, or a metric. */
   readonly x?: string | undefined;
   /** The zoomed range of x: "10..250.5". */
   readonly zoom?: string | undefined;
@@ -45,7 +45,7 @@ const texts = [
 
 const numbers = ["version", "trial"] as const satisfies readonly (keyof ExperimentSearch)[];
 
-/** What does not fit is left out: an old link still opens the page. */
+/** Leaves out what does not fit: an old link still opens the page. */
 export function readSearch(search: Readonly<Record<string, unknown>>): ExperimentSearch {
   const given = (name: string): string => {
     const value = search[name];

@@ -10,7 +10,7 @@ function fieldOf(prefix: string, name: string): string {
 
 export const isAttributeField = (id: string): boolean => /^(hparams|metrics)\../.test(id);
 
-/** What was typed as a column: null unless it names a hyperparameter or a metric. */
+/** The typed column: null unless it names a hyperparameter or a metric. */
 export function typedField(text: string): string | null {
   const field = text.trim();
   return /^(hparams|metrics)\.([\w/.-]+|"(?:[^"\\]|\\.)+")$/.test(field) ? field : null;

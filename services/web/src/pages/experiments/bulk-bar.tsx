@@ -12,7 +12,7 @@ type Props = {
   readonly onSelect: (selection: Selection) => void;
 };
 
-/** What can be done to the selected experiments. */
+/** The actions on the selected experiments. */
 export function BulkBar({ selection, onSelect }: Props): JSX.Element | null {
   const [asked, setAsked] = useState<Action | "move" | null>(null);
   const ids = [...selection];

@@ -1,4 +1,4 @@
-/** What an action does, or would do, to several experiments: in words. */
+/** Sentences about the outcome, or the preview, of an action on several experiments. */
 import type { ExperimentAction } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
 

@@ -12,7 +12,7 @@ type Props = {
 
 const idsShown = 20;
 
-/** What the server says would happen: how many change, how many are so already, and why others are refused. */
+/** The preview by the server: how many change, how many are so already, and why others are refused. */
 export function Preview({ summary, error, future }: Props): JSX.Element {
   if (error !== null) return <ErrorNote error={error} />;
   if (summary === null) return <p role="status">Asking the server what would happen…</p>;

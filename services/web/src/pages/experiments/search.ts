@@ -1,4 +1,4 @@
-/** What the URL of the list of experiments holds: everything that decides what is shown. */
+/** The URL of the list of experiments: everything that decides what is shown. */
 export type Search = {
   readonly filter?: string;
   /** As the API's orderBy. */

@@ -5,7 +5,7 @@ export type View = { readonly name: string; readonly search: Search };
 
 const storageKey = "trainyard.views.experiments";
 
-/** What other versions or other hands stored there is left out where it is no view. */
+/** Leaves out entries of other versions or origins that are no views. */
 export function readViews(text: string | null): readonly View[] {
   const stored = parsed(text);
   if (!Array.isArray(stored)) return [];

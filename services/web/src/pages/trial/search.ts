@@ -1,4 +1,4 @@
-/** What the address of a trial's page has: the tab, and what is shown in it. */
+/** The address of a trial's page: the tab, and its conditions. */
 import { type LogSearch, logSearchOf } from "../../components/log-view/log-search.ts";
 
 export const tabIds = [

@@ -1,4 +1,4 @@
-"""What a checkpoint of the trainer holds, and how it comes back.
+"""The content of a checkpoint of the trainer, and how it is loaded.
 
 state_dict.pth    the same in all processes: models, optimizers, schedulers, scalers, counters
 rank-<n>.pth      a process's own: random states, callbacks, place in the data, metrics that are not

@@ -55,7 +55,7 @@ def write(folder: Path, shared: dict[str, Any], own: list[bytes], trial: dict[st
 
 
 def read_shared(folder: Path, uuid: str, **arguments: object) -> dict[str, Any]:
-    """What is the same in all processes. Unpickles, so the checkpoint is trusted like code."""
+    """The part that is the same in all processes. Unpickles, so the checkpoint is trusted like code."""
     path = folder / SHARED
     if not path.is_file():
         raise ValueError(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OutsideRun(NamedTuple):
-    """What stands for the run where there is none."""
+    """A substitute for the run where there is none."""
 
     info: Info
     distributed: DistributedContext

@@ -80,7 +80,7 @@ class Saver:
             shared = copied(shared)
             self._writing = self._storage.store_in_background(write, metadata)
             return
-        # What the trial adds to the folder may be of the models that training continues with.
+        # Tensors that the trial adds to the folder may be of the models that training continues with.
         with self._storage.store_path(metadata) as (folder, uuid):
             write(folder)
             for hook in hooks:

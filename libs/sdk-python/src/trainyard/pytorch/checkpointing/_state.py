@@ -17,7 +17,7 @@ FORMAT = 1
 
 
 def shared_of(context: PyTorchTrialContext, counters: Counters, trains_on: bool) -> dict[str, Any]:
-    """What is the same in all processes. The tensors are the ones that training continues with.
+    """The part that is the same in all processes. The tensors are the ones that training continues with.
 
     ``trains_on`` says that an optimizer's step is not complete: then the gradients are each
     process's own, and not in here.

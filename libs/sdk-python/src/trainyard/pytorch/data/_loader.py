@@ -214,7 +214,7 @@ class DataLoader:
         return EachOnce(order, replicas, rank, self._size, self._drops)
 
     def _loading(self, seed: int, rank: int) -> dict:
-        """What does not concern the order. The generator, from which torch draws the seed of its
+        """Options that do not concern the order. The generator, from which torch draws the seed of its
         loading processes, is one of our own: those draws leave the global generator alone.
         """
         generator = torch.Generator()

@@ -90,7 +90,7 @@ class Shuffled(Order):
 
 
 class Sampled(Order):
-    """What a sampler of the user's gives, made a function of the seed and the epoch.
+    """The order of a user's sampler, made a function of the seed and the epoch.
 
     While the sampler is read, the global generators of Python, NumPy and torch are at a seed of the
     epoch, and so is a generator that the sampler holds as ``generator``. ``set_epoch`` is called

@@ -61,7 +61,7 @@ class States(NamedTuple):
 
 
 def states() -> States:
-    """What they are now."""
+    """The current states."""
     numpy = sys.modules.get("numpy")
     of_numpy = numpy.random.get_state() if numpy is not None else None
     return States(random.getstate(), torch.get_rng_state(), of_numpy)

@@ -82,7 +82,7 @@ def _reduced_across(parts: list[tuple[float, float]], reducer: Reducer) -> float
 def _fold(values: list[float], reducer: Reducer) -> float:
     if reducer is Reducer.SUM:
         return total(values)
-    # What is not a number stays so, wherever it stands: max and min would lose it by its place.
+    # A NaN stays one, wherever it is: max and min would lose it by its place.
     strange = [value for value in values if value != value]
     if strange:
         return strange[0]

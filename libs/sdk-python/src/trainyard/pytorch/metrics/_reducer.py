@@ -1,4 +1,4 @@
-"""What a user's reducer is."""
+"""The interface of a user's reducer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MetricReducer(abc.ABC):
 
     @abc.abstractmethod
     def per_slot_reduce(self) -> Any:
-        """What this slot contributes; anything that can be pickled."""
+        """The contribution of this slot; anything that can be pickled."""
 
     @abc.abstractmethod
     def cross_slot_reduce(self, per_slot_metrics: list[Any]) -> Any:

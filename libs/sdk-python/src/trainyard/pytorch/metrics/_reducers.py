@@ -31,7 +31,7 @@ class _Known(NamedTuple):
 
 
 class MetricReducers:
-    """What ``wrap_reducer`` of a context was given. Values on all ranks become metrics by one
+    """The functions given to ``wrap_reducer`` of a context. Values on all ranks become metrics by one
     gathering for all reducers.
     """
 

@@ -1,4 +1,4 @@
-"""What a trial's method returned for one batch, checked; and many of them as numbers."""
+"""The result of a trial's method for one batch, checked; and many of them as numbers."""
 
 from __future__ import annotations
 

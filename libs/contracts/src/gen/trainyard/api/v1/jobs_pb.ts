@@ -315,7 +315,7 @@ export type JobRun = Message<"trainyard.api.v1.JobRun"> & {
   blockers: string[];
 
   /**
-   * What would let it start, in a sentence.
+   * The change that would let it start, in a sentence.
    *
    * @generated from field: string starts_when = 10;
    */

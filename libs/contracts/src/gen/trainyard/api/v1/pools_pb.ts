@@ -233,7 +233,7 @@ export const PoolSchema: GenMessage<Pool> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_pools, 7);
 
 /**
- * What the runs of a workspace hold of their quota.
+ * The use of a workspace's quota by its runs.
  *
  * @generated from message trainyard.api.v1.PoolQuota
  */

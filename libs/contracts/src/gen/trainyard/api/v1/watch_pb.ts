@@ -39,8 +39,8 @@ export type WatchRequest = Message<"trainyard.api.v1.WatchRequest"> & {
   topics: WatchTopic[];
 
   /**
-   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty begins with what happens from now on,
-   * or at the positions of the topics.
+   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty begins with what happens from
+   * now on, or at the positions of the topics.
    *
    * @generated from field: string after = 2;
    */
@@ -55,7 +55,7 @@ export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 0);
 
 /**
- * What a list answers, one of its documents, or what trials report and write.
+ * A list, one document, or the points or lines of trials.
  *
  * @generated from message trainyard.api.v1.WatchTopic
  */
@@ -68,14 +68,16 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   kind: string;
 
   /**
-   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they are of.
+   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they
+   * are of.
    *
    * @generated from field: string experiment = 2;
    */
   experiment: string;
 
   /**
-   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor keeps that time.
+   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor
+   * keeps that time.
    *
    * @generated from field: string filter = 3;
    */
@@ -395,7 +397,7 @@ export const WatchBookmarkSchema: GenMessage<WatchBookmark> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 7);
 
 /**
- * What the client has may be stale: read the list again. The stream continues.
+ * The client's data may be stale: read the list again. The stream continues.
  *
  * @generated from message trainyard.api.v1.WatchReset
  */
@@ -473,9 +475,9 @@ export const WatchLinesSchema: GenMessage<WatchLines> = /*@__PURE__*/
  */
 export const WatchService: GenService<{
   /**
-   * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its topic
-   * is the list as it is; points and lines come each once. The id of an event is the cursor after it; events without a cursor of
-   * their own have none.
+   * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its
+   * topic is the list as it is; points and lines come each once. The id of an event is the cursor after it; events
+   * without a cursor of their own have none.
    *
    * @generated from rpc trainyard.api.v1.WatchService.Watch
    */

@@ -675,8 +675,9 @@ export const MoveExperimentsRequestSchema: GenMessage<MoveExperimentsRequest> = 
   messageDesc(file_trainyard_api_v1_workspaces, 18);
 
 /**
- * Workspaces hold projects and models, projects hold experiments. Both are named by their names; a name is used once, whatever its
- * upper and lower case. The workspace `default`, and the project `default` of each workspace, always exist.
+ * Workspaces hold projects and models, projects hold experiments. Both are named by their names; a name is used once,
+ * whatever its upper and lower case. The workspace `default`, and the project `default` of each workspace, always
+ * exist.
  *
  * @generated from service trainyard.api.v1.WorkspaceService
  */
@@ -782,7 +783,8 @@ export const WorkspaceService: GenService<{
     output: typeof ProjectResponseSchema;
   },
   /**
-   * Moves each named experiment, at most 10,000, into a project. Runs that are requested later count for the quota of its workspace.
+   * Moves each named experiment, at most 10,000, into a project. Runs that are requested later count for the quota of
+   * its workspace.
    *
    * @generated from rpc trainyard.api.v1.WorkspaceService.MoveExperiments
    */

@@ -72,7 +72,7 @@ export type HeldCheckpoint = Message<"trainyard.command.v1.HeldCheckpoint"> & {
   trial: string;
 
   /**
-   * What needs it.
+   * The users of it.
    *
    * @generated from field: string why = 3;
    */

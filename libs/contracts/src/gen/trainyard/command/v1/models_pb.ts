@@ -50,7 +50,7 @@ export const CreateModelSchema: GenMessage<CreateModel> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_models, 0);
 
 /**
- * What people write about a model or a version. A field that is absent changes nothing.
+ * The words of people about a model or a version. A field that is absent changes nothing.
  *
  * @generated from message trainyard.command.v1.ModelWords
  */

@@ -131,8 +131,8 @@ export type PlaceCheck = Message<"trainyard.command.v1.PlaceCheck"> & {
   detail: string;
 
   /**
-   * The key of `resources` in the configuration that cannot be satisfied: resource_pool, slots_per_trial or constraints;
-   * absent if it is not known.
+   * The key of `resources` in the configuration that cannot be satisfied: resource_pool, slots_per_trial or
+   * constraints; absent if it is not known.
    *
    * @generated from field: optional string key = 3;
    */
@@ -722,7 +722,7 @@ export type RunExplanation = Message<"trainyard.command.v1.RunExplanation"> & {
   blockers: string[];
 
   /**
-   * What would let it start, in a sentence.
+   * The change that would let it start, in a sentence.
    *
    * @generated from field: string starts_when = 10;
    */

@@ -54,7 +54,8 @@ export type SourceRepository = Message<"trainyard.common.v1.SourceRepository"> &
   changed: boolean;
 
   /**
-   * How, as `git diff` writes it. Files that git does not know are only in the code itself. Empty if it is longer than 1 MiB.
+   * How, as `git diff` writes it. Files that git does not know are only in the code itself. Empty if it is longer than
+   * 1 MiB.
    *
    * @generated from field: string diff = 6;
    */
@@ -69,7 +70,7 @@ export const SourceRepositorySchema: GenMessage<SourceRepository> = /*@__PURE__*
   messageDesc(file_trainyard_common_v1_submissions, 0);
 
 /**
- * What a run had. It is stored under its digest.
+ * The environment of a run. It is stored under its digest.
  *
  * @generated from message trainyard.common.v1.RunEnvironment
  */
@@ -100,7 +101,7 @@ export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_submissions, 1);
 
 /**
- * What was submitted, beside the configuration that was made of it. It is stored under its digest.
+ * The submission, beside the configuration that was made of it. It is stored under its digest.
  *
  * @generated from message trainyard.common.v1.SubmissionRecord
  */

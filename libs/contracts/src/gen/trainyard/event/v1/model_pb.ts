@@ -58,7 +58,7 @@ export const ModelCreatedSchema: GenMessage<ModelCreated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_model, 0);
 
 /**
- * What people wrote about the model was changed. The fields are all of it from now on.
+ * The words of people about the model were changed. The fields are all of them from now on.
  *
  * @generated from message trainyard.event.v1.ModelDescribed
  */
@@ -244,7 +244,7 @@ export const VersionRegisteredSchema: GenMessage<VersionRegistered> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_model, 5);
 
 /**
- * What people wrote about the version was changed. The fields are all of it from now on.
+ * The words of people about the version were changed. The fields are all of them from now on.
  *
  * @generated from message trainyard.event.v1.VersionDescribed
  */

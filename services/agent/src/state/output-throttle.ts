@@ -1,0 +1,72 @@
+/**
+ * How fast a run's output is read from its pipes. A process that writes more than the logs service takes fills the agent's
+ * disk up to a limit, beyond which lines are lost. Long before that its pipes are read at a bounded rate, so that it waits in
+ * its own writes and loses nothing; lines of the log say so. A logs service that is away for hours throttles only a run that
+ * prints as much as this. files.py has the same for runs that it supervises.
+ */
+import type { Clock } from "@trainyard/kernel";
+import { type OutputWriter, outputSource } from "./output-writer.ts";
+
+/** Of undelivered output: beyond it a run is throttled, until half of it is delivered. A training prints this in hours. */
+export const throttledBytes = 128 * 1024 * 1024;
+/** From each pipe: some 3,000 lines a second, which the logs service takes. The limit for losses is then an hour away. */
+export const throttledBytesPerSecond = 256 * 1024;
+const lookMs = 1_000;
+
+export class OutputThrottle {
+  readonly #output: OutputWriter;
+  readonly #clock: Clock;
+  #sinceMs: number | null = null;
+  #lines = 0;
+  #lookAgainMs = 0;
+  #isOver = false;
+
+  constructor(output: OutputWriter, clock: Clock) {
+    this.#output = output;
+    this.#clock = clock;
+  }
+
+  /** For how long a pipe is not read, after some bytes of it that are written. */
+  pauseMs(bytes: number, lines: number): number {
+    if (this.#isOver) return 0;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs >= this.#lookAgainMs) {
+      this.#lookAgainMs = nowMs + lookMs;
+      this.#look(nowMs);
+    }
+    if (this.#sinceMs === null) return 0;
+    this.#lines += lines;
+    return (bytes / throttledBytesPerSecond) * 1_000;
+  }
+
+  /** The run has ended: the rest is read at once. */
+  end(): void {
+    this.#isOver = true;
+    this.#sayHowLong(this.#clock.monotonicMs(), "");
+  }
+
+  #look(nowMs: number): void {
+    const bytes = this.#output.keptBytes();
+    if (this.#sinceMs === null && bytes > throttledBytes) {
+      this.#sinceMs = nowMs;
+      this.#lines = 0;
+      this.#say(
+        `throttled: ${mebibytes(bytes)} MiB of this run's output wait for the logs service, so the run's pipes are read at ${throttledBytesPerSecond / 1024} KiB/s`,
+      );
+    } else if (bytes < throttledBytes / 2) this.#sayHowLong(nowMs, ", and is not any more");
+  }
+
+  #sayHowLong(nowMs: number, rest: string): void {
+    if (this.#sinceMs === null) return;
+    const seconds = Math.round((nowMs - this.#sinceMs) / 1_000);
+    this.#sinceMs = null;
+    this.#say(`this run's output was throttled for ${seconds} s, ${this.#lines} lines${rest}`);
+  }
+
+  #say(text: string): void {
+    const atMs = this.#clock.nowMs();
+    this.#output.write([{ source: outputSource.agent, atMs, text, continued: false }]);
+  }
+}
+
+const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);

@@ -1,0 +1,116 @@
+/** The stored points as the API lists them, compared with what was reported and with what subscribers got. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Plain } from "@trainyard/contracts";
+import type { MetricPoint } from "@trainyard/contracts/api";
+import { clusterStatus } from "@trainyard/local-cluster";
+import { runToken } from "@trainyard/runtime";
+import { eventually } from "../world/eventually.ts";
+import type { World } from "../world/world.ts";
+import type { Destination, Report } from "./reporters.ts";
+import type { Heard, Subscriber } from "./subscribers.ts";
+
+/** Where a run's reports go, with its token. */
+export async function destinationOf(world: World, run: string): Promise<Destination> {
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(world.home, name), "utf8"));
+  const { runTokenKey } = read("secrets.json") as {
+    readonly runTokenKey: { readonly id: string; readonly secretHex: string };
+  };
+  const { metrics: port } = read("ports.json") as { readonly metrics: number };
+  const key = { id: runTokenKey.id, secret: Buffer.from(runTokenKey.secretHex, "hex") };
+  const grpc = (await clusterStatus(world.home))?.metricsGrpc ?? "";
+  return { http: `http://127.0.0.1:${port}`, grpc, run, token: runToken(key, run, 0) };
+}
+
+export type Stored = Plain<MetricPoint>;
+
+/** `superseded`: those too that a later run of their trial superseded. */
+export async function storedPoints(
+  world: World,
+  trials: readonly string[],
+  superseded = true,
+): Promise<readonly Stored[]> {
+  const points: Stored[] = [];
+  for (const trial of trials) {
+    for (let pageToken = ""; ; ) {
+      const request = { trial, superseded, pageSize: 1_000, pageToken };
+      const page = await world.client.call("listTrialMetrics", request, { outlast: true });
+      points.push(...page.items);
+      pageToken = page.nextPageToken;
+      if (pageToken === "") break;
+    }
+  }
+  return points;
+}
+
+export function untilAllHeard(subscribers: readonly Subscriber[], count: number): Promise<void> {
+  return eventually(
+    "each subscriber has got everything",
+    async () => subscribers.every(({ heard }) => pointsIn(heard).length >= count),
+    60_000,
+  );
+}
+
+const pointsIn = (heard: readonly Heard[]): readonly Stored[] =>
+  heard.flatMap(({ point }) => (point === undefined ? [] : [point]));
+
+/** Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the table. */
+export function violationsOf(
+  { name, heard }: Subscriber,
+  stored: readonly Stored[],
+  restarts: number,
+): readonly string[] {
+  const before = (index: number): number => heard[index - 1]?.position ?? 0;
+  const wrong = heard.findIndex(({ position }, index) => position <= before(index));
+  const leaps = heard.filter(({ position }, index) => position > before(index) + 1).length;
+  const told = pointsIn(heard).map(textOfPoint);
+  return [
+    ...(wrong < 0 ? [] : [`${name}: position ${heard[wrong]?.position} after ${before(wrong)}`]),
+    ...(leaps <= restarts ? [] : [`${name}: ${leaps} leaps of the position, ${restarts} restarts`]),
+    ...differences(name, told, stored.map(textOfPoint)),
+  ];
+}
+
+export function differences(
+  what: string,
+  found: readonly string[],
+  expected: readonly string[],
+): readonly string[] {
+  const left = new Map<string, number>();
+  for (const text of expected) left.set(text, (left.get(text) ?? 0) + 1);
+  const violations: string[] = [];
+  for (const text of found) {
+    const count = left.get(text) ?? 0;
+    if (count === 0) violations.push(`${what} has what it should not have, or twice: ${text}`);
+    left.set(text, count - 1);
+  }
+  for (const [text, count] of left) if (count > 0) violations.push(`${what} lacks ${text}`);
+  return violations;
+}
+
+/** A point as text, the same of a report and of what is stored or heard of it. */
+function textOf(trial: string, key: string, ...rest: readonly unknown[]): string {
+  return JSON.stringify([trial, key, ...rest], (_, value: unknown) =>
+    typeof value === "number" && !Number.isFinite(value) ? String(value) : value,
+  );
+}
+
+const inOrder = (values: object): unknown =>
+  Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+export function textOfReport(trial: string, report: Report): string {
+  const { key, group, stepsCompleted, atMs, metrics } = report;
+  return textOf(trial, key, group, stepsCompleted, atMs, inOrder(metrics));
+}
+
+export function textOfPoint(point: Stored): string {
+  const { trial, key, group, stepsCompleted, reportedAtMs, metrics, others } = point;
+  return textOf(
+    trial,
+    key,
+    group,
+    stepsCompleted,
+    reportedAtMs,
+    inOrder({ ...metrics, ...others }),
+  );
+}

@@ -1,0 +1,41 @@
+/** Comments are read alone: they begin with the noun that they explain. */
+import { linesOf, type Repository, type Rule } from "../rule.ts";
+
+const source = /\.(ts|tsx|mjs|py|proto)$/;
+/** The marker of a comment or docstring at the beginning of a line or behind code, and its first word. */
+const marked =
+  /^(?:\s*(\/\*\*?|\/\/|#|"""|\*)|[^"'`]*\s(\/\/|#)) ?(?:What|Who|Whoever|Whatever|Whose)\b/;
+
+export const commentsBegin: Rule = {
+  name: "a comment begins with its subject: not with What, Who or Whoever",
+  check: (repository) =>
+    repository.files
+      .filter((file) => source.test(file) && !/(^|\/)gen\//.test(file))
+      .flatMap((file) => beginnings(repository, file)),
+  violations: {
+    "one line": { "services/a/src/a.ts": "/** What is shown. */\nexport const a = 1;\n" },
+    "a field": { "services/a/src/a.ts": "type A = {\n  // Who asks.\n  b: string;\n};\n" },
+    "several lines": { "libs/a/src/a.ts": "/**\n * Whoever asks\n * gets it.\n */\n" },
+    "a docstring": { "libs/a/a.py": 'def a():\n    """What it does."""\n' },
+    "behind code": { "libs/a/a.py": "a = 1  # What counts.\n" },
+    "a message": { "proto/a.proto": "// What is asked.\nmessage A {}\n" },
+  },
+  kept: {
+    "services/a/src/a.ts":
+      '// The answer says what happened.\n// What follows is its second sentence.\nconst why = "Who goes on";\n',
+    "libs/a/a.py": '"""Returns\nWho asked."""\n',
+  },
+};
+
+function beginnings(repository: Repository, file: string): readonly string[] {
+  const lines = linesOf(repository, file);
+  return lines.flatMap((line, index) => {
+    const [, atStart, behind] = marked.exec(line) ?? [];
+    const marker = atStart ?? behind;
+    if (marker === undefined) return [];
+    const before = (lines[index - 1] ?? "").trim();
+    // A line of the same comment, which has begun above.
+    if (marker === "*" ? before !== "/**" : before.startsWith(marker)) return [];
+    return [`${file}:${index + 1}  begin with the noun: ${line.trim()}`];
+  });
+}
