@@ -160,6 +160,10 @@ describe("the list of jobs", () => {
 
   test.each([
     [
+      "filter=label%3Da",
+      /^filter, column 1: jobs have no field "label"; the fields are .*, queue$/,
+    ],
+    [
       "filter=jobs_ahead%3D1",
       /^filter, column 1: jobs have no field "jobs_ahead"; the fields are job, pool,/,
     ],

@@ -96,7 +96,7 @@ function valuesOf(
     id,
     ordinal: Math.floor(ordinal),
     scope: list.scope(doc as never, parent),
-    labels: list.labels(doc as never).map(indexedText),
+    labels: (list.labels?.(doc as never) ?? []).map(indexedText),
     words: wordsOf(list.texts(doc as never)),
   };
   for (const { column, value, anyCase = false } of columnsOf(list)) {

@@ -46,7 +46,9 @@ function wordsCondition({ text, column }: Words, { values }: ConditionContext): 
 }
 
 function comparisonCondition(term: Comparison, context: ConditionContext): string {
-  if (term.field === "label") return labelCondition(term, context.values);
+  if (term.field === "label" && context.list.labels !== null) {
+    return labelCondition(term, context.values);
+  }
   const named = namedField(context.list, term.field);
   if (typeof named === "string") throw new FilterError(term.column, named);
   return named.kind === "attribute"

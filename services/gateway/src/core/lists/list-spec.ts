@@ -35,7 +35,8 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   /** The experiment or workspace whose list it is in; empty where there is one list for all. */
   readonly scope: (doc: Documents[Kind], parent: string) => string;
   readonly fields: readonly ListField<Documents[Kind]>[];
-  readonly labels: (doc: Documents[Kind]) => readonly string[];
+  /** Null for a list without labels. */
+  readonly labels: ((doc: Documents[Kind]) => readonly string[]) | null;
   /** The columns that free words of a filter are looked for in. */
   readonly texts: (doc: Documents[Kind]) => readonly string[];
   /** Null for a list without hyperparameters and metrics. */
@@ -57,7 +58,7 @@ export function namedField(list: ListSpec, name: string): NamedField | string {
   }
   const known = [
     ...list.fields.map((one) => one.name),
-    "label",
+    ...(list.labels === null ? [] : ["label"]),
     ...(hasAttributes ? ["hparams.NAME", "metrics.NAME"] : []),
   ].join(", ");
   const shown = JSON.stringify(name.slice(0, 60));

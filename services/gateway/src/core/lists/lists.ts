@@ -262,7 +262,7 @@ export const jobList: ListSpec<"job"> = {
     },
     { name: "queue", column: "queue", type: "text", value: ({ queue }) => queue },
   ],
-  labels: () => [],
+  labels: null,
   texts: ({ job, pool, workspace, owner }) => [job, pool, workspace, owner],
   attributes: null,
 };
@@ -281,7 +281,7 @@ export const workspaceList: ListSpec<"workspace"> = {
   newestFirst: false,
   scope: () => "",
   fields: spaceFields,
-  labels: () => [],
+  labels: null,
   texts: ({ name, description }) => [name, description],
   attributes: null,
 };
@@ -294,7 +294,7 @@ export const projectList: ListSpec<"project"> = {
   newestFirst: false,
   scope: (_doc, workspace) => workspace,
   fields: spaceFields,
-  labels: () => [],
+  labels: null,
   texts: ({ name, description }) => [name, description],
   attributes: null,
 };
