@@ -157,7 +157,7 @@ class ExperimentTest(unittest.TestCase):
         body = {"experiments": ["1", "2"], "verb": "pause", "reason": "", "dryRun": True}
         self.assertEqual(self.changes(), [("POST", "/api/v1/experiments:act", body)])
 
-    def test_labels_of_several_are_changed_and_each_outcome_is_told(self) -> None:
+    def test_labels_of_several_are_changed_with_an_outcome_each(self) -> None:
         items = [
             {"experiment": "1", "outcome": "changed"},
             {"experiment": "2", "outcome": "unchanged"},

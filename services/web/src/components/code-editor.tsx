@@ -13,7 +13,7 @@ type Props = {
 
 /**
  * An editor of YAML, which has the focus at first. It is large: load it with React's lazy. Tab leaves it, as it leaves
- * any field; Escape is its own.
+ * any field; Escape closes its own panels.
  */
 export function CodeEditor({ label, text, onChange }: Props): JSX.Element {
   const place = useRef<HTMLDivElement>(null);

@@ -189,7 +189,7 @@ function useActive<Row>({ rows, idOf, activeId, onActive }: TableProps<Row>) {
     }, afterMs);
   };
   const active = id === undefined ? -1 : rows.findIndex((row) => idOf(row) === id);
-  /** A row that is opened at once is not told of: the change of the URL would call the opened page back. */
+  /** Before a row is opened: a change of the URL that is still to come would undo the navigation. */
   const leave = (): void => clearTimeout(timer.current);
   return { active, activate, leave };
 }

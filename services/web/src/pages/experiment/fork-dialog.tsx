@@ -65,7 +65,7 @@ function ForkForm({ experiment, onClose, config, masked }: FormProps): JSX.Eleme
       onClose={onClose}
       onSubmit={submit}
       title={`Fork experiment ${experiment}`}
-      description="A new experiment with the same code. Change what should differ, a learning rate for example. Ctrl-Enter forks."
+      description="A new experiment with the same code. Change what should differ, a learning rate for example. Ctrl-Enter forks, Tab leaves the editor."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

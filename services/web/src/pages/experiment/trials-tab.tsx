@@ -61,8 +61,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
           onFilter={(text) => set({ filter: text === "" ? undefined : text })}
         />
         <span className={styles["note"]} role="status">
-          {answer.data !== undefined && `${count(total)} trials`}
-          {selected.size > 0 && `, ${selected.size} selected`}
+          {statusText(answer.isSuccess && trials.length >= total ? total : null, selected.size)}
         </span>
         <WhichChoice
           shown={trials.length}
@@ -99,6 +98,15 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
       />
     </div>
   );
+}
+
+/** The number of trials is left out where `WhichChoice` says it. */
+function statusText(trials: number | null, selected: number): string {
+  const parts = [
+    ...(trials === null ? [] : [`${count(trials)} trials`]),
+    ...(selected === 0 ? [] : [`${count(selected)} selected`]),
+  ];
+  return parts.join(", ");
 }
 
 /** The trials that are loaded, how many there are, and how to load more. */

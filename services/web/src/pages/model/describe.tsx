@@ -4,6 +4,7 @@ import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field, TextArea } from "../../components/field.tsx";
 import { areText, labelChange, type LabelChange } from "../../components/labels.ts";
+import styles from "./page.module.css";
 
 type Described = {
   readonly description: string;
@@ -37,6 +38,7 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
   };
   return (
     <form
+      className={styles["describe"]}
       onSubmit={(event) => {
         event.preventDefault();
         if (!isPending) save();
