@@ -3,7 +3,6 @@ import { type JSX, useCallback, useState } from "react";
 import { useNow } from "../../app/clock.ts";
 import { Page } from "../../app/page.tsx";
 import { experimentPath } from "../../app/palette-query.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { count } from "../../components/format.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
@@ -28,6 +27,7 @@ import styles from "./page.module.css";
 import { PlaceTree } from "./place-tree.tsx";
 import { experimentsRoute } from "./route.ts";
 import { changedSearch, type Search, type SearchChange } from "./search.ts";
+import { useCsv } from "./use-csv.ts";
 import { useExperiments } from "./use-experiments.ts";
 import { ViewsMenu } from "./views-menu.tsx";
 
@@ -36,7 +36,6 @@ export function ExperimentsPage(): JSX.Element {
   const navigate = experimentsRoute.useNavigate();
   const [isChoosing, setChoosing] = useState(false);
   const [selection, setSelection] = useState<Selection>(noSelection);
-  const say = useSay();
   const layout = readLayout(search.columns ?? "") ?? initialLayout;
   const attributes = attributesIn(layout);
   const shown = useExperiments(search, attributes);
@@ -50,16 +49,13 @@ export function ExperimentsPage(): JSX.Element {
       void navigate({ search: (now: Search) => changedSearch(now, next), replace }),
     [navigate],
   );
-  const save = (): void => {
+  const csv = useCsv(() => {
     const selected = shown.rows.filter(({ id }) => selection.has(id));
-    exportCsv(search, columns, layout, selected).then(
-      (rows) => say.done(`${count(rows)} rows are in experiments.csv.`),
-      say.failed,
-    );
-  };
+    return exportCsv(search, columns, layout, selected);
+  });
   const verbs = [
     { title: "Columns", run: () => setChoosing(true) },
-    { title: "Save as CSV", run: save },
+    csv,
     {
       title: search.archived === true ? "Leave out archived" : "Show archived",
       run: () => change({ archived: search.archived !== true }),
