@@ -59,7 +59,7 @@ async function heapMb(browser: Browser, pages: readonly Page[]): Promise<number>
   let bytes = await workerHeap(browser);
   for (const page of pages) {
     const debug = await page.context().newCDPSession(page);
-    // What a first collection lets go of may hold something else until a second one.
+    // Objects that a first collection finalises may hold others until a second one.
     for (let turn = 0; turn < 2; turn += 1) await debug.send("HeapProfiler.collectGarbage");
     bytes += (await debug.send("Runtime.getHeapUsage")).usedSize;
     await debug.detach();

@@ -38,7 +38,7 @@ export async function logBurst(
   const page = await own.newPage();
   await page.goto(`${relay.address}/trials/${experiment}.1?tab=logs`);
   await page.getByText("Following", { exact: true }).waitFor();
-  // What the first lines take is the compilation of the code on their way.
+  // The first lines include the compilation of the code on their way.
   await feed.write(Math.min(3, seconds));
   await shows(page, feed.last);
   const used = await mainThread(page);

@@ -162,9 +162,8 @@ export type Change<Name extends UnaryName> = {
 };
 
 /**
- * One change. It may be repeated without a second effect while the platform is away, and by the user until its outcome is
- * known. Afterwards the reads named by
- * `refresh` are read again.
+ * One change. It may be repeated without a second effect while the platform is away, and by the user until its outcome
+ * is known. Afterwards the reads named by `refresh` are read again.
  */
 export function useChange<Name extends UnaryName>(
   name: Name,

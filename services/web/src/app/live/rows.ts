@@ -54,7 +54,10 @@ function patchedItems(items: readonly Row[], frame: TopicFrame): readonly Row[] 
 const documentOf = (frame: Extract<TopicFrame, { case: "change" }>): Row =>
   frame.value.document.value ?? {};
 
-/** Fields that frames leave out: the configuration, the reason that a search waits, and the values that a list asked for. */
+/**
+ * Fields that frames leave out: the configuration, the reason that a search waits, and the values that a list asked
+ * for.
+ */
 const leftOut = ["config", "waitsFor", "values", "logPoliciesMatched"];
 
 function merged(row: Row, document: Row): Row {

@@ -4,7 +4,7 @@ import { type Search, topicFilter } from "./search.ts";
 
 const pageSize = 200;
 
-/** What the list asks for, but its page. */
+/** The request of the list, without its page. */
 export function listRequest(search: Search, attributes: readonly string[]) {
   const { filter = "", sort = "", workspace = "", project = "", archived = false } = search;
   return { filter, orderBy: sort, workspace, project, archived, fields: [...attributes] };
