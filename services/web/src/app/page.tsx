@@ -62,9 +62,10 @@ function VerbButtons({ verbs }: { readonly verbs: readonly Verb[] }): JSX.Elemen
   const items = rest.map(({ run, ...verb }) => ({ ...verb, onSelect: run }));
   return (
     <>
-      {buttons.map((verb) => (
+      {buttons.map((verb, at) => (
         <Button
-          key={verb.title}
+          // By its place: a title that says what is under way does not take the focus away.
+          key={at}
           onClick={verb.run}
           disabled={verb.disabled ?? false}
           look={verb.primary === true ? "primary" : verb.danger === true ? "danger" : "normal"}

@@ -9,7 +9,7 @@ import type { Search } from "./search.ts";
 const rowsMax = 100_000;
 
 /** All rows of the list, in its order, not only those that are loaded. */
-async function allRows(search: Search, attributes: readonly string[]): Promise<readonly Row[]> {
+async function allRows(search: Search, attributes: readonly string[]) {
   const rows: Row[] = [];
   let pageToken = "";
   do {
@@ -18,20 +18,23 @@ async function allRows(search: Search, attributes: readonly string[]): Promise<r
     rows.push(...page.items);
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && rows.length < rowsMax);
-  return rows;
+  return { rows, isCut: pageToken !== "" };
 }
 
 /**
  * Saves the shown columns of the list as a file, or of the selected rows where there are some. Returns the number of
- * rows.
+ * rows, and whether the list has more.
  */
 export async function exportCsv(
   search: Search,
   columns: readonly Column<Row>[],
   layout: ColumnLayout,
   selected: readonly Row[],
-): Promise<number> {
-  const rows = selected.length > 0 ? selected : await allRows(search, attributesIn(layout));
+): Promise<{ readonly rows: number; readonly isCut: boolean }> {
+  const { rows, isCut } =
+    selected.length > 0
+      ? { rows: selected, isCut: false }
+      : await allRows(search, attributesIn(layout));
   const text = csvText(placeColumns(columns, layout), rows);
   const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   const link = document.createElement("a");
@@ -39,5 +42,5 @@ export async function exportCsv(
   link.download = "experiments.csv";
   link.click();
   URL.revokeObjectURL(url);
-  return rows.length;
+  return { rows: rows.length, isCut };
 }

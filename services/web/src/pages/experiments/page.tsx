@@ -5,7 +5,6 @@ import { useNow } from "../../app/clock.ts";
 import { Page } from "../../app/page.tsx";
 import { experimentPath } from "../../app/palette-query.ts";
 import type { Verb } from "../../app/verbs.tsx";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { count } from "../../components/format.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -32,6 +31,7 @@ import styles from "./page.module.css";
 import { PlaceTree } from "./place-tree.tsx";
 import { experimentsRoute } from "./route.ts";
 import { changedSearch, type Search, type SearchChange } from "./search.ts";
+import { useCsv } from "./use-csv.ts";
 import { useExperiments } from "./use-experiments.ts";
 import { ViewsMenu } from "./views-menu.tsx";
 
@@ -40,7 +40,6 @@ export function ExperimentsPage(): JSX.Element {
   const navigate = experimentsRoute.useNavigate();
   const [open, setOpen] = useState<"columns" | "deleted" | "places" | null>(null);
   const [selection, setSelection] = useState<Selection>(noSelection);
-  const say = useSay();
   const layout = readLayout(search.columns ?? "") ?? firstLayout();
   const attributes = attributesIn(layout);
   const shown = useExperiments(search, attributes);
@@ -60,16 +59,13 @@ export function ExperimentsPage(): JSX.Element {
     close();
     change(next);
   };
-  const save = (): void => {
+  const csv = useCsv(() => {
     const selected = shown.rows.filter(({ id }) => selection.has(id));
-    exportCsv(search, columns, layout, selected).then(
-      (rows) => say.done(`${count(rows)} rows are in experiments.csv.`),
-      say.failed,
-    );
-  };
+    return exportCsv(search, columns, layout, selected);
+  });
   const verbs = [
     { title: "Columns", run: () => setOpen("columns") },
-    { title: "Save as CSV", run: save },
+    csv,
     ...switches(search, change),
     { title: "Deleted experiments", run: () => setOpen("deleted") },
   ];

@@ -1,0 +1,22 @@
+import { useState } from "react";
+import { useSay } from "../../app/toasts.tsx";
+import type { Verb } from "../../app/verbs.tsx";
+import { count } from "../../components/format.ts";
+import type { exportCsv } from "./export-csv.ts";
+
+/** The verb that saves the list as a file. Many rows take a while: its title says so, and it does not begin twice. */
+export function useCsv(save: () => ReturnType<typeof exportCsv>): Verb {
+  const say = useSay();
+  const [isSaving, setSaving] = useState(false);
+  const run = (): void => {
+    if (isSaving) return;
+    setSaving(true);
+    save()
+      .then(({ rows, isCut }) => {
+        const more = isCut ? " The list has more than a file takes: a filter chooses fewer." : "";
+        say.done(`${count(rows)} rows are in experiments.csv.${more}`);
+      }, say.failed)
+      .finally(() => setSaving(false));
+  };
+  return { title: isSaving ? "Saving as CSV …" : "Save as CSV", run };
+}
