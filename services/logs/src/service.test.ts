@@ -3,7 +3,6 @@ import { type LinePage, LinePageSchema, LogSource } from "@trainyard/contracts/c
 import { runToken } from "@trainyard/runtime";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { logsLimits } from "./limits.ts";
 import { line } from "./testing/lines.ts";
 import { TestLogs, tokenKey } from "./testing/test-logs.ts";
 
