@@ -159,7 +159,7 @@ def kill_descendants(killed):
 
 
 def kill_children(killed):
-    """Kills processes adopted just now without a look at all of /proc: one that forks and leaves is gone soon."""
+    """Kills processes adopted just now, without a look at all of /proc: one that forks and leaves is here briefly."""
     path = "/proc/self/task/%d/children" % os.getpid()
     try:
         with open(path, "rb") as file:

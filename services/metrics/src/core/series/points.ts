@@ -103,10 +103,9 @@ function inStepOrder(lines: readonly Line[]): Line | null {
   const joined = joinLists(lines);
   const { steps } = joined;
   const order = orderOf(steps, (a, b) => at(steps, a) - at(steps, b));
-  for (let i = 1; i < order.length; i += 1) {
-    if (!(at(steps, order[i] ?? -1) > at(steps, order[i - 1] ?? -1))) return null;
-  }
-  return mapLists(joined, (list) => taken(list, order));
+  const rising = order === null ? steps : taken(steps, order);
+  for (let i = 1; i < rising.length; i += 1) if (at(rising, i) === at(rising, i - 1)) return null;
+  return order === null ? joined : mapLists(joined, (list) => taken(list, order));
 }
 
 function inOrder(whole: Whole): Whole {
@@ -120,14 +119,20 @@ function inOrder(whole: Whole): Whole {
       at(numbers, a) - at(numbers, b) ||
       (at(values, a) < at(values, b) ? -1 : 1),
   );
-  return mapLists(whole, (list) => taken(list, order));
+  return order === null ? whole : mapLists(whole, (list) => taken(list, order));
 }
 
 /**
- * `compare` puts lower steps first. Only what is out of order is sorted: a step above all before it and below all after
- * it stays.
+ * Null for points in order. `compare` puts lower steps first. Only what is out of order is sorted: a step above all
+ * before it and below all after it stays.
  */
-function orderOf(steps: Float64Array, compare: (a: number, b: number) => number): Uint32Array {
+function orderOf(
+  steps: Float64Array,
+  compare: (a: number, b: number) => number,
+): Uint32Array | null {
+  let isOrdered = true;
+  for (let i = 1; i < steps.length && isOrdered; i += 1) isOrdered = compare(i - 1, i) <= 0;
+  if (isOrdered) return null;
   const order = new Uint32Array(steps.length);
   for (let i = 0; i < order.length; i += 1) order[i] = i;
   const leastFrom = new Float64Array(steps.length + 1).fill(Number.POSITIVE_INFINITY);
