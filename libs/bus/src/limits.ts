@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const busLimits = {
-  /** How long opening a bus waits for the first connection before it goes on without one. */
+  /** How long opening a bus waits for the first connection before it continues without one. */
   firstConnectMs: 1_500,
   /** One attempt to connect: a host that swallows packets must not hold up the next. */
   connectTimeoutMs: 2_000,

@@ -36,7 +36,7 @@ export type EventsEpoch = {
   /** The id of the log's first event: no two logs share it, also one that was restored from a backup keeps it. */
   readonly log: string;
   /**
-   * A UUIDv7 that is drawn anew whenever the stream is filled from the log again: after a wipe, or when the log went
+   * A UUIDv7 that is drawn again whenever the stream is filled from the log again: after a wipe, or when the log went
    * back.
    */
   readonly epoch: string;

@@ -280,7 +280,7 @@ with trainyard.init() as ctx:
   expect(readFileSync(join(checkpoints, checkpoint, "model"), "utf8")).toBe("weights");
 });
 
-test("a script that was asked and goes on is ended when its time is over, whoever asked it", async () => {
+test("a script that was asked and continues is ended when its time is over, whoever asked it", async () => {
   const launch = launchOf('mkdir "$TRAINYARD_RUN_DIR/spool"; echo up; exec sleep 1000');
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);

@@ -1,4 +1,4 @@
-"""Reports each step. Without a checkpoint it stores one at step 400 and is killed after 537; with one it ends at 600."""
+"""Reports each step. Without a checkpoint it stores one at step 400 and is killed after 537; else it ends at 600."""
 
 import os
 import signal

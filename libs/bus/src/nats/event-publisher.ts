@@ -98,7 +98,7 @@ export class EventPublisher {
   }
 
   /**
-   * Empties the stream. The server goes on to know the ids of the last half minute: a repeat of one of the same epoch
+   * Empties the stream. The server continues to know the ids of the last half minute: a repeat of one of the same epoch
    * is refused meanwhile, together with what follows it, and is to be tried again.
    */
   async clear(): Promise<void> {

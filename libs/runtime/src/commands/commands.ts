@@ -24,7 +24,7 @@ const utf8 = new TextDecoder();
 const bytes = new TextEncoder();
 
 export type CommandContext = {
-  /** The commit of this command, with who asked and the trace that goes on. */
+  /** The commit of this command, with who asked and the trace that continues. */
   readonly identity: CommitIdentity;
   readonly authid: string;
 };

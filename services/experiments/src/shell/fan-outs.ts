@@ -11,7 +11,7 @@
  *
  * Fan-outs are folded from the log (each wish, until the experiment has ended), minus those that are known to be done.
  * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions
- * have come, and goes on. One that is done already is found to be so. Where nothing is saved the whole log is read.
+ * have come, and continues. One that is done already is found to be so. Where nothing is saved the whole log is read.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";

@@ -1,5 +1,5 @@
 /**
- * Where the relay goes on. Its only memory is the stream itself: the position and id of the last event there.
+ * Where the relay continues. Its only memory is the stream itself: the position and id of the last event there.
  *
  *   the stream is empty                       → refill: it is new, or was wiped
  *   the log has that very event there         → resume behind it

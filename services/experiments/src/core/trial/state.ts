@@ -52,7 +52,7 @@ export type TrialState = {
   readonly status: "none" | "open" | "ended";
   /** A checkpoint of another trial that the first run starts from; empty for none. */
   readonly warmStart: string;
-  /** How many of its steps are this trial's own: 0 where the trial counts afresh, whatever the other one had done. */
+  /** How many of its steps are this trial's own: 0 where the trial counts again, whatever the other one had done. */
   readonly warmStartStep: number;
   /** The highest number of a run that was requested. */
   readonly runs: number;
