@@ -39,8 +39,6 @@ export const gatewayLimits = {
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
-  /** Rows that one request looks through for a page of workspaces or projects. */
-  filteredRowsMax: 5_000,
   /** The cost limit of one query of a list; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
   /**
@@ -102,14 +100,21 @@ export const gatewayLimits = {
   /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
   watchStreamsOfOneMax: 64,
   watchStreamsMax: 512,
+  /** Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events. */
+  watchTopicsOfOneMax: 512,
+  watchTopicsOfAllMax: 8_192,
+  /** Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their own. */
+  watchQueries: { max: 2, ofOneMax: 1 },
+  /** The same to the stores of points and lines. */
+  watchLooks: { max: 8, ofOneMax: 4 },
   /** Events read at once for watchers. */
   watchPageEvents: 500,
   /** A watcher that resumes further back reads its lists again. */
   watchResumedMax: 10_000,
   /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
   watchQueuedCharactersMax: 4 * 1024 * 1024,
-  /** Active trials that one pause of their experiment changes, frame by frame; with more the topic is reset. */
-  watchPausedTrialsMax: 1_000,
+  /** Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic is reset. */
+  watchShownElseMax: 1_000,
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,

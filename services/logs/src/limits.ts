@@ -15,8 +15,6 @@ export const logsLimits = {
   pageBytesMax: 640 * 1024,
   /** The bytes that the database reads for one page before its size as JSON is known. */
   pageTextBytesMax: 640 * 1024,
-  /** A live copy holds this much at most; what is beyond goes into the next. */
-  liveCopyBytesMax: 256 * 1024,
   /**
    * Lines that one step of a filtered query reads, and what one answer looks at: under a second of the database's time.
    */
@@ -48,12 +46,14 @@ export const logsLimits = {
   /** Lines whose words are taken in one turn: about a millisecond. */
   chunkLinesPerTurn: 128,
   /**
-   * Experiments of one step, each with one chunk; the pause after a step that made one, and after one that found none
+   * Experiments of one step, each with one chunk; the pause after a step, at least, and after one that found none
    * due.
    */
   chunkExperimentsMax: 8,
   chunkPauseMs: 50,
   chunkIdleMs: 2_000,
+  /** The pause after a step, in times of the step: chunks take at most a quarter of the service's time, lines go first. */
+  chunkPausesPerStep: 3,
   /** Chunks that one look passes over: 40 million lines, a second of the database's time. */
   chunksPerLookMax: 10_000,
   /** Of a line in the event that a policy matched it. */

@@ -8,7 +8,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { gatewayLimits } from "../limits.ts";
 import { created, requested, searchStarted, validation } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { watching } from "../testing/watching.ts";
+import { positionOf, watching } from "../testing/watching.ts";
 
 let gateway: TestGateway;
 
@@ -26,9 +26,6 @@ type Frame = {
   readonly gone?: { readonly id: string };
   readonly reset?: { readonly topic: string };
 };
-
-const positionOf = (cursor: string): number =>
-  (JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [number])[0];
 
 /** The documents of one topic, as its frames leave them. */
 class Watching {
@@ -284,7 +281,7 @@ describe("a stream", () => {
       Array.from({ length: gatewayLimits.watchTopicsMax + 1 }, () => ({ kind: "experiments" })),
       /^topics are 1 to 64, and there are 65$/,
     ],
-    ["an unknown kind", [{ kind: "jobs" }], /^topics\[0\]\.kind is "jobs"; the kinds are/],
+    ["an unknown kind", [{ kind: "tokens" }], /^topics\[0\]\.kind is "tokens"; the kinds are/],
     ["trials of nothing", [{ kind: "trials" }], /^topics\[0\] needs an experiment/],
     [
       "an unknown experiment",

@@ -49,7 +49,6 @@ const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
   "listViews",
   "listPools",
   "getPool",
-  "listJobs",
   "getCurrentSession",
 ]);
 

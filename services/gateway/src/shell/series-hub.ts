@@ -14,6 +14,7 @@ import {
 } from "../core/watch/series.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
@@ -35,7 +36,7 @@ export type SeriesPage = {
   readonly more: boolean;
 };
 
-type Follower = { readonly queue: WatchQueue; place: Place | null };
+type Follower = { readonly caller: string; readonly queue: WatchQueue; place: Place | null };
 
 type Feed = {
   readonly topic: SeriesTopic;
@@ -46,6 +47,7 @@ type Feed = {
 export class SeriesHub {
   readonly #parts: { readonly clock: Clock; readonly logger: Logger };
   readonly #reader: SeriesReader;
+  readonly #turns = new FairTurns(gatewayLimits.watchLooks);
   readonly #feeds = new Map<string, Feed>();
 
   constructor(parts: { readonly clock: Clock; readonly logger: Logger }, reader: SeriesReader) {
@@ -54,15 +56,21 @@ export class SeriesHub {
   }
 
   /** The latest place; null while the store does not answer. */
-  async now(topic: SeriesTopic): Promise<Place | null> {
-    return this.#reader.look(topic, null).then(
-      ({ next }) => next,
-      () => null,
-    );
+  async now(caller: string, topic: SeriesTopic): Promise<Place | null> {
+    return this.#turns
+      .run(caller, () => this.#reader.look(topic, null))
+      .then(
+        ({ next }) => next,
+        () => null,
+      );
   }
 
   /** The next page after a place. A place that the store does not have any more is reset, to the latest one. */
-  async page(topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
+  async page(caller: string, topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
+    return this.#turns.run(caller, () => this.#readPage(topic, after));
+  }
+
+  async #readPage(topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
     const reader = this.#reader;
     const frames = (text: string, place: Place): readonly Frame[] =>
       text === "" && isSamePlace(after, place)
@@ -92,9 +100,9 @@ export class SeriesHub {
   }
 
   /** Puts what comes after a place into a queue, until it is disposed of. Without a place: what comes from now on. */
-  join(topic: SeriesTopic, place: Place | null, queue: WatchQueue): Disposable {
+  join(caller: string, topic: SeriesTopic, place: Place | null, queue: WatchQueue): Disposable {
     const feed = this.#feeds.get(topic.key) ?? this.#begin(topic);
-    const follower: Follower = { queue, place };
+    const follower: Follower = { caller, queue, place };
     feed.followers.add(follower);
     feed.wake();
     return {
@@ -156,7 +164,8 @@ export class SeriesHub {
     const failures: unknown[] = [];
     for (const together of byPlace.values()) {
       try {
-        const { frames, place, more } = await this.page(topic, together[0]?.place ?? null);
+        const caller = this.#turns.leastBusy(together.map((follower) => follower.caller));
+        const { frames, place, more } = await this.page(caller, topic, together[0]?.place ?? null);
         isNews ||= frames.length > 0;
         isBehind ||= more;
         for (const follower of together) {

@@ -7,7 +7,7 @@ import { isDatabaseAway, type Logger, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryResultRow } from "pg";
 import { fromStored } from "../core/stored-text.ts";
 import { filterOf, hashesOf } from "../core/word-filter.ts";
-import { wordsOf } from "../core/words.ts";
+import { addWords } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
 
 const due = `
@@ -112,7 +112,7 @@ export class WordIndex {
     const words = new Set<string>();
     let bytes = 0;
     for (const [n, { line }] of lines.entries()) {
-      for (const word of wordsOf(fromStored(line))) words.add(word);
+      addWords(words, fromStored(line));
       bytes += Buffer.byteLength(line);
       // Writers and readers of lines go first.
       if (n % logsLimits.chunkLinesPerTurn === 0) await new Promise(setImmediate);

@@ -3,8 +3,8 @@ import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { placeColumns } from "../../components/table/columns.ts";
 import { attributesIn, type Row } from "./columns.tsx";
 import { csvText } from "./csv.ts";
+import { listRequest } from "./list.ts";
 import type { Search } from "./search.ts";
-import { listRequest } from "./use-experiments.ts";
 
 const rowsMax = 100_000;
 
