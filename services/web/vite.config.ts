@@ -8,8 +8,8 @@ type Modules = {
 };
 
 /**
- * All that every page needs is one file: the browser would ask for dozens otherwise. A module is needed by every page if the
- * entry imports it, directly or not, without the imports that are made when a page is opened.
+ * All that every page needs is one file: the browser would ask for dozens otherwise. A module is needed by every page
+ * if the entry imports it, directly or not, without the imports that are made when a page is opened.
  */
 function isFirst(id: string, modules: Modules, seen = new Set<string>()): boolean {
   if (seen.has(id)) return false;
@@ -23,8 +23,8 @@ const firstLoad = {
   name: (id: string, modules: Modules) => (isFirst(id, modules) ? "first" : null),
 };
 
-// The gateway replaces the placeholder of the nonce in each answer: no script or style without it runs. `--mode bench` builds
-// the page of a benchmark instead.
+// The gateway replaces the placeholder of the nonce in each answer: no script or style without it runs. `--mode bench`
+// builds the page of a benchmark instead.
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   plugins: [react()],

@@ -56,7 +56,9 @@ describe("four ranks on two agents", () => {
     expect(new Set(stops.map(([, , batch]) => batch)).size).toBe(1);
     expect((await world.yard("e", "activate", id)).code).toBe(0);
     expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
-    const from = [...(await logsOf(id)).matchAll(/continues from (\d+)/g)].map(([, batch]) => batch);
+    const from = [...(await logsOf(id)).matchAll(/continues from (\d+)/g)].map(
+      ([, batch]) => batch,
+    );
     expect(from).toEqual(stops.map(([, , batch]) => batch));
   });
 });

@@ -100,10 +100,15 @@ export const gatewayLimits = {
   /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
   watchStreamsOfOneMax: 64,
   watchStreamsMax: 512,
-  /** Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events. */
+  /**
+   * Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events.
+   */
   watchTopicsOfOneMax: 512,
   watchTopicsOfAllMax: 8_192,
-  /** Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their own. */
+  /**
+   * Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their
+   * own.
+   */
   watchQueries: { max: 2, ofOneMax: 1 },
   /** The same to the stores of points and lines. */
   watchLooks: { max: 8, ofOneMax: 4 },
@@ -113,7 +118,10 @@ export const gatewayLimits = {
   watchResumedMax: 10_000,
   /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
   watchQueuedCharactersMax: 4 * 1024 * 1024,
-  /** Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic is reset. */
+  /**
+   * Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic
+   * is reset.
+   */
   watchShownElseMax: 1_000,
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,

@@ -52,7 +52,9 @@ export const logsLimits = {
   chunkExperimentsMax: 8,
   chunkPauseMs: 50,
   chunkIdleMs: 2_000,
-  /** The pause after a step, in times of the step: chunks take at most a quarter of the service's time, lines go first. */
+  /**
+   * The pause after a step, in times of the step: chunks take at most a quarter of the service's time, lines go first.
+   */
   chunkPausesPerStep: 3,
   /** Chunks that one look passes over: 40 million lines, a second of the database's time. */
   chunksPerLookMax: 10_000,

@@ -26,7 +26,9 @@ export const database = "bench";
 
 export type Stage = OpenGateway & { readonly postgres: TestPostgres; readonly count: number };
 
-/** A gateway over a copy of data that was folded once for this form of the read model; it serves the pages of `webDir`. */
+/**
+ * A gateway over a copy of data that was folded once for this form of the read model; it serves the pages of `webDir`.
+ */
 export async function openFilled(
   stack: AsyncDisposableStack,
   context: BenchContext,

@@ -1,4 +1,7 @@
-/** Frames of Watch as an hour of a busy cluster sends them: reports of running trials, and experiments that come, run and end. */
+/**
+ * Frames of Watch as an hour of a busy cluster sends them: reports of running trials, and experiments that come, run
+ * and end.
+ */
 import type { ReplyOf } from "@trainyard/contracts";
 import { draw } from "@trainyard/kernel";
 import type { Replay, ReplayStream } from "./relay.ts";

@@ -22,7 +22,10 @@ const noteLongTasks = `
   }).observe({ type: "longtask" });
 `;
 
-/** The lines come from a relay, in the wire's form and at the run's pace, so that the cluster does not work on the page's cores. */
+/**
+ * The lines come from a relay, in the wire's form and at the run's pace, so that the cluster does not work on the
+ * page's cores.
+ */
 export async function logBurst(
   context: BenchContext,
   program: string,

@@ -1,6 +1,6 @@
 /**
- * Experiments as the queues of the pools see them. The list is of rows that are folded from the scheduler's events; the reasons of a
- * waiting run, and changes, are the scheduler's.
+ * Experiments as the queues of the pools see them. The list is of rows that are folded from the scheduler's events; the
+ * reasons of a waiting run, and changes, are the scheduler's.
  */
 import {
   AcceptedSchema,

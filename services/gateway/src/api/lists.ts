@@ -104,7 +104,9 @@ export async function rowsPage<Kind extends DocumentKind>(
   };
 }
 
-/** Of trials of a paused experiment and of projects of an archived workspace, which are shown as paused and as archived. */
+/**
+ * Of trials of a paused experiment and of projects of an archived workspace, which are shown as paused and as archived.
+ */
 export async function shownColumns(
   backend: Backend,
   { kind }: Pick<ListSpec, "kind">,

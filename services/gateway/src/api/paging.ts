@@ -34,7 +34,10 @@ export function pageSize(asked: number): number {
   return asked === 0 ? gatewayLimits.pageSizeDefault : Math.min(asked, gatewayLimits.pageSizeMax);
 }
 
-/** A page of the documents of a kind, the token of the page after it (empty for none), and the position that it reflects. */
+/**
+ * A page of the documents of a kind, the token of the page after it (empty for none), and the position that it
+ * reflects.
+ */
 export async function listPage<Kind extends DocumentKind>(
   { parts, position }: Backend,
   kind: Kind,

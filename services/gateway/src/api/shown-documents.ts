@@ -41,8 +41,8 @@ export async function shownDocuments(
 }
 
 /**
- * The ids by which clients know documents: workspaces and projects go by their names, which never change. Projects of another
- * workspace are left out.
+ * The ids by which clients know documents: workspaces and projects go by their names, which never change. Projects of
+ * another workspace are left out.
  */
 export async function clientIds(
   backend: Backend,

@@ -112,7 +112,10 @@ const withoutPlace = ({ jobsAhead: _place, ...document }: Document): Document =>
 
 const placement = { agent: "a1", slots: ["0"], nodeRank: 0, address: "h" };
 
-/** By chance, something of each kind that can happen at any time; what was there already is refused, and changes nothing. */
+/**
+ * By chance, something of each kind that can happen at any time; what was there already is refused, and changes
+ * nothing.
+ */
 const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = [
   (n) => told("POST", "workspaces", { name: `w${n}` }),
   (n, chance) => told("POST", `workspaces/w${n}/${chance < 0.5 ? "un" : ""}archive`, {}),

@@ -52,7 +52,9 @@ export async function seriesTopic(
   return { key, name: digestOf(key), kind, experiment, trial, group, names: sorted, ...own };
 }
 
-/** The logs service says what is wrong with it, where it answers: a question for lines before the first one reads none. */
+/**
+ * The logs service says what is wrong with it, where it answers: a question for lines before the first one reads none.
+ */
 async function lineFilterOf(
   backend: Backend,
   { kind, experiment, id, lineFilter: filter }: Plain<WatchTopic>,

@@ -5,7 +5,10 @@ export type TurnBounds = {
   readonly ofOneMax: number;
 };
 
-/** Runs a few tasks at once, the callers in turn: one with many tasks waits behind its own, and no other waits behind them. */
+/**
+ * Runs a few tasks at once, the callers in turn: one with many tasks waits behind its own, and no other waits behind
+ * them.
+ */
 export class FairTurns {
   readonly #bounds: TurnBounds;
   /** By caller, those whose turn was the longest ago first. */

@@ -1,6 +1,9 @@
 import type { Pool } from "pg";
 
-/** By experiment, how many others with a waiting run are ahead of it in its pool. One without a waiting run is in no queue. */
+/**
+ * By experiment, how many others with a waiting run are ahead of it in its pool. One without a waiting run is in no
+ * queue.
+ */
 export async function jobsAhead(
   pool: Pool,
   jobs: readonly { readonly job: string; readonly pool: string }[],

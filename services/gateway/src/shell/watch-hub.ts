@@ -1,8 +1,8 @@
 /**
- * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks up
- * which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each frame once.
- * Each caller has a loop of its own, which asks for one topic after the other: a caller with many topics waits for its own.
- * Loops that are at the same place at the same time share the page and its answers.
+ * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks
+ * up which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each
+ * frame once. Each caller has a loop of its own, which asks for one topic after the other: a caller with many topics
+ * waits for its own. Loops that are at the same place at the same time share the page and its answers.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
@@ -162,7 +162,10 @@ export class WatchHub {
     this.#lanes.delete(caller);
   }
 
-  /** Of the next page of events, to all watchers that have not heard of it. One that joins meanwhile gets it in its turn. */
+  /**
+   * Of the next page of events, to all watchers that have not heard of it. One that joins meanwhile gets it in its
+   * turn.
+   */
   async #tell(lane: Lane, after: number): Promise<void> {
     const page = await this.#pageAfter(after);
     if (page === null) return;

@@ -1,6 +1,6 @@
 /**
- * Our chart and a bare uPlot that draws the same buckets, lines and bands, of the same size on one page: for the benchmark
- * `chart_pan_vs_uplot`. `ours.show(x)` and `bare.show(x)` draw a range of x before they return.
+ * Our chart and a bare uPlot that draws the same buckets, lines and bands, of the same size on one page: for the
+ * benchmark `chart_pan_vs_uplot`. `ours.show(x)` and `bare.show(x)` draw a range of x before they return.
  */
 import { type JSX, useState } from "react";
 import { flushSync } from "react-dom";

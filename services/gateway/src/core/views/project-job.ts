@@ -1,6 +1,7 @@
 /**
- * Experiments as the queues of the pools see them. The numbers are those that the scheduler computes from the same events: the first
- * of its runs in the queue says where an experiment is. What users change of it lasts until it ends, or its pool is removed.
+ * Experiments as the queues of the pools see them. The numbers are those that the scheduler computes from the same
+ * events: the first of its runs in the queue says where an experiment is. What users change of it lasts until it ends,
+ * or its pool is removed.
  */
 import { isExperimentId } from "@trainyard/kernel";
 import type { DocumentSet, JobDocument, QueuedRun } from "./documents.ts";

@@ -87,7 +87,10 @@ export class LiveSeries implements PointsListener {
   }
 }
 
-/** Whether there may be points between the answer and the first position of a stream that has just opened; 0 for one that has not. */
+/**
+ * Whether there may be points between the answer and the first position of a stream that has just opened; 0 for one
+ * that has not.
+ */
 function lacksPoints(data: unknown, first: number): boolean {
   if (first === 0) return false;
   const { streamPosition = "" } = (data ?? {}) as Partial<Answer>;

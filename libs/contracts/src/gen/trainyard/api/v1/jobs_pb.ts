@@ -191,7 +191,8 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsBorrowed: number;
 
   /**
-   * The number of experiments ahead of it with waiting runs in the pool. Computed when it is read: 0 in a frame of Watch.
+   * The number of experiments ahead of it with waiting runs in the pool. Computed when it is read: 0 in a frame of
+   * Watch.
    *
    * @generated from field: uint32 jobs_ahead = 13;
    */

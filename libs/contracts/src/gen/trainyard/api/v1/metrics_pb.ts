@@ -104,8 +104,8 @@ export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsRespons
   position: string;
 
   /**
-   * A position in the experiment's stream of points: the series have every point up to it, and what comes after it is followed
-   * from here (Watch, FollowMetrics). Empty if the trials are of several experiments.
+   * A position in the experiment's stream of points: the series have every point up to it, and what comes after it is
+   * followed from here (Watch, FollowMetrics). Empty if the trials are of several experiments.
    *
    * @generated from field: string stream_position = 3;
    */

@@ -84,16 +84,17 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   filter: string;
 
   /**
-   * Only this document, which workspaces and projects have by their names; of points and lines: only those of this trial.
+   * Only this document, which workspaces and projects have by their names; of points and lines: only those of this
+   * trial.
    *
    * @generated from field: string id = 4;
    */
   id: string;
 
   /**
-   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their list or series; of lines:
-   * the cursor of the last line that the client has. 0 begins with the first. Empty: what comes from now on. A resumed stream
-   * continues at its cursor instead.
+   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their
+   * list or series; of lines: the cursor of the last line that the client has. 0 begins with the first. Empty: what
+   * comes from now on. A resumed stream continues at its cursor instead.
    *
    * @generated from field: string position = 5;
    */

@@ -414,7 +414,8 @@ export type SeriesSet = Message<"trainyard.command.v1.SeriesSet"> & {
   position: number;
 
   /**
-   * A position in the experiment's stream: the answer has every point up to it. Absent if the trials are of several experiments.
+   * A position in the experiment's stream: the answer has every point up to it. Absent if the trials are of several
+   * experiments.
    *
    * @generated from field: optional double stream_position = 3;
    */
