@@ -41,7 +41,7 @@ test("a list in a query is given once for each value", () => {
   expect(queryOf({})).toBe("");
 });
 
-test("a repeatable call waits out a 503; one that is not is told at once", async () => {
+test("a repeatable call waits out a 503; one that is not fails at once", async () => {
   let calls = 0;
   await using server = await serve((_request, response) => {
     calls += 1;

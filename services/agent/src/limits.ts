@@ -48,7 +48,7 @@ export const limits = {
   /** The registry's limit for the reason why a checkpoint can never be sent. */
   failReasonCharactersMax: 1_000,
   /**
-   * Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them.
+   * Checkpoints of a run that a report names, 100 bytes each: of more in one outage the latest are named.
    */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,

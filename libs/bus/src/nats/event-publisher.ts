@@ -167,7 +167,7 @@ export class EventPublisher {
       this.#confirm(this.#confirmed);
       return;
     }
-    // The chain of ids as the log has it: whoever hears the event sees whether it follows what was folded before.
+    // The chain of ids as the log has it: a listener sees whether it follows what was folded before.
     const previousId = end.position === event.position - 1 ? end.id : "";
     const headers = headersOfEvent(event, { log: epoch.log, epoch: epoch.epoch, previousId });
     // A stream that is filled again as a new epoch need not wait until the server has forgotten the ids of the old one.

@@ -80,7 +80,7 @@ export class LogFollower {
     try {
       this.#cache.observe(event);
     } catch (error) {
-      // It cannot be decoded here; whoever needs this stream reads it again and hears why.
+      // It cannot be decoded here; a reader of this stream reads it again and gets the reason.
       this.#logger.warn({ err: error, position: event.position }, "event_not_followed");
       this.#cache.forget(event.stream);
     }

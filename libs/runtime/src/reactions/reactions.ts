@@ -204,7 +204,7 @@ export class ReactionLoop {
     return handlers[shortNameOf(event.type)];
   }
 
-  /** Keeps the cached folds level; what cannot be decoded matters only to whoever reacts to it. */
+  /** Keeps the cached folds level; what cannot be decoded matters only to its reaction. */
   #observe(event: StoredEvent): void {
     try {
       this.#deps.executor.cache.observe(event);

@@ -1,6 +1,6 @@
 /**
- * Verifications of checkpoints, each run once however often it is asked for: whoever asks again while one is running,
- * or before its result was told, joins it.
+ * Verifications of checkpoints, each run once however often it is asked for: a caller that asks again while one is
+ * running, or before its result was told, joins it.
  */
 import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
@@ -34,7 +34,7 @@ export class Verifier {
     const key = `${digest} ${place.storageId} ${name}`;
     const running = this.#running.get(key) ?? this.#begin(key, place, manifest);
     const verdict = await this.#atMost(running, registryLimits.verifyWaitMs);
-    // Told: whoever asks from now on wants to know how it is by then.
+    // Reported: later callers want the state of their own time.
     if (this.#running.get(key) === running) this.#running.delete(key);
     if (verdict.kind === "absent") return this.#absent(name, verdict);
     this.#absentSinceMs.delete(name);

@@ -7,7 +7,7 @@
  *                                               and the stream tells of events that never happened in it
  *   the stream is another log's               → rewound too, and told as that
  *
- * A refilled stream is a new epoch, which each of its messages names: whoever follows the stream from outside sees by
+ * A refilled stream is a new epoch, which each of its messages names: a follower from outside sees by
  * it that the positions he knows are of another history.
  */
 

@@ -40,7 +40,7 @@ export type LastEnd = {
 };
 
 export type Unlaunched = {
-  /** How many failed, whoever is to blame but a service of the platform that did not answer. */
+  /** How many failed, except where a service of the platform did not answer. */
   readonly attempts: number;
   /** On which agents these failed, each once. */
   readonly agents: readonly string[];
