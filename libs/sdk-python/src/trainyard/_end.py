@@ -26,7 +26,7 @@ ACKNOWLEDGED_STOP = "END_REASON_ACKNOWLEDGED_STOP"
 ERROR = "END_REASON_ERROR"
 INVALID_HYPERPARAMETERS = "END_REASON_INVALID_HYPERPARAMETERS"
 
-# A suffix of the file for a process's error, for older files.
+# The suffix of the file that says where a process hangs.
 STALLED = ".stalled"
 
 # From the mildest to the harshest.

@@ -259,7 +259,7 @@ export class FanOuts {
     }
     this.#parts += 1;
     if (after === null || this.#parts % limits.fanOutsSavedEveryParts === 0) await this.#save();
-    // Waiting for the process hands it over, however fast the log answers.
+    // Others that wait for the event loop get their turn, however fast the log answers.
     await pause(this.#deps.clock, 0, signal);
     return this.#ready.size > 0 ? 0 : null;
   }
