@@ -11,7 +11,7 @@ import type { Verdict } from "./verify-files.ts";
 
 type Read = (place: Place, manifest: Manifest) => Promise<Verdict>;
 
-/** The parts that count; everything else is asked for again. */
+/** The verdicts that count; everything else is asked for again. */
 type Settled = Exclude<Verdict, { readonly kind: "unreadable" | "absent" }>;
 
 export class Verifier {
@@ -28,7 +28,7 @@ export class Verifier {
     this.#events = events;
   }
 
-  /** The files of the folder; a Fault after a while, when it takes longer: the same call will then find it further. */
+  /** Verifies the folder; a Fault after a while, when it takes longer: the same call will then find it further. */
   async verify(place: Place, manifest: Manifest, digest: string): Promise<Settled> {
     const name = nameOf(place);
     const key = `${digest} ${place.storageId} ${name}`;
