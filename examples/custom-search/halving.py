@@ -1,9 +1,9 @@
-"""Successive halving as a search of one's own: nine networks train for 10 epochs, the best three go on
+"""Successive halving as a search of one's own: nine networks train for 10 epochs, the best three continue
 to 30, the best of these to 90.
 
 TRAINYARD_URL=… TRAINYARD_TOKEN=… python3 examples/custom-search/halving.py [KEY [CONFIG MODEL_DIR]]
 
-Kill it whenever you like: the same call goes on where the search is.
+Kill it whenever you like: the same call continues where the search is.
 """
 
 import importlib.util
@@ -36,7 +36,7 @@ KEEP_ONE_IN = 3
 
 
 class SuccessiveHalving(SearchMethod):
-    """Rung by rung: when all trials of a rung have come there, the best go on and the others end."""
+    """Rung by rung: when all trials of a rung have come there, the best continue and the others end."""
 
     def __init__(self) -> None:
         self.rung = 0

@@ -29,7 +29,7 @@ LOCAL_HPARAMS = {
     "batch_size": 16,
     "epochs": 40,
     "checkpoint_epochs": 10,
-    # How long an epoch takes at least, to watch the platform stop what is not worth going on.
+    # How long an epoch takes at least, to watch the platform stop what is not worth continuing.
     "epoch_seconds": 0,
 }
 

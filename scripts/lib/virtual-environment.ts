@@ -14,7 +14,7 @@ const call = promisify(execFile);
 export const pythonOf = (folder: string): string => join(folder, "bin", "python");
 
 /**
- * Makes the environment anew, with the first of the lists of packages that can be installed; null, or what was wrong.
+ * Makes the environment again, with the first of the lists of packages that can be installed; null, or what was wrong.
  */
 export async function makeVirtualEnvironment(
   folder: string,

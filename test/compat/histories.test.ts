@@ -70,7 +70,7 @@ describe("a recorded history", () => {
   });
 
   it.each(historyNames().filter((name) => /search|grid/.test(name)))(
-    "%s goes on from a snapshot taken anywhere as if it had been folded whole",
+    "%s continues from a snapshot taken anywhere as if it had been folded whole",
     (name) => {
       const events = readHistory(name).map(decodeEvent) as readonly SearchEvent[];
       const whole = foldSearch(events);

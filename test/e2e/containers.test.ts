@@ -82,7 +82,7 @@ test("four ranks in containers of two agents meet, stop, and continue from their
   const waited = await world.yard("e", "wait", id);
   const { runs } = await world.client.call("getTrial", { trial: `${id}.1` });
   expect(waited, `${JSON.stringify(runs)}\n${await logsOf(id)}`).toMatchObject({ code: 0 });
-  expect((await logsOf(id)).match(/goes on from \d+/g)).toHaveLength(4);
+  expect((await logsOf(id)).match(/continues from \d+/g)).toHaveLength(4);
 });
 
 async function freePort(): Promise<number> {

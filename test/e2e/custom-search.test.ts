@@ -130,7 +130,7 @@ test("kill -9 of the client, the searcher and the gateway change none of its ope
   expect((await once(client, "close"))[0]).toBe(0);
 
   const operations = await operationsOf(undisturbed);
-  // Nine trials; six are closed and three go on; two more are closed and one goes on; the end.
+  // Nine trials; six are closed and three continue; two more are closed and one continues; the end.
   expect(operations).toHaveLength(9 + 9 + 3 + 1);
   expect(await operationsOf(disturbed)).toEqual(operations);
   for (const experiment of [undisturbed, disturbed]) {

@@ -33,7 +33,7 @@ async function untilSteps(experiment: string, steps: number): Promise<void> {
   );
 }
 
-test("trials stop at a checkpoint when the cluster goes down and go on from it; those of a dead agent go on from their latest", async () => {
+test("trials stop at a checkpoint when the cluster goes down and continue from it; those of a dead agent continue from their latest", async () => {
   const id = await world.submit(config, world.code("steps"));
   await untilSteps(id, 6);
   await world.down();

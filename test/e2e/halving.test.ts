@@ -1,5 +1,5 @@
 /**
- * A search that halves, on a real cluster: who is not good enough stops, and who is promoted goes on from its
+ * A search that halves, on a real cluster: who is not good enough stops, and who is promoted continues from its
  * checkpoint.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";

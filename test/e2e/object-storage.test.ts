@@ -59,7 +59,7 @@ type Listed = {
   }[];
 };
 
-test("a trial that is paused and activated goes on from its checkpoint in S3, which a person downloads", async () => {
+test("a trial that is paused and activated continues from its checkpoint in S3, which a person downloads", async () => {
   const id = await world.submit(configOf(60), world.code("steps"));
   await world.untilTrials(id, ([trial]) => (trial?.stepsCompleted ?? 0) >= 6);
   expect((await world.yard("e", "pause", id)).code).toBe(0);

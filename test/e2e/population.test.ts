@@ -1,5 +1,5 @@
 /**
- * A population on a real cluster: who is worse goes on from the better one's checkpoint, and what is found is trained
+ * A population on a real cluster: who is worse continues from the better one's checkpoint, and what is found is trained
  * again as one run.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -53,7 +53,7 @@ async function scheduleOfCopy(experiment: string): Promise<{ trial: string; sche
   throw new Error("no copy was trained");
 }
 
-test("copies go on where the donor was, a killed searcher changes no decision, the schedule repeats the metric", async () => {
+test("copies continue where the donor was, a killed searcher changes no decision, the schedule repeats the metric", async () => {
   const searcher = `searcher: { name: pbt, metric: loss, population_size: ${POPULATION}, max_time: 60, interval: 10, max_trials: ${TRIALS_MAX} }`;
   const id = await world.submit(config(searcher), world.code("population"));
   await eventually("a member was copied", async () => (await trials(id)).length > POPULATION);

@@ -44,7 +44,7 @@ describe("four ranks on two agents", () => {
     ).toBe(true);
   });
 
-  test("stop at the same batch, and each goes on from its shard", async () => {
+  test("stop at the same batch, and each continues from its shard", async () => {
     const id = await world.submit(config("stop"), world.code("together"));
     await eventually("all are under way", async () => {
       return (await logsOf(id)).split("under way").length === 5;
@@ -56,7 +56,9 @@ describe("four ranks on two agents", () => {
     expect(new Set(stops.map(([, , batch]) => batch)).size).toBe(1);
     expect((await world.yard("e", "activate", id)).code).toBe(0);
     expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
-    const from = [...(await logsOf(id)).matchAll(/goes on from (\d+)/g)].map(([, batch]) => batch);
+    const from = [...(await logsOf(id)).matchAll(/continues from (\d+)/g)].map(
+      ([, batch]) => batch,
+    );
     expect(from).toEqual(stops.map(([, , batch]) => batch));
   });
 });

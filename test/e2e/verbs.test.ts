@@ -245,7 +245,7 @@ describe("yard", () => {
     expect(expired.err).toMatch(/expired/);
   });
 
-  test("pause stops the trials from their latest checkpoint, activate goes on there", async () => {
+  test("pause stops the trials from their latest checkpoint, activate continues there", async () => {
     const long = configOf({ steps: 600, stepSeconds: 0.1 });
     const id = await world.submit(long, world.code("steps"));
     await world.untilTrials(id, (trials) => trials.every((one) => one.stepsCompleted >= 3));

@@ -59,7 +59,7 @@ describe("the configurations", () => {
   test("search.yaml is a search of 16 trials over four hyperparameters that stops them early", async () => {
     const { config, warnings } = await parse("search.yaml");
     expect(warnings).toEqual([]);
-    // The demo goes on with an unfinished experiment of this name.
+    // The demo continues with an unfinished experiment of this name.
     expect(config.name).toBe("iris");
     expect(config.searcher).toMatchObject({ name: "adaptive_asha", max_trials: 16 });
     expect(config.early_stopping).toMatchObject([{ name: "not_finite" }, { patience: 12 }]);

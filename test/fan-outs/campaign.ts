@@ -39,7 +39,7 @@ async function run({ log }: Options): ReturnType<Campaign["run"]> {
   await died;
   await world.start();
   await world.settled();
-  say(`went on after a death, and all are asked to stop, in ${world.parts} parts`);
+  say(`continued after a death, and all are asked to stop, in ${world.parts} parts`);
   violations.push(...(await stoppedOther(world, 1)));
   await world.decide("12", { kind: "stop", stop: StopKind.KILL, reason: "" });
   await world.settled();

@@ -158,7 +158,7 @@ async function expectLost(gateway: Gateway, kept: string, lost: string, events: 
   expect(await verify(gateway, lost)).toMatchObject({ code: 1 });
 }
 
-test("a log that is restored from a stopped copy is one of before, an anchor tells what it lacks, and services go on", async () => {
+test("a log that is restored from a stopped copy is one of before, an anchor tells what it lacks, and services continue", async () => {
   const postgres = stack.use(await startTestPostgres());
   await prepare(postgres);
   let gateway = await startGateway(postgres);

@@ -38,7 +38,7 @@ async function brought(scene: Scene): Promise<void> {
   await finish(scene);
 }
 
-/** Nothing is brought: the next run is requested once the time is over, which a new holder may count anew. */
+/** Nothing is brought: the next run is requested once the time is over, which a new holder may count again. */
 async function waitedOut(scene: Scene): Promise<void> {
   await scene.until(() => scene.requests().length === 2, "the wait ends", 2 * waitMs + soonMs);
   await finish(scene);

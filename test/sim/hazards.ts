@@ -168,7 +168,7 @@ const ofSuspensions: readonly Hazard[] = [
     },
     trial: "completed",
     experiment: "completed",
-    check: (scene) => differs("the step it goes on from", scene.requests().at(-1)?.fromStep, 10),
+    check: (scene) => differs("the step it continues from", scene.requests().at(-1)?.fromStep, 10),
   },
   {
     name: "pause and activate in quick turn",
@@ -227,7 +227,7 @@ const ofRuns: readonly Hazard[] = [
     },
     trial: "completed",
     experiment: "completed",
-    check: (scene) => differs("the step it goes on from", scene.requests().at(-1)?.fromStep, 0),
+    check: (scene) => differs("the step it continues from", scene.requests().at(-1)?.fromStep, 0),
   },
   {
     name: "a search that completes while a trial restarts",
@@ -261,7 +261,7 @@ const ofRuns: readonly Hazard[] = [
     experiment: "completed",
     check: (scene) =>
       differs(
-        "the steps it went on from",
+        "the steps it continued from",
         scene.requests().map(({ fromStep }) => fromStep),
         [0, 20, 10],
       ),

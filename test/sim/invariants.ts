@@ -54,8 +54,8 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
 }
 
 /**
- * A trial's hyperparameters and seeds, in order of number, as the search proposed them; null for one that goes on from
- * another, since which one that is depends on what had been reported by then.
+ * A trial's hyperparameters and seeds, in order of number, as the search proposed them; null for one that continues
+ * from another, since which one that is depends on what had been reported by then.
  */
 export function proposalsOf(log: MemoryLog, experiment: string): readonly (string | null)[] {
   return searchEvents(log, experiment).flatMap((event) => {

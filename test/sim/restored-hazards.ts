@@ -93,7 +93,7 @@ export const restoredHazards: readonly Hazard[] = [
     check: (scene) => {
       const runs = Array.from({ length: proposals(scene) }, (_, n) => scene.unended(n + 1));
       const going = runs.filter((run) => run?.run === 2 && !run.stopping).length;
-      return differs("trials that go on with their second run", going, proposals(scene));
+      return differs("trials that continue with their second run", going, proposals(scene));
     },
   },
 ];

@@ -45,7 +45,7 @@ function ended(scene: Scene): { readonly steps: readonly number[]; readonly rest
 
 export const stopHazards: readonly Hazard[] = [
   {
-    name: "a run that makes room for another goes on from its checkpoint, and no restart is counted",
+    name: "a run that makes room for another continues from its checkpoint, and no restart is counted",
     async script(scene) {
       await running(scene);
       await stopped(scene, StopWhy.PREEMPTED, { step: 10 });
@@ -56,7 +56,7 @@ export const stopHazards: readonly Hazard[] = [
     check: (scene) => differs("the runs", ended(scene), { steps: [0, 10], restarts: 0 }),
   },
   {
-    name: "a run that is killed because its agent is drained goes on, as often as that happens",
+    name: "a run that is killed because its agent is drained continues, as often as that happens",
     async script(scene) {
       await running(scene);
       for (let run = 1; run <= 4; run += 1) {
@@ -70,7 +70,7 @@ export const stopHazards: readonly Hazard[] = [
     check: (scene) => differs("the runs", ended(scene), { steps: [0, 0, 0, 0, 0], restarts: 0 }),
   },
   {
-    name: "a run that makes room while its experiment is paused goes on when that is activated",
+    name: "a run that makes room while its experiment is paused continues when that is activated",
     async script(scene) {
       await running(scene);
       await scene.pause();
@@ -84,7 +84,7 @@ export const stopHazards: readonly Hazard[] = [
     check: (scene) => differs("the runs", ended(scene), { steps: [0, 10], restarts: 0 }),
   },
   {
-    name: "runs that reach their time limit go on for as long as each completes a checkpoint",
+    name: "runs that reach their time limit continue for as long as each completes a checkpoint",
     async script(scene) {
       await running(scene);
       for (let run = 1; run <= 4; run += 1) {

@@ -145,7 +145,7 @@ class StorageWorld {
         },
       },
     );
-    // For gc the experiment is over, so that it condemns; the run goes on storing.
+    // For gc the experiment is over, so that it condemns; the run keeps storing.
     await this.#tell("experiment-1", { type: "ExperimentEnded", data: { outcome: 1, reason: "" } });
   }
 

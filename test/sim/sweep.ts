@@ -8,7 +8,7 @@ import type { Trouble, Troubles } from "./mortal-log.ts";
 import type { FanOutsWhere, ServiceName } from "./platform.ts";
 import { Scene, sceneServices } from "./scene.ts";
 
-/** Longer than a lease's 3 s, so that another holds it when the process goes on. */
+/** Longer than a lease's 3 s, so that another holds it when the process continues. */
 const stopMs = 5_000;
 
 const troubles: readonly Trouble[] = [

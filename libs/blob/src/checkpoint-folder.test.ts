@@ -30,7 +30,7 @@ describe("the folder of a checkpoint", () => {
     [{ type: "shared_fs", host_path: "/h", storage_path: "" }, "/h"],
     [{ type: "shared_fs", host_path: "/h", storage_path: "a/b" }, "/h/a/b"],
     [{ type: "shared_fs", host_path: "/h", storage_path: "/h/x" }, "/h/x"],
-  ])("%j lies below %s", (storage, expected) => {
+  ])("the folder of %j is below %s", (storage, expected) => {
     expect(checkpointRoot(storage)).toBe(expected);
     expect(checkpointFolder(storage, uuid)).toBe(`${expected}/${uuid}`);
   });

@@ -1,6 +1,6 @@
 /**
- * Where the files of checkpoints lie in a directory storage: `<root>/<uuid>`. The one place that knows, for whoever
- * writes, verifies or deletes them.
+ * Where the files of checkpoints lie in a directory storage: `<root>/<uuid>`. The one place that knows, for all code
+ * that writes, verifies or deletes them.
  */
 import { createHash } from "node:crypto";
 import { isAbsolute, join, resolve } from "node:path";
@@ -14,7 +14,7 @@ export type CheckpointStorageSection = Readonly<Record<string, unknown>>;
 
 /**
  * The section that holds for new checkpoints of an experiment, with its absolute place: relative places begin at
- * `directory`, which is also the place of an experiment that names none. Whoever writes and whoever verifies must
+ * `directory`, which is also the place of an experiment that names none. Writers and verifiers must
  * agree.
  */
 export function checkpointStorage<Section extends CheckpointStorageSection>(

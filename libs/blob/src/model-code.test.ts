@@ -110,7 +110,7 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
     "leads out",
   ],
   [
-    "what goes on after an archive's end",
+    "what continues after an archive's end",
     () => [packed({ path: "train.py" }), ...bomb(192)],
     "has data after its end",
   ],

@@ -56,7 +56,7 @@ export async function readStorageMarker(root: string): Promise<SeenStorage> {
 }
 
 /**
- * Marks a root, unless it is marked already; gives the id that it has then, on every host the same. For whoever writes
+ * Marks a root, unless it is marked already; gives the id that it has then, on every host the same. For writers of
  * there, and for a person who adopts a storage: a host that only reads must never mark what it happens to see.
  */
 export async function markStorage(

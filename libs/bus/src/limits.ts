@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const busLimits = {
-  /** How long opening a bus waits for the first connection before it goes on without one. */
+  /** How long opening a bus waits for the first connection before it continues without one. */
   firstConnectMs: 1_500,
   /** One attempt to connect: a host that swallows packets must not hold up the next. */
   connectTimeoutMs: 2_000,
@@ -52,7 +52,7 @@ export const busLimits = {
   eventsBytes: 1024 * mebibyte,
   /** Longer than any retry of the relay; ids of this long are held in the server's memory. */
   eventsDuplicateWindowMs: 30_000,
-  /** Live copies: whoever looks further back asks the service that stores them. */
+  /** Live copies: the service that stores them has older ones. */
   liveAgeMs: 10 * minuteMs,
   liveBytes: 128 * mebibyte,
   /** Live copies are not de-duplicated; the server's smallest window keeps no ids for long. */

@@ -2,7 +2,8 @@
  * The bus as everything else sees it: NATS in production, an in-memory adapter in unit tests and simulations.
  *
  * Promises, each a test of the contract suite:
- * - Events: at most once, in position order, possibly with gaps; whoever needs every event reads the log for the gap.
+ * - Events: at most once, in position order, possibly with gaps; a reader that needs every event reads the log for the
+ *   gap.
  * - Requests: at most once; a deadline always ends them, as a Fault with retry "later".
  * - Messages (agents, live copies): at most once, unordered between subjects.
  */
@@ -36,7 +37,7 @@ export type EventsEpoch = {
   /** The id of the log's first event: no two logs share it, also one that was restored from a backup keeps it. */
   readonly log: string;
   /**
-   * A UUIDv7 that is drawn anew whenever the stream is filled from the log again: after a wipe, or when the log went
+   * A UUIDv7 that is drawn again whenever the stream is filled from the log again: after a wipe, or when the log went
    * back.
    */
   readonly epoch: string;
@@ -77,8 +78,9 @@ export interface Bus extends AsyncDisposable {
   subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
 
   /**
-   * The live tail of EVENTS, from now on: positions ascend within an epoch. Whoever folds an event compares its origin
-   * with the log that it follows: anybody else's relay on the same account is heard too. The callback must not throw.
+   * The live tail of EVENTS, from now on: positions ascend within an epoch. A reader that folds an event compares its
+   * origin with the log that it follows: anybody else's relay on the same account is heard too. The callback must not
+   * throw.
    */
   tailEvents(callback: (event: StoredEvent, origin: EventOrigin) => void): Promise<AsyncDisposable>;
 

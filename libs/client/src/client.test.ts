@@ -41,7 +41,7 @@ test("a list in a query is given once for each value", () => {
   expect(queryOf({})).toBe("");
 });
 
-test("a repeatable call waits out a 503; one that is not is told at once", async () => {
+test("a repeatable call waits out a 503; one that is not fails at once", async () => {
   let calls = 0;
   await using server = await serve((_request, response) => {
     calls += 1;
@@ -154,7 +154,7 @@ test("a stream outlasts a platform where nobody answers for a minute, once it ha
   expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
 });
 
-test("a stream that breaks off goes on after its last message, also over a platform that is away for a moment", async () => {
+test("a stream that breaks off continues after its last message, also over a platform that is away for a moment", async () => {
   const seen: (string | undefined)[] = [];
   await using server = await serve((request, response) => {
     seen.push(request.headers["last-event-id"] as string | undefined);

@@ -5,7 +5,7 @@ export type ServerSentEvent = {
   readonly data: string;
 };
 
-/** The events until the connection ends, also by breaking: whoever reads decides whether to come back. */
+/** The events until the connection ends, also by breaking: the reader decides whether to come back. */
 export async function* readEvents(response: Response): AsyncGenerator<ServerSentEvent> {
   if (response.body === null) return;
   const decoder = new TextDecoder();

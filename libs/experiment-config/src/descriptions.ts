@@ -64,7 +64,7 @@ const searcher: Readonly<Record<string, string>> = {
   burn_in: "No member is compared before this time. Default 0.",
   quantile: "The share of members that copy, and that are copied. Default 0.25.",
   exploit: "How a donor is chosen: truncation or tournament. Default truncation.",
-  resample_probability: "How likely a hyperparameter is drawn afresh, not perturbed. Default 0.25.",
+  resample_probability: "How likely a hyperparameter is drawn again, not perturbed. Default 0.25.",
   perturb_factors: "A perturbed number is multiplied by one of these. Default 0.8 and 1.2.",
   mutate: "The hyperparameters that copies change. Default: all.",
   schedule: "The segments of the training, one after the other.",

@@ -127,7 +127,7 @@ function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
 }
 
 function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
-  // With conditions or constraints the grid has fewer points than the product of its axes: whoever walks it counts
+  // With conditions or constraints the grid has fewer points than the product of its axes: the walker counts
   // them.
   const { searcher } = config;
   if (searcher.name !== "grid" || searcher.constraints !== undefined) return [];

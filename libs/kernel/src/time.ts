@@ -32,7 +32,7 @@ export function pause(clock: Clock, ms: number, signal?: Signal): Promise<void> 
   });
 }
 
-/** Resolves when the work has ended, well or not, or when the time is over; the work goes on then. Never rejects. */
+/** Resolves when the work has ended, well or not, or when the time is over; the work continues then. Never rejects. */
 export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const over = Promise.withResolvers<void>();
   using _timer = clock.timer(Math.max(0, ms), over.resolve);

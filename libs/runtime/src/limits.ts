@@ -51,7 +51,7 @@ export const runtimeLimits = {
   /** No transaction on this database lives 5 s; the server gives up first, the client a little later. */
   statementTimeoutMs: 4_500,
   answerTimeoutMs: 6_000,
-  /** Events folded afresh at once, also while the live view waits: some tens of milliseconds. */
+  /** Events of one rebuild step, while the live view waits: some tens of milliseconds. */
   verifyPageEvents: 500,
   /** Rows compared at once while the live view waits. */
   verifyPageRows: 2_000,

@@ -199,7 +199,7 @@ test("constraints that ask for the same have one shape, and none cost a demand n
   expect(conditionsOf(undefined).alone).toBe(noConditions);
 });
 
-test("an index that was dropped for newer ones is built anew", () => {
+test("an index that was dropped for newer ones is built again", () => {
   const agents = agentsOf({ a: { devices: cpu(1), labels: { n: "0" } } });
   const demandFor = (n: number) => asked(1, { required: [rule("n", String(n))] });
   expect(placeOf(agents, demandFor(0))).toBe("a:0");

@@ -24,7 +24,7 @@ export const schedulingLimits = {
   blocksNamedMax: 3,
   /**
    * Sets of constraints whose agents are kept in an index. Each index is about 200 bytes an agent; one that is built
-   * anew looks at each agent once.
+   * again looks at each agent once.
    */
   viewsMax: 128,
 } as const;

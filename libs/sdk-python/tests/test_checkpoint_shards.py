@@ -198,7 +198,7 @@ class Shards(ShardCase):
                 for step in range(1, 5):
                     stored = ctx.checkpoint.store_in_background(
                         write(step), {"steps_completed": step}, shard=True)
-                    # Meanwhile the ranks go on agreeing on other things.
+                    # Meanwhile the ranks keep agreeing on other things.
                     assert together.allgather(stored.uuid) == [stored.uuid] * together.size
             """
         for hosts in (1, 2):

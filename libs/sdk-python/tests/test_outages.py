@@ -1,4 +1,4 @@
-"""Whole scripts while the platform is away, or while they are killed: training goes on, no report
+"""Whole scripts while the platform is away, or while they are killed: training continues, no report
 is lost.
 """
 

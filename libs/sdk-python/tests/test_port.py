@@ -196,8 +196,8 @@ class Elsewhere(Ported):
 
     def test_modules_too(self):
         for module, remedy in (
-            ("trainyard.experimental", "yard"),
-            ("trainyard.experimental.client", "yard"),
+            ("trainyard.experimental", "trainyard.client"),
+            ("trainyard.experimental.client", "trainyard.client"),
             ("trainyard.keras", "trainyard.init"),
             ("trainyard.util", "standard library"),
             ("trainyard.common", "trainyard.client"),

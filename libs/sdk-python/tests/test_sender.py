@@ -150,7 +150,7 @@ class Delivery(SenderCase):
         stat = self.spool.path.stat()
         self.assertGreater(stat.st_size, 3_000_000)
         self.assertLess(stat.st_blocks * 512, _spool.TAIL_BYTES + 3 * piece)
-        # The next writer, and the next sender, go on where these ended.
+        # The next writer, and the next sender, continue where these ended.
         self.assertEqual(_spool.Spool(self.folder, 0).append("training", 1, {}), "0-161")
         self.assertTrue(self.open().flush(10))
         self.assertEqual(len(self.platform.reports), 161)

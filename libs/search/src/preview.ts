@@ -48,7 +48,7 @@ export function previewSearch(config: SearcherConfig, space: HyperparameterSpace
   return { rungs, total: total.sort((a, b) => (a.units ?? 0) - (b.units ?? 0)) };
 }
 
-/** Members copy each other and go on from where the other was, so that the training in all is theirs alone. */
+/** Members copy each other and continue from where the other was, so that the training in all is theirs alone. */
 function populationEnd(config: SearcherConfig): TrialsAt | null {
   if (config.name === "pbt") return { units: config.max_time, trials: config.population_size };
   if (config.name === "schedule") {

@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
     return true;
   }
 
-  /** Time goes on while nothing runs, as for a process that was stopped: timers fire late, at the next `advance`. */
+  /** Time continues while nothing runs, as for a process that was stopped: timers fire late, at the next `advance`. */
   skip(ms: number): void {
     this.#elapsedMs += ms;
   }

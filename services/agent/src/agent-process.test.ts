@@ -116,7 +116,7 @@ test("a run that ends while no agent is there is told by the next", async () => 
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "over"]), patient);
 });
 
-test("runs go on while the server is away, and their lines come after", async () => {
+test("runs continue while the server is away, and their lines come after", async () => {
   startAgent();
   const launch = launchOf("for n in 1 2 3 4 5 6 7 8; do echo $n; sleep 0.1; done");
   await vi.waitFor(() => {

@@ -171,7 +171,7 @@ test("a full disk that does not take the record of what was delivered holds up n
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-  // A folder in the place of the draft refuses the record as a full disk does, whoever writes it.
+  // A folder in the place of the draft refuses the record as a full disk does.
   mkdirSync(join(folderOf(launch), `.${names.delivered}.${process.pid}.new`));
   platform.kill(launch);
   const { killed } = await platform.ended(launch);
@@ -301,7 +301,7 @@ with trainyard.init() as ctx:
   expect(readFileSync(join(checkpoints, checkpoint, "model"), "utf8")).toBe("weights");
 });
 
-test("a script that was asked and goes on is ended when its time is over, whoever asked it", async () => {
+test("a script that was asked and continues is ended when its time is over, whoever asked it", async () => {
   const launch = launchOf('mkdir "$TRAINYARD_RUN_DIR/spool"; echo up; exec sleep 1000');
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);

@@ -48,7 +48,7 @@ export const limits = {
   /** The registry's limit for the reason why a checkpoint can never be sent. */
   failReasonCharactersMax: 1_000,
   /**
-   * Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them.
+   * Checkpoints of a run that a report names, 100 bytes each: of more in one outage the latest are named.
    */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
@@ -73,7 +73,7 @@ export const limits = {
   /** Lines and reports of a forgotten run that nobody took for this long are given up. */
   undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
   cleanUpMs: 60_000,
-  /** Removing one folder of a run as its user; the next clean-up goes on where this one was. */
+  /** Removing one folder of a run as its user; the next clean-up continues where this one was. */
   removeFolderMs: 60_000,
   /** Between the request to stop, for a script that uses the SDK, and SIGTERM: a checkpoint of some size fits. */
   stopGraceMs: 10_000,

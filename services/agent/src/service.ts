@@ -40,7 +40,7 @@ export type Overrides = {
 };
 
 export type AgentService = Service & {
-  /** Ends the runs of this host; the service itself goes on until it is disposed of. */
+  /** Ends the runs of this host; the service itself continues until it is disposed of. */
   shutDownRuns(): Promise<void>;
 };
 

@@ -103,7 +103,7 @@ async function tellStopped(client: Client, output: Output, experiment: string): 
   );
 }
 
-/** The demo that an earlier start left, if any: it goes on where it was. */
+/** The demo that an earlier start left, if any: it continues where it was. */
 async function unfinished(client: Client, output: Output): Promise<string | null> {
   const { items } = await client.call("listExperiments", {});
   const left = items.find((one) => one.name === name && !isOver(one));

@@ -35,7 +35,7 @@ export const limits = {
   fanOutsSavedEveryEvents: 20_000,
   /**
    * How long the next run waits for checkpoints that the one before has left, counted from its end: a restart of a
-   * database or a gateway is over by then, and training goes on from an older one where it is not.
+   * database or a gateway is over by then, and training continues from an older one where it is not.
    */
   checkpointsWaitMs: 10 * 60 * 1_000,
   /** … and longer where the registry has much to read, at this rate of a slow disk … */

@@ -5,7 +5,7 @@ insert into gateway.cluster values (left(replace(gen_random_uuid()::text, '-', '
 -- Sessions of browsers: primary data. Only the SHA-256 of a secret is kept.
 create table gateway.sessions (
   digest text collate "C" primary key,
-  -- The id of the token that the session stands for.
+  -- The id of the session's token.
   token text collate "C" not null,
   opened_at timestamptz not null default now(),
   -- To the minute.

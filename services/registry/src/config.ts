@@ -52,7 +52,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Regi
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     abandonedGraceMs: env.TRAINYARD_ABANDONED_GRACE_SECONDS * 1000,
     publicUrl: env.TRAINYARD_REGISTRY_URL ?? null,
-    // A key of its own: whoever breaks an address learns nothing about tokens.
+    // A key of its own: a broken address says nothing about tokens.
     urlKey: Buffer.from(hkdfSync("sha256", key, "", "trainyard context urls", 32)),
   };
 }

@@ -64,7 +64,7 @@ export const registryLimits = {
   unfinishedPage: 100,
   /** A person reads them: one answer has at most so many roots. */
   storagesShownMax: 1_000,
-  /** Checkpoints of a storage that are named, so that whoever adopts it can look whether they are there. */
+  /** Checkpoints of a storage that are named, so that its adopter can look whether they are there. */
   storageExamplesMax: 20,
   /** A file server may remember for a minute or so that a folder was not there: until then it is not missing. */
   folderMissingMs: 2 * 60 * 1000,

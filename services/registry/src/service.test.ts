@@ -241,7 +241,7 @@ describe("verification", () => {
     await vi.waitFor(async () => expect(await registry.stage.verify()).toEqual(holds), soon);
   });
 
-  test("holds again after the view was built anew on request, which is listed", async () => {
+  test("holds again after the view was built again on request, which is listed", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const listed = async () => {

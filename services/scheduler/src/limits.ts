@@ -95,7 +95,8 @@ export const limits = {
   /** The rest of a text when the log has refused the decision that held it. */
   barestCharsMax: 200,
   /**
-   * A decision that the log refuses is not taken again for this long: who mends what is wrong sees it go on soon after.
+   * A decision that the log refuses is not taken again for this long: who mends what is wrong sees it continue soon
+   * after.
    */
   setAsideMs: 60_000,
   /** Parts of one report: 48 MiB, which is more than 100,000 runs on one agent. */

@@ -33,7 +33,7 @@ async function namesOf(stream: string): Promise<readonly string[]> {
   return (await stage.events(stream)).map(({ type }) => type);
 }
 
-test("places within the time of its commits, not at a beat; goes on after a restart", async () => {
+test("places within the time of its commits, not at a beat; continues after a restart", async () => {
   const agent = new ScriptedAgent("a1", stage.hub.connect("a1"), 2);
   await agent.start();
   await stage.tell("experiment-1", experimentCreated());

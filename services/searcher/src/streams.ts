@@ -8,7 +8,7 @@ export const searches: MachineFold<SearchMachine> = machineFold({
   create: () => new SearchMachine(),
   snapshot: {
     // The format's own number is inside the text: a snapshot of another format is ignored, and the stream is folded
-    // afresh.
+    // again.
     schema: "search",
     encode: (search) => search.snapshot(),
     decode: (text) => SearchMachine.restored(text),

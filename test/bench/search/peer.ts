@@ -61,7 +61,7 @@ export class Peer implements AsyncDisposable {
     await this.#request({ study });
   }
 
-  /** The study goes on with another sampler. */
+  /** The study continues with another sampler. */
   async change(sampler: PeerSampler, seed: number): Promise<void> {
     await this.#request({ sampler, seed });
   }

@@ -46,7 +46,7 @@ export async function compareSpeed(
   return rateResult(bar, ourRate, theirRate, note);
 }
 
-/** Runs the trials before; gives a round, which goes on from there: suggestions a second of its window. */
+/** Runs the trials before; gives a round, which continues from there: suggestions a second of its window. */
 function ourRounds(problem: Problem, comparison: SpeedComparison): () => Promise<number> {
   const { trials, window, rounds } = comparison;
   const config = configFor(problem, comparison.ours, trials + window * (rounds + 1) + 1);

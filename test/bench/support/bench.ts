@@ -8,7 +8,7 @@ export type BenchContext = {
   readonly size: Size;
   /** Whether any of these results is asked for; a bench need not measure the others. */
   readonly wants: (...ids: readonly string[]) => boolean;
-  /** Says what is going on, to people. */
+  /** Says what is continuing, to people. */
   readonly say: (line: string) => void;
   readonly watch: MachineWatch;
 };

@@ -216,7 +216,7 @@ function isOfLeft({ named }: TrialFacts, event: AnyEvent): boolean {
   return event.type === "TrialCheckpointed" && named.has(event.data.checkpoint);
 }
 
-/** Its restarts count afresh; what its last run has left is waited for as it was. */
+/** Its restarts count again; what its last run has left is waited for as it was. */
 function continued(
   trial: TrialFacts,
   { continuation }: EventData<"TrialContinued">,
@@ -241,7 +241,7 @@ function left(
 }
 
 /**
- * A trial that goes on from another's checkpoint has that one on its line; one that counts from 0 starts from its
+ * A trial that continues from another's checkpoint has that one on its line; one that counts from 0 starts from its
  * weights only.
  */
 function warmStartOf({ warmStartCheckpoint, warmStartStep }: EventData<"TrialCreated">) {

@@ -11,7 +11,7 @@ with trainyard.init(distributed=together) as ctx:
     if ctx.info.latest_checkpoint:
         with ctx.checkpoint.restore_path(ctx.info.latest_checkpoint) as path:
             first = int((path / f"batch-{together.rank}").read_text())
-        print(f"goes on from {first}", flush=True)
+        print(f"continues from {first}", flush=True)
     how = ctx.info.hparams["end"]
     for batch in range(first + 1, first + 100_000):
         together.allgather(batch)

@@ -7,7 +7,7 @@
  *   stopping ◄──stop()──────┴──after── waiting ◄┘      (ended, when deaths are final)
  *
  * A process that is found running with the same fingerprint is taken over instead of started; one with another is
- * stopped first. Waiting doubles from death to death and begins anew once a process had lived for a while. Every
+ * stopped first. Waiting doubles from death to death and begins again once a process had lived for a while. Every
  * change is told to `onChange`. Only start, stop and restart from outside move it otherwise, one at a time.
  */
 import type { ChildProcess } from "node:child_process";

@@ -8,7 +8,7 @@ export type ProcessPlan = {
   readonly name: string;
   readonly kind: ProcessKind;
   readonly log: string;
-  /** Prepared anew before every start: files that the process reads are written here. */
+  /** Prepared again before every start: files that the process reads are written here. */
   readonly command: () => Command;
   /** A running process is taken over only when it was started with the same one. */
   readonly fingerprint: string;

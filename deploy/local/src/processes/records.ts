@@ -23,7 +23,7 @@ export type ProcessRecord = {
   readonly log: string;
 };
 
-/** Set by the supervisor alone, so that whoever carries it belongs to this cluster. */
+/** Set by the supervisor alone, so that a process with it belongs to this cluster. */
 const markVariable = "TRAINYARD_SUPERVISED";
 
 export function markOf(clusterId: string, name: string): Readonly<Record<string, string>> {

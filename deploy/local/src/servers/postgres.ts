@@ -139,7 +139,7 @@ export function postgresCommand(place: PostgresPlace, port: number): Command {
   };
 }
 
-/** The server that runs on this data now, whoever started it. */
+/** The server that runs on this data now, by whichever start. */
 export function runningPostgres(folder: string): ProcessIdentity | null {
   const pid = Number(readText(join(folder, "data", "postmaster.pid"))?.split("\n")[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;

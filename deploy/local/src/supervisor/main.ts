@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   prepareHome(home);
   const lock = tryLock(supervisorLock(home));
   if (!lock.held) {
-    // Another start was quicker; whoever started this one finds that one's socket.
+    // Another start was quicker; the caller of this one finds that one's socket.
     writeLog("info", "another supervisor holds this home", { holder: lock.holder.pid });
     return;
   }

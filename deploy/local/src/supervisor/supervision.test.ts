@@ -142,7 +142,7 @@ test("the death of a process that was taken over is noticed", async () => {
   expect(events[0]).toBe("taken over");
 });
 
-test("a log that grew too large is kept once and goes on empty, under the writer's hands", async () => {
+test("a log that grew too large is kept once and continues empty, under the writer's hands", async () => {
   using home = temporaryHome();
   const what = plan(home, "while :; do echo 0123456789; sleep 0.01; done");
   const { identity, child } = await launch(what.command(), what.log);

@@ -154,7 +154,7 @@ export function eventContract(open: OpenFixture): void {
     expect(await relay.lastEvent()).toMatchObject({ position: 43, id: eventAt(43).id });
   });
 
-  test("a wiped stream is noticed by the next publish, can be refilled, and the tail goes on", async () => {
+  test("a wiped stream is noticed by the next publish, can be refilled, and the tail continues", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("searcher");

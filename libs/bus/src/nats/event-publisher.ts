@@ -98,7 +98,7 @@ export class EventPublisher {
   }
 
   /**
-   * Empties the stream. The server goes on to know the ids of the last half minute: a repeat of one of the same epoch
+   * Empties the stream. The server continues to know the ids of the last half minute: a repeat of one of the same epoch
    * is refused meanwhile, together with what follows it, and is to be tried again.
    */
   async clear(): Promise<void> {
@@ -167,7 +167,7 @@ export class EventPublisher {
       this.#confirm(this.#confirmed);
       return;
     }
-    // The chain of ids as the log has it: whoever hears the event sees whether it follows what was folded before.
+    // The chain of ids as the log has it: a listener sees whether it follows what was folded before.
     const previousId = end.position === event.position - 1 ? end.id : "";
     const headers = headersOfEvent(event, { log: epoch.log, epoch: epoch.epoch, previousId });
     // A stream that is filled again as a new epoch need not wait until the server has forgotten the ids of the old one.

@@ -38,7 +38,7 @@ export class MemoryStore {
   readonly #parked = new Map<string, ParkedRow>();
 
   /**
-   * For tests: what puts everything back to where it is now, as a restored backup does. Whoever listens goes on
+   * For tests: what puts everything back to where it is now, as a restored backup does. A listener continues
    * listening.
    */
   backup(): () => void {

@@ -59,7 +59,7 @@ export class AppendListener {
       await client.connect();
       await client.query("listen trainyard_log");
     } catch {
-      // The poll carries on meanwhile; whoever reads the log hears the reason as a Fault.
+      // The poll carries on meanwhile; a reader of the log gets the reason as a Fault.
       reconnect();
       return;
     }

@@ -230,7 +230,7 @@ export class Reader {
 
   async readAll(afterPosition: number, limit: number): Promise<StoredEvent[]> {
     const ahead = this.#takeAhead(afterPosition, limit);
-    const early = await ahead?.catch(() => undefined); // It is asked again, and fails for whoever asks.
+    const early = await ahead?.catch(() => undefined); // It is asked again, and fails for the caller.
     const full = early?.length === limit;
     const events = full ? early : await this.#readPage(afterPosition, limit);
     const last = events.at(-1);

@@ -8,7 +8,7 @@ type Median = Graceful & {
   readonly min_trials: number;
 };
 type Percentile = Median & {
-  /** The best so many percent go on. */
+  /** The best so many percent continue. */
   readonly percentile: number;
 };
 

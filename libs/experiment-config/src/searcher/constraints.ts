@@ -13,7 +13,7 @@ import { itemPath, type Json } from "../json.ts";
 import { isTyped, type SpaceNode } from "../hyperparameters/space.ts";
 import { closest } from "../suggest.ts";
 
-/** All of them are evaluated at thousands of points, by whoever submits and in the search. */
+/** All of them are evaluated at thousands of points, at submission and in the search. */
 const CHARS_MAX = 4_000;
 
 export function constraintProblems(

@@ -1,4 +1,4 @@
-/** The searchers that halve: their trials meet at rungs, and a part of them goes on. */
+/** The searchers that halve: their trials meet at rungs, and a part of them continues. */
 import {
   flagAt,
   type JsonObject,

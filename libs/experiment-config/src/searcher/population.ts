@@ -32,7 +32,7 @@ type Pbt = Timed & {
   /** The share of the population that copies, and the share that is copied from. */
   readonly quantile: number;
   readonly exploit: "truncation" | "tournament";
-  /** How likely it is that a hyperparameter is drawn afresh, and not changed. */
+  /** How likely it is that a hyperparameter is drawn again, and not changed. */
   readonly resample_probability: number;
   readonly perturb_factors: number[];
   /** Paths of hyperparameters or nests of them; none for all that have a choice. */

@@ -24,7 +24,7 @@ const utf8 = new TextDecoder();
 const bytes = new TextEncoder();
 
 export type CommandContext = {
-  /** The commit of this command, with who asked and the trace that goes on. */
+  /** The commit of this command, with who asked and the trace that continues. */
   readonly identity: CommitIdentity;
   readonly authid: string;
 };
@@ -133,7 +133,7 @@ export function readRejected(body: Uint8Array): Rejection {
   return { rejected: code, detail, problems };
 }
 
-/** Encodes a request and decodes its answer, for whoever asks: a rejection, or the answer's message. */
+/** Encodes a request and decodes its answer, for the caller: a rejection, or the answer's message. */
 export function encodeRequest<Request extends DescMessage>(
   schema: Request,
   message: Plain<MessageShape<Request>>,

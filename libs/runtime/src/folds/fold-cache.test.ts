@@ -43,7 +43,7 @@ test("an event that passes by while the fold is read is in the fold", async () =
   expect(await cache.load(counted, "1")).toEqual({ state: 2, version: 2 });
 });
 
-test("a kept fold goes on with the events that pass by, and starts anew after a gap", async () => {
+test("a kept fold continues with the events that pass by, and starts again after a gap", async () => {
   const log = createMemoryLog().as("experiments");
   const cache = new FoldCache(log);
   await append(log, 0);
@@ -57,7 +57,7 @@ test("a kept fold goes on with the events that pass by, and starts anew after a 
   expect(await cache.load(counted, "1")).toEqual({ state: 4, version: 4 });
 });
 
-test("a saved fold is gone on from, unless the log went back since: then that is told, and the stream is folded afresh", async () => {
+test("a saved fold is gone on from, unless the log went back since: then that is told, and the stream is folded again", async () => {
   const memory = createMemoryLog();
   const { store } = memory;
   const log = memory.as("experiments");

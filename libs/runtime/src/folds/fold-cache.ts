@@ -113,7 +113,7 @@ export class FoldCache {
     return this.#streams.get(stream)?.get(fold.name);
   }
 
-  /** Another load of the same stream may have come further meanwhile: all go on from that one. */
+  /** Another load of the same stream may have come further meanwhile: all continue from that one. */
   #keep(stream: string, entry: Entry): Entry {
     const folds = this.#streams.get(stream) ?? new Map<string, Entry>();
     const kept = folds.get(entry.fold.name);

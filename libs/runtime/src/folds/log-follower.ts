@@ -1,7 +1,7 @@
 /**
  * Keeps the cached folds of a replica level with the log: every event passes by, in order. A fold that is not cached is
  * read from the log when it is needed, so following begins at the end. When the log went back, what is cached is of
- * another history: it goes, and following begins at the end anew.
+ * another history: it goes, and following begins at the end again.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
@@ -80,7 +80,7 @@ export class LogFollower {
     try {
       this.#cache.observe(event);
     } catch (error) {
-      // It cannot be decoded here; whoever needs this stream reads it anew and hears why.
+      // It cannot be decoded here; a reader of this stream reads it again and gets the reason.
       this.#logger.warn({ err: error, position: event.position }, "event_not_followed");
       this.#cache.forget(event.stream);
     }

@@ -175,7 +175,7 @@ test("what a failover lost after it was published is not followed by what came i
   const restore = log.store.backup();
   await write(log, "pool-3");
   expect(await feed.next(0, never)).toHaveLength(3);
-  // Position 3 was lost; the log goes on with others at 3 and 4, and the bus carries the one at 4.
+  // Position 3 was lost; the log continues with others at 3 and 4, and the bus carries the one at 4.
   restore();
   await write(log, "pool-8", "pool-9");
   await publish(log, 4, "2");

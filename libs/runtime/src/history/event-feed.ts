@@ -72,7 +72,7 @@ export class EventFeed implements AsyncDisposable {
       return;
     }
     if (origin.epoch !== this.#epoch) {
-      // The relay has begun anew, perhaps because the log went back: that is seen by looking into the log.
+      // The relay has begun again, perhaps because the log went back: that is seen by looking into the log.
       this.#epoch = origin.epoch;
       this.#nudged = true;
     } else if (event.position <= (this.#history.known?.position ?? 0)) {

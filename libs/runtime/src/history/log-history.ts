@@ -5,7 +5,7 @@
  * While page after full page is read that look is left out: the first page that is not full makes up for it.
  *
  * What does not fit is a `LogRewound`, thrown once: nothing that was folded from the log may be used any more, and
- * whoever reads on begins anew with what the log has now.
+ * a reader begins again with the current log.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";

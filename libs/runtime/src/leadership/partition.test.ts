@@ -125,7 +125,7 @@ test("a partition that stopped itself serves RetryParked and nothing else", asyn
   expect(world.partition.unready()).toBe(notReady);
 });
 
-test("a partition that stopped itself goes on once what was parked comes through", async () => {
+test("a partition that stopped itself continues once what was parked comes through", async () => {
   await stopped();
   await expect.poll(() => world.ask("RetryParked", "2")).toBe("rejected");
   world.failing.clear();

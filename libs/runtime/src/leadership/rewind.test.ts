@@ -198,7 +198,7 @@ test("a holder that slept while the log went back moves no cursor under an epoch
   await stopped(running);
 });
 
-test("a term that goes on while the log goes back writes nothing of what was lost, and passes nothing that is new", async () => {
+test("a term that continues while the log goes back writes nothing of what was lost, and passes nothing that is new", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();

@@ -66,7 +66,7 @@ test("a lazy move rests on what the term has read", async () => {
   expect(log.store.cursor("experiments", 0)).toEqual({ position: 0, part: 0 });
 });
 
-test("a term that has seen nothing of what was lost goes on writing", async () => {
+test("a term that has seen nothing of what was lost keeps writing", async () => {
   await twoEvents();
   await term.readAll(0, 1);
   await goBack();

@@ -62,7 +62,7 @@ export class EffectLoop {
     const stop = (): void => waiting.abort();
     this.#stopWaiting = stop;
     signal.addEventListener("abort", stop, { once: true });
-    // A timer's delay is 32 bits wide; whoever waits longer looks once in between.
+    // A timer's delay is 32 bits wide; a longer wait looks once in between.
     await pause(this.#clock, Math.min(waitMs ?? 0x7fffffff, 0x7fffffff), waiting.signal);
     signal.removeEventListener("abort", stop);
     this.#stopWaiting = () => {};

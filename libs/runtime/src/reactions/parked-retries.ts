@@ -1,7 +1,7 @@
 /**
  * Drives parked events again, at an operator's word: those of one key, in order, each until it is done. The row of an
  * event goes in the commit that finishes it and in no earlier one, so that a fan-out that was cut short by a fault is
- * driven again as a whole: its handler finds what the parts before have done, and goes on behind them.
+ * driven again as a whole: its handler finds what the parts before have done, and continues behind them.
  */
 import { decodeEvent, type EventName } from "@trainyard/contracts";
 import {

@@ -97,7 +97,7 @@ afterEach(async () => {
 });
 
 describe("an event that cannot be processed", () => {
-  test("is parked with its reason, later ones of its experiment behind it, and others go on", async () => {
+  test("is parked with its reason, later ones of its experiment behind it, and others continue", async () => {
     world.failing.set("1", new Error("what is this?"));
     await world.tell("1", "2", "1", "3");
     await world.start();
@@ -125,7 +125,7 @@ describe("an event that cannot be processed", () => {
     expect(world.noted).toEqual([]);
   });
 
-  test("and that the log refuses as too large does not count: however many there are, others go on", async () => {
+  test("and that the log refuses as too large does not count: however many there are, others continue", async () => {
     const large = ["1", "2", "3", "4", "5"];
     for (const id of large) world.tooLarge.add(id);
     await world.tell(...large, "6");
@@ -151,7 +151,7 @@ describe("an event that cannot be processed", () => {
 });
 
 describe("an operator drives parked events again", () => {
-  test("in their order, also while nothing else happens, and the experiment goes on", async () => {
+  test("in their order, also while nothing else happens, and the experiment continues", async () => {
     world.failing.set("1", new Error("what is this?"));
     await world.tell("1", "1", "2");
     const loop = await world.start();

@@ -6,8 +6,8 @@
  * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same
  * event again, after a growing pause. A fault that no retry mends, or a bug → the event is parked under its key, and
  * later events of that key park behind it. Three different keys parked in a row stop the loop: then the fault is likely
- * ours, and going on would park everything. It goes on once an operator has had one of them processed. A commit that
- * the log refuses, as it is too large, parks its event and does not count.
+ * ours, and continuing would park everything. It continues once an operator has had one of them processed. A commit
+ * that the log refuses, as it is too large, parks its event and does not count.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
@@ -204,7 +204,7 @@ export class ReactionLoop {
     return handlers[shortNameOf(event.type)];
   }
 
-  /** Keeps the cached folds level; what cannot be decoded matters only to whoever reacts to it. */
+  /** Keeps the cached folds level; what cannot be decoded matters only to its reaction. */
   #observe(event: StoredEvent): void {
     try {
       this.#deps.executor.cache.observe(event);

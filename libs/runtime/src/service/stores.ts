@@ -25,7 +25,7 @@ export const storesVariables = {
   TRAINYARD_STORAGE_SILENCE_SECONDS: z.coerce.number().positive().default(4),
 };
 
-/** Of one call of a service: a second one for a connection that broke; whoever asks comes again anyway. */
+/** Of one call of a service: a second one for a connection that broke; the caller retries anyway. */
 const attemptsMax = 2;
 
 export type StoresConfig = {

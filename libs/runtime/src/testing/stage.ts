@@ -30,7 +30,7 @@ export class Stage {
     this.executor = new Executor(this.log, new FoldCache(this.log));
   }
 
-  /** Appends to a stream, whoever owns it. Nobody reacts until `settle`. */
+  /** Appends to a stream of any owner. Nobody reacts until `settle`. */
   async tell(stream: string, ...events: readonly AnyEvent[]): Promise<void> {
     const expectedVersion = (await this.log.read(stream, 0, 1_000_000)).length;
     const result = await this.log.append({

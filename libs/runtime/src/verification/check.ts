@@ -4,7 +4,7 @@
 export type Verdict = { readonly position: number; readonly finding: string };
 
 /**
- * Something that a service keeps folded from the log, which can be folded afresh beside it. Throws a Fault when it
+ * Something that a service keeps folded from the log, which can be folded again beside it. Throws a Fault when it
  * cannot be compared now, with a sentence that says why.
  */
 export type Check = {

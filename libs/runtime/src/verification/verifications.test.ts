@@ -14,7 +14,7 @@ beforeEach(() => {
   clock = new ManualClock();
 });
 
-/** A check that goes on until it is told what it found. */
+/** A check that continues until it is told what it found. */
 function slow(name: string) {
   const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
   const started = Promise.withResolvers<AbortSignal>();
@@ -52,7 +52,7 @@ describe("a verification", () => {
     expect(await verifications.step(newEventId())).toEqual({ done: true, views: [] });
   });
 
-  test("tells what could not be compared, with the reason, and goes on with the next", async () => {
+  test("tells what could not be compared, with the reason, and continues with the next", async () => {
     const away: Check = {
       name: "a.away",
       run: async () => {
@@ -78,7 +78,7 @@ describe("a verification", () => {
     expect(signal.aborted).toBe(false);
     await clock.advance(1);
     expect(signal.aborted).toBe(true);
-    // Not what was known when it ended: it is made anew.
+    // Not what was known when it ended: it is made again.
     expect(await verifications.step(id)).toMatchObject({ views: [{ unverified: true }] });
   });
 

@@ -66,7 +66,7 @@ async function compare<State>(
     for (const stored of page) state = fold.evolve(state, decodeEvent(stored));
     version += page.length;
   }
-  // Written anew, so that an older way of writing the same state is no difference; neither is the order of keys.
+  // Written again, so that an older way of writing the same state is no difference; neither is the order of keys.
   const [is, becomes] = [codec.encode(kept), codec.encode(state)];
   if (is === becomes || isDeepStrictEqual(JSON.parse(is), JSON.parse(becomes))) return "";
   const [live, afresh] = shownBeside(is, becomes);

@@ -22,13 +22,13 @@ async function folded(...experiments: readonly string[]): Promise<FoldedView> {
   return view;
 }
 
-describe("a view that is folded afresh", () => {
+describe("a view that is folded again", () => {
   test("holds", async () => {
     await using view = await folded(...many, "3", "3");
     expect(await view.check().run(never)).toEqual({ position: many.length + 2, finding: "" });
   });
 
-  test("holds while events go on coming", async () => {
+  test("holds while events keep coming", async () => {
     await using view = await folded(...many);
     let verifying = true;
     const writing = (async () => {

@@ -1,5 +1,5 @@
 /**
- * A view beside the log folded afresh, by the view's own `apply`, into temporary tables of the same shape.
+ * A view beside the log folded again, by the view's own `apply`, into temporary tables of the same shape.
  *
  * The log is folded up to where the live view is, without holding anything. Then the tables are compared page by page
  * in the order of their keys, each page in a transaction of its own that locks the view's cursor, folds the few events

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 
-describe("a view that is built anew", () => {
+describe("a view that is built again", () => {
   const many = (count: number): readonly string[] =>
     Array.from({ length: count }, (_, n) => String(n % 40));
 
@@ -53,7 +53,7 @@ describe("a view that is built anew", () => {
     expect((await view.check().run(new AbortController().signal)).finding).toBe("");
   });
 
-  test("goes on where it was when the process starts again", async () => {
+  test("continues where it was when the process starts again", async () => {
     await stage.tell(...many(2_500));
     let position = 0;
     await using first = await stage.fold({

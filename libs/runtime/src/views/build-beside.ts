@@ -1,10 +1,10 @@
 /**
- * Builds a view anew beside its live tables, and exchanges them. Nobody waits for it: the live tables are folded and
+ * Builds a view again beside its live tables, and exchanges them. Nobody waits for it: the live tables are folded and
  * read as before until one transaction puts the new ones in their place, at a position that is not before theirs.
  *
  *   preparing ──empty tables beside, a cursor of their own──► folding ──as far as the live ones──► exchanged
  *
- * The cursor beside survives the process, so a build goes on where it was; replicas fold into the same tables, each
+ * The cursor beside survives the process, so a build continues where it was; replicas fold into the same tables, each
  * page once. One that was begun by another version, or of a log that went back since, is begun again. A newer version
  * that has exchanged the tables meanwhile ends it.
  */
@@ -91,7 +91,7 @@ export class BesideBuild {
     return false;
   }
 
-  /** Where to go on: from the beginning with empty tables, unless a build of this version and this log is there. */
+  /** Where to continue: from the beginning with empty tables, unless a build of this version and this log is there. */
   async #prepare(): Promise<ViewCursor> {
     const [spec, slot] = [this.#spec, besideSlot(this.#spec)];
     const known = await readCursor(this.#pool, spec, slot, "");

@@ -102,7 +102,7 @@ describe("an event that cannot be applied", () => {
     );
   });
 
-  test("is applied in its place when the view is built anew", async () => {
+  test("is applied in its place when the view is built again", async () => {
     await stage.tell("1", "bad", "2", "bad");
     await using first = await stage.fold({ refuses });
     await first.reach();

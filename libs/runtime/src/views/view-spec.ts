@@ -18,12 +18,12 @@ export type ViewSpec = {
   readonly view: string;
   /**
    * Of what `apply` makes of the log: raised with every change after which the same events give other rows. Then the
-   * view is built anew beside the old one, which an older process goes on with until the new one takes its place.
+   * view is built again beside the old one, which an older process continues with until the new one takes its place.
    */
   readonly version: number;
   /**
    * All that `apply` writes to, each with a primary key; nothing else writes to them. They are made by the service's
-   * migrations. One that is built anew is a copy of the table's shape, with names of its own for indexes and
+   * migrations. One that is built again is a copy of the table's shape, with names of its own for indexes and
    * constraints.
    */
   readonly tables: readonly ViewTable[];

@@ -1,6 +1,6 @@
 /**
  * The stored state of a view besides its rows: the cursor, and the streams that are set aside. A view has them for
- * its live tables, and while it is built anew a second time, for the tables beside them.
+ * its live tables, and while it is built again a second time, for the tables beside them.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";

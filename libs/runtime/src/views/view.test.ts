@@ -14,7 +14,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 
 describe("a view", () => {
-  test("goes on where it was when it starts again", async () => {
+  test("continues where it was when it starts again", async () => {
     await stage.tell("1", "2");
     await using first = await stage.fold();
     await first.reach();

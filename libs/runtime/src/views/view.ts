@@ -7,10 +7,10 @@
  * and the log are not of one history (one of them was restored from a backup): a rewind. It is reported as an error,
  * the tables are emptied and folded again from 0. It is looked for at start, whenever the cursor's row is not where
  * this process left it, and when the feed says that the log went back. No epoch is kept beside the position: nobody
- * outside goes on from a view's position, but from the log's.
+ * outside continues from a view's position, but from the log's.
  *
- * The cursor's row also says which version of the view the tables are of. Older tables are built anew beside, and a
- * process that is older than the tables stops. An event that cannot be applied is set aside, and the view goes on.
+ * The cursor's row also says which version of the view the tables are of. Older tables are built again beside, and a
+ * process that is older than the tables stops. An event that cannot be applied is set aside, and the view continues.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -45,7 +45,7 @@ export type ViewState = {
   /** Events of the log that the rows do not have. */
   readonly lag: number;
   readonly caughtUpOnce: boolean;
-  /** How far the tables beside are, while it is built anew; else null. */
+  /** How far the tables beside are, while it is built again; else null. */
   readonly buildingAt: number | null;
   readonly setAside: readonly SetAside[];
 };
@@ -118,7 +118,7 @@ export class View {
     return readSetAside(this.pool, liveSlot(this.spec));
   }
 
-  /** Builds the view anew beside the live tables, also where that was begun already, and then exchanges them. */
+  /** Builds the view again beside the live tables, also where that was begun already, and then exchanges them. */
   rebuild(): void {
     this.#buildAsked = true;
     this.#wakeBuilder();
@@ -181,7 +181,7 @@ export class View {
   }
 
   /**
-   * Where to go on; from the beginning after a rewind. Null when the signal aborts before the tables are of this
+   * Where to continue; from the beginning after a rewind. Null when the signal aborts before the tables are of this
    * version.
    */
   async #resume(feed: EventFeed, signal: AbortSignal): Promise<ViewCursor | null> {
@@ -268,7 +268,7 @@ export class View {
     if (concerned.length > 0) spec.after?.(concerned);
   }
 
-  /** Looked at now and then: another replica may have emptied the tables, or begun them anew. */
+  /** Looked at now and then: another replica may have emptied the tables, or begun them again. */
   async #isRowThere(row: ViewCursor): Promise<boolean> {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#rowSeenMs < runtimeLimits.rowSeenMs) return true;

@@ -24,7 +24,7 @@ export type Committed = {
 
 export type CommitIdentity = { readonly commitId: string; readonly meta: CommitMeta };
 
-/** The lease was lost: whoever holds it now decides. */
+/** The lease was lost: its present holder decides. */
 export class LeaseLost extends Fault {
   constructor(lease: string) {
     super("lease_lost", `the lease ${lease} has another holder`, { retry: "later" });

@@ -26,7 +26,7 @@ ACKNOWLEDGED_STOP = "END_REASON_ACKNOWLEDGED_STOP"
 ERROR = "END_REASON_ERROR"
 INVALID_HYPERPARAMETERS = "END_REASON_INVALID_HYPERPARAMETERS"
 
-# A suffix of the file for a process's error, for older files.
+# The suffix of the file that says where a process hangs.
 STALLED = ".stalled"
 
 # From the mildest to the harshest.
@@ -43,7 +43,7 @@ class EndRecord:
         self, reason: str, message: str, *, follows: bool = False, decided: bool = False
     ) -> None:
         """Records the reason unless one as harsh stands already; ``follows`` says that it is an error
-        because of another process's end, ``decided`` that whoever started the processes has found
+        because of another process's end, ``decided`` that the launcher of the processes has found
         that this is the one. A full disk is logged, and never raises.
         """
         record: dict[str, Any] = {"reason": reason, "message": message[:MESSAGE_CHARACTERS_MAX]}
@@ -99,7 +99,7 @@ def describe(error: BaseException) -> str:
 
 
 def tell_launcher(message: str, error: BaseException | None, follows: bool) -> None:
-    """Leaves an error to whoever started this process, before that ends: its last reports may take
+    """Leaves an error to the starter of this process, before that ends: its last reports may take
     seconds, and a neighbour's complaint comes at once.
     """
     path = os.environ.get("TRAINYARD_ERROR_FILE")

@@ -5,8 +5,8 @@ takes its place.
 from __future__ import annotations
 
 _COMMANDS = (
-    "in the place of client there are the command line ('yard experiment ls -o json') and the HTTP API, "
-    "and of core_v2 there is trainyard.init(), which works outside of a task too"
+    "trainyard.client takes the place of client ('yard experiment create' submits), "
+    "and trainyard.init(), which works outside of a task too, that of core_v2"
 )
 _LOOP = "write the loop with trainyard.init() and ctx.train"
 

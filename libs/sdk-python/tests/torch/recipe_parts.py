@@ -173,7 +173,7 @@ class Stream(torch.utils.data.IterableDataset):
 
 
 class Endless(torch.utils.data.IterableDataset):
-    """Does not say how long it is."""
+    """An iterable without a length."""
 
     def __init__(self, samples):
         self.samples = samples

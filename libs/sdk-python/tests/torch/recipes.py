@@ -121,5 +121,5 @@ def _kills(draw: random.Random) -> list[Any]:
 
 
 def is_timed(recipe: dict[str, Any]) -> bool:
-    """Whether something goes by the clock, which begins anew when a process does."""
+    """Whether something goes by the clock, which begins again when a process does."""
     return any(isinstance(unit, tuple) and unit[0] == "Second" for unit in recipe["fit"].values())

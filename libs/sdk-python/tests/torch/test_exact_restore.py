@@ -77,7 +77,7 @@ class Counter(pytorch.PyTorchCallback):
 class ExactRestore(TrainerCase):
     def check(self, kind, kills, init=None, **fit):
         """Kills a training at each of these batches, one after the other; each time the process
-        begins anew with what is in the folder.
+        begins again with what is in the folder.
         """
         fit = {
             "max_length": LENGTH,

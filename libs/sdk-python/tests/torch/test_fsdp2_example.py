@@ -79,7 +79,7 @@ class Fsdp2(FrameworkCase):
         self.train("broken", processes=2)
         self.assertEqual(losses(broken), losses(calm))
         self.assertEqual(len(losses(calm)), STEPS)
-        with self.subTest("another number of processes goes on"):
+        with self.subTest("another number of processes continues"):
             self.train("moved", processes=1)
             other = losses(moved)
             self.assertEqual(sorted(other), sorted(losses(calm)))

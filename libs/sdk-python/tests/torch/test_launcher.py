@@ -1,4 +1,4 @@
-"""Real DDP training over gloo under the launcher: whoever fails first is told, whatever gloo says of it."""
+"""Real DDP training over gloo under the launcher: the first failure is reported, whatever gloo says."""
 
 from __future__ import annotations
 

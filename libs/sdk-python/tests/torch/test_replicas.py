@@ -91,7 +91,7 @@ class Replicas(TrainerCase):
             found = self.reports("whole", group)
             self.assertEqual(found, self.reports("resumed", group))
         self.assertEqual(sorted(found), [5, 10, 14])
-        # With fewer processes it is another training, which goes on all the same.
+        # With fewer processes it is another training, which continues all the same.
         (alone,) = self.run_well("whole", "longer", size=1)
         self.assertEqual(alone["batches"], 2)
         self.assertEqual(sorted(self.reports("whole", "validation")), [5, 10, 14, 15, 16])

@@ -1,4 +1,4 @@
-"""When the trainer reports, validates, stores and ends, and how it goes on."""
+"""When the trainer reports, validates, stores and ends, and how it continues."""
 
 from __future__ import annotations
 

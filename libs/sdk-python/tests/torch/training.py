@@ -109,7 +109,7 @@ class TrainerCase(unittest.TestCase):
             del os.environ[name]
 
     def train(self, kind=LineTrial, name="a", init=None, **fit) -> Any:
-        """Trains in a folder, going on from what is there. Returns the trial, at its end."""
+        """Trains in a folder, continuing from what is there. Returns the trial, at its end."""
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
         fit = {"max_length": pytorch.Batch(10), "reporting_period": pytorch.Batch(3), **fit}
         self.printed = io.StringIO()

@@ -3,7 +3,7 @@
  * first rung that rises when early values do not tell later ones (`halving/first-rung.ts`). The model orders the trials
  * of the highest rung to which enough have come by their values there, and those that have gone on by their later ones;
  * until enough have come above the lowest rung, trials are drawn by chance. Beyond ASHA, a trial that comes to a rung
- * with the best value of all so far goes on at once.
+ * with the best value of all so far continues at once.
  */
 import type { AutoSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";

@@ -111,7 +111,7 @@ describe("search by a Gaussian process", () => {
     expect(search.events.map((event) => decodeEvent(encodeEvent(event)))).toEqual(stored);
   });
 
-  it("goes on filling the space while no trial is better than another", () => {
+  it("keeps filling the space while no trial is better than another", () => {
     const search = new DrivenSearch();
     search.start(configOf(gpOf(14, 1), branin.space), 3);
     for (let trial = 1; trial <= 12; trial += 1) {

@@ -58,7 +58,7 @@ describe("a population", () => {
     expect(verdict(reports(search, 10, { 1: 1 }))).toEqual(["pbt_good_enough 1"]);
   });
 
-  it("ends the trial of a member in the lower quantile, and another goes on from a donor's checkpoint", () => {
+  it("ends the trial of a member in the lower quantile, and another continues from a donor's checkpoint", () => {
     const search = started();
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     const [stop, copy, ...rest] = search.validate(4, 4, 4).slice(1);
@@ -156,14 +156,14 @@ describe("a population", () => {
     });
   });
 
-  it("stops a member whose training is done, and goes on with the others", () => {
+  it("stops a member whose training is done, and continues with the others", () => {
     const search = started();
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     expect(verdict(search.validate(1, 40, 1).slice(1))).toEqual(["max_time 1"]);
     expect(verdict(search.validate(4, 4, 4).slice(1))).toEqual(["pbt_exploit 4", "5 from 2@2"]);
   });
 
-  it("lets members go on as they are when there are no more trials", () => {
+  it("lets members continue as they are when there are no more trials", () => {
     const search = started({ max_trials: 4 });
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     expect(verdict(search.validate(4, 4, 4).slice(1))).toEqual(["pbt_last_trial 4"]);
@@ -241,7 +241,7 @@ describe("a population that takes turns", () => {
     expect(turns(search.validate(3, 4, 1).slice(1))).toEqual(["resumed 3"]);
   });
 
-  it("goes on when nobody waits", () => {
+  it("continues when nobody waits", () => {
     const search = started({ max_concurrent_trials: 4 });
     expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["resumed 1"]);
   });

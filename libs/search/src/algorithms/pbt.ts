@@ -113,7 +113,7 @@ class PbtTurn {
     else this.#giveUpPlace(member, rule, evidence(null));
   }
 
-  /** Suspended if another takes the place, else it just goes on. */
+  /** Suspended if another takes the place, else it just continues. */
   #giveUpPlace(member: Member, rule: string, evidence: JsonObject): void {
     this.#training -= 1;
     const before = this.decisions.length;

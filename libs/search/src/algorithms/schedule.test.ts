@@ -38,7 +38,7 @@ const saves = (search: DrivenSearch, trial: number, step: number) =>
     .slice(1);
 
 describe("a schedule", () => {
-  it("trains each segment as a trial that goes on from the checkpoint of the one before", () => {
+  it("trains each segment as a trial that continues from the checkpoint of the one before", () => {
     const search = started();
     expect(search.proposals()).toMatchObject([
       { hyperparameters: { lr: 0.5, model: { depth: 3, width: 2 } }, seed: 11, origin: "schedule" },

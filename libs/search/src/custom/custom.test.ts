@@ -117,7 +117,7 @@ describe("what is posted again", () => {
 });
 
 describe("a target", () => {
-  it("suspends the trial when it is reached, to go on to the next", () => {
+  it("suspends the trial when it is reached, to continue to the next", () => {
     const search = startedCustom();
     post(search, proposal("a", { target: 10 }));
     expect(search.validate(1, 5, 0.5)).toHaveLength(1);

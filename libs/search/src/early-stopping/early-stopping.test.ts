@@ -1,4 +1,4 @@
-/** Each policy by small examples: whom it stops, whom it lets go on, and what its evidence says. */
+/** Each policy by small examples: whom it stops, whom it lets continue, and what its evidence says. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
@@ -33,11 +33,11 @@ function stoppedAt(
 describe("no_improvement", () => {
   it.each<[string, EarlyStoppingPolicy, number[], number]>([
     ["waits for its patience", noImprovement(2), [0.5, 0.6, 0.5], 3],
-    ["begins anew with each improvement", noImprovement(2), [0.5, 0.6, 0.4, 0.6, 0.4], 5],
+    ["begins again with each improvement", noImprovement(2), [0.5, 0.6, 0.4, 0.6, 0.4], 5],
     ["asks for more than min_delta", noImprovement(2, { min_delta: 0.1 }), [1, 0.95, 0.92], 3],
     ["of exactly min_delta is none", noImprovement(1, { min_delta: 0.5 }), [1, 0.5], 2],
     ["relative to the best", noImprovement(2, { min_delta_relative: 0.5 }), [1, 0.6, 0.6], 3],
-    ["lets what is better go on", noImprovement(1, { min_delta_relative: 0.5 }), [1, 0.4], 0],
+    ["lets what is better continue", noImprovement(1, { min_delta_relative: 0.5 }), [1, 0.4], 0],
     ["counts from the grace on", noImprovement(2, { grace: 3 }), [0.5, 0.6, 0.6, 0.6], 4],
     ["knows the best of before", noImprovement(1, { grace: 3 }), [0.1, 0.6, 0.5], 3],
     ["takes what is not finite for none", noImprovement(2), [0.5, NaN, -Infinity], 3],
@@ -127,7 +127,7 @@ describe("median and percentile", () => {
     });
   });
 
-  it("lets an equal go on, and one that was better once", () => {
+  it("lets an equal continue, and one that was better once", () => {
     const search = compared(median(), [0.1, 0.2, 0.3]);
     search.validate(4, 1, 0.2);
     expect(stopIn(search.validate(4, 2, 0.9))).toBeUndefined();
@@ -183,7 +183,7 @@ describe("pbt", () => {
     });
   });
 
-  it("begins to count anew when a trial has left it, and looks at the living only", () => {
+  it("begins to count again when a trial has left it, and looks at the living only", () => {
     const search = population();
     search.validate(4, 1, 0.9);
     search.validate(4, 2, 0.05);

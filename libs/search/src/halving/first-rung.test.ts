@@ -111,7 +111,7 @@ describe("the questions about the first rung", () => {
     expect(answerOf(plan, asking(agreed.slice(1)))).toBe("waits");
   });
 
-  it("go on to the rung after the next with the best and the worst, where that is cheap and not the last", () => {
+  it("continue to the rung after the next with the best and the worst, where that is cheap and not the last", () => {
     expect(maySeeLater(plan, 0, [1, 3, 9, 27])).toBe(true);
     expect(maySeeLater(plan, 0, [1, 3, 9, 20])).toBe(false);
     expect(maySeeLater(plan, 0, [1, 3, 9])).toBe(false);
@@ -239,7 +239,7 @@ describe("a search whose first rung is measured", () => {
       autoOf({ max_trials: 60, max_time: 27, max_concurrent_trials: 5 }),
     );
     for (const [i, value] of [5, 4, 3, 2, 1].entries()) search.validate(i + 1, 1, value);
-    // The first two of whom nobody was known to be better go on for nothing else than to tell.
+    // The first two of whom nobody was known to be better continue for nothing else than to tell.
     const rules = (trial: number) =>
       search.events.flatMap((event) =>
         event.type === "TrialResumed" && event.data.trial === trial ? [event.data.rule] : [],
@@ -256,7 +256,7 @@ describe("a search whose first rung is measured", () => {
     expect(trust.asked).toHaveLength(5);
   });
 
-  it("lets who has the best value of all so far go on, however few have come to a rung", () => {
+  it("lets who has the best value of all so far continue, however few have come to a rung", () => {
     const search = startedSearch(autoOf({ max_trials: 9, max_time: 27, max_concurrent_trials: 3 }));
     for (const trial of [1, 2]) search.validate(trial, 1, 5);
     search.validate(3, 1, 4);

@@ -139,7 +139,7 @@ describe("a decision", () => {
 
 describe("a value that is not finite", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "never goes on, not even the first (%d)",
+    "never continues, not even the first (%d)",
     (value) => {
       for (const resume of [true, false]) {
         const search = startedSearch(ashaOf({ resume, max_concurrent_trials: 1, max_trials: 2 }));

@@ -76,7 +76,7 @@ export function copyEvidence(
 }
 
 function changeText({ hyperparameter, how, factor, from, to }: Change): string {
-  const by = how === "resampled" ? "drawn afresh" : factor === null ? "a neighbour" : `× ${factor}`;
+  const by = how === "resampled" ? "drawn again" : factor === null ? "a neighbour" : `× ${factor}`;
   return `${hyperparameter} ${cut(from)} → ${cut(to)} (${by})`;
 }
 

@@ -146,7 +146,7 @@ describe("every population", () => {
             if (event.type !== "TrialStopDecided" || event.data.rule !== "pbt_exploit") continue;
             const evidence = event.data.evidence as Record<string, number>;
             const copy = decided[i + 1];
-            if (copy?.type !== "TrialProposed") throw new Error("a copy goes on in its place");
+            if (copy?.type !== "TrialProposed") throw new Error("a copy continues in its place");
             const donor = before.members.find(({ trial }) => trial === copy.data.startFromTrial);
             expect(donor?.saved?.checkpoint).toBe(copy.data.startFromCheckpoint);
             expect(donor?.saved?.time).toBeLessThan(config.max_time);

@@ -2,8 +2,8 @@
  * The memory of population-based training, and how the search's events change it. Members are the trials that are
  * wanted to run; each has its last score, the last checkpoint of it that others may start from, and the time at which
  * it was last compared with the others. A place is vacant until a trial is proposed for it: all of them at first, later
- * those of members that copy another (the trial of a member ends, another goes on from the donor's checkpoint) or that
- * failed.
+ * those of members that copy another (the trial of a member ends, another continues from the donor's checkpoint) or
+ * that failed.
  *
  * Scores are ranked smaller first, whatever the direction; what is not finite counts as the largest number.
  */

@@ -41,7 +41,7 @@ describe("a recorded search, decided once more", () => {
     }
   });
 
-  it("shows a decision that would be another, and goes on from what was recorded", () => {
+  it("shows a decision that would be another, and continues from what was recorded", () => {
     const events = stored(recordedSearch(ashaOf(), 7).events);
     const at = events.findIndex(({ type }) => type === "TrialSuspended");
     const event = events[at];

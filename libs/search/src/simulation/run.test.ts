@@ -60,7 +60,7 @@ describe("a search in virtual time", () => {
     );
   });
 
-  it("has a suspended trial free its worker at once, and go on from where it was", () => {
+  it("has a suspended trial free its worker at once, and continue from where it was", () => {
     const { steps } = run(asha({ max_concurrent_trials: 1 }), 1, 1);
     const suspendedFirst = steps.filter(({ trial }) => trial === 1).map(({ step }) => step);
     expect(steps.slice(0, 3).map(({ trial, step }) => [trial, step])).toEqual([
@@ -79,7 +79,7 @@ describe("a search in virtual time", () => {
     expect(part.training.length).toBeGreaterThan(0);
   });
 
-  it("goes on with what is not finite, and tells a training that fails", () => {
+  it("continues with what is not finite, and tells a training that fails", () => {
     const { state, steps } = runSearch({
       config: configOf(asha({ max_trials: 2 })),
       seed: 1,

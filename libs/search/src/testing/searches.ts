@@ -114,7 +114,7 @@ export class DrivenSearch {
     return this.machine.state;
   }
 
-  /** Goes on from its own snapshot, as a process does that has just begun. */
+  /** Continues from its own snapshot, as a process does that has just begun. */
   restore(): void {
     const restored = SearchMachine.restored(this.machine.snapshot());
     if (restored === null) throw new Error("the snapshot cannot be read");

@@ -98,7 +98,7 @@ function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boole
 
 /**
  * No code and no signal says that nobody knows how it would have ended: its supervisor or its host was lost, or the
- * host was shut down around it. The scheduler takes it for a lost run, which goes on elsewhere and counts against
+ * host was shut down around it. The scheduler takes it for a lost run, which continues elsewhere and counts against
  * nobody.
  */
 function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boolean): Plain<Exit> {

@@ -21,7 +21,7 @@ test("the parts of a long line have the rank of its beginning, also between line
   expect(ranks.next(part(stdout, "d"))).toBeNull();
 });
 
-test("a copy goes on by itself", () => {
+test("a copy continues by itself", () => {
   const ranks = new LineRanks();
   ranks.next(part(stdout, "[rank=1] a", true));
   const copy = ranks.copy();

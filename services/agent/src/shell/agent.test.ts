@@ -151,7 +151,7 @@ test("a launch that cannot be read does not keep the others from being adopted",
   expect(broken.exit).toBeNull();
 });
 
-test("the uptime of a folder goes on from what was written, and never by a wall clock", () => {
+test("the uptime of a folder continues from what was written, and never by a wall clock", () => {
   const folder = agedFolder();
   let monotonicMs = 5_000;
   const uptime = new Uptime(folder, () => monotonicMs);

@@ -198,7 +198,7 @@ export class Agent implements AsyncDisposable {
     this.#hasNoName = false;
     this.#problem = this.#unlike;
     this.#probe = wanted.probe;
-    // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
+    // A host that shuts down does not launch; without the echo the scheduler keeps asking, and the next start does.
     if (this.#isShuttingDown) return;
     this.#endAndForget(wanted);
     for (const { allocation, state, launch } of wanted.allocations) {

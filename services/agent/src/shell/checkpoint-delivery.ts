@@ -53,7 +53,7 @@ type Answer =
   | { readonly kind: "taken"; readonly store: string }
   /** For good. */
   | { readonly kind: "refused"; readonly why: string }
-  /** Not yet: this one alone, or whoever asks now. */
+  /** Not yet: this one alone, or all at present. */
   | {
       readonly kind: "later";
       readonly alone: boolean;

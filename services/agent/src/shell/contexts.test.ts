@@ -38,7 +38,7 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-test("a download that goes on takes as long as it takes, and shows its progress", async () => {
+test("a download that continues takes as long as it takes, and shows its progress", async () => {
   const content = randomBytes(100_000);
   const digest = platform.addContext(content);
   platform.drip = { bytes: 1_000, piecesMax: 1_000 };
@@ -55,7 +55,7 @@ test("a download that goes on takes as long as it takes, and shows its progress"
   expect(platform.downloads).toBe(1);
 });
 
-test("a download that stands still is begun anew", async () => {
+test("a download that stands still is begun again", async () => {
   const content = randomBytes(10_000);
   const digest = platform.addContext(content);
   platform.drip = { bytes: 1_000, piecesMax: 3 };

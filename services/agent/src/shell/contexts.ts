@@ -39,7 +39,7 @@ export type ContextsDeps = {
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly clock: Clock;
-  /** For tests; a download that brings nothing for this long is begun anew. */
+  /** For tests; a download that brings nothing for this long is begun again. */
   readonly silenceMs?: number;
 };
 
@@ -76,7 +76,7 @@ export class Contexts {
       // Not here yet.
     }
     for (;;) {
-      // The one that fetches may be aborted by its own run; then another goes on.
+      // The one that fetches may be aborted by its own run; then another continues.
       const others = this.#fetching.get(digest);
       const fetching = others ?? this.#fetchUntilHad(digest, path, signal);
       if (others === undefined) {
@@ -92,7 +92,7 @@ export class Contexts {
     }
   }
 
-  /** A file whose bytes turned out not to unpack is fetched anew. */
+  /** A file whose bytes turned out not to unpack is fetched again. */
   async drop(digest: string): Promise<void> {
     await rm(join(this.#deps.folder, `${digest}.tar.gz`), { force: true });
   }

@@ -49,7 +49,7 @@ export class SupervisorProcess implements Disposable {
       this.#child.once("error", () => resolve());
     });
     void this.#ended.then(onExit);
-    // It may die before it has read its order; whoever waits for it sees that.
+    // It may die before it has read its order; its waiter sees that.
     this.#child.stdin?.on("error", () => {});
     this.#child.unref();
   }

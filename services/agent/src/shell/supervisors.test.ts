@@ -180,7 +180,7 @@ describe("the process that forks supervisors", () => {
     supervisors = starter;
   });
 
-  test("is killed, and its runs go on to their own ends; the next run starts", async () => {
+  test("is killed: its runs continue to their own ends, and the next run starts", async () => {
     const first = newRun();
     const go = join(first.folder.runDir, "go");
     const script = `echo up; until [ -e ${go} ]; do sleep 0.05; done; echo over; exit 4`;

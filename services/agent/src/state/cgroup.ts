@@ -119,7 +119,7 @@ export function cgroupOf(path: string, hasKill = existsSync(join(path, "cgroup.k
   };
 }
 
-/** Takes effect soon after: what it is worth is that fewer forks go on meanwhile, and the caller looks again. */
+/** Takes effect soon after: what it is worth is that fewer forks continue meanwhile, and the caller looks again. */
 function freeze(path: string, frozen: boolean): void {
   try {
     writeFileSync(join(path, "cgroup.freeze"), frozen ? "1" : "0");

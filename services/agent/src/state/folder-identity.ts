@@ -15,7 +15,7 @@ export type FolderIdentity = {
 
 type FolderRecord = { readonly id: string; readonly startedMs: number };
 
-/** Takes down this start; for whoever has locked the folder. */
+/** Records this start; for the holder of the folder's lock. */
 export function beginStart(path: string, nowMs: number): FolderIdentity {
   const standing = readRecord<FolderRecord>(path, names.folder);
   const id = standing?.id ?? randomUUID();

@@ -24,9 +24,9 @@
  *     process.json              {pid, started, boot, atMs}: the leader of the process group, written right after its
  *     start output/<first>.ndjson     lines, in files of about 16 MiB, named by the number of their first line in 12
  *     digits.
- *                               A line is [source, atMs, text] or [source, atMs, text, 1] where the text goes on in the
- *                               source's next line; source 1 is stdout, 2 stderr, 3 the agent. Numbers rise by one from
- *                               1
+ *                               A line is [source, atMs, text] or [source, atMs, text, 1] where the text continues in
+ *                               the source's next line; source 1 is stdout, 2 stderr, 3 the agent. Numbers rise by one
+ *                               from 1
  *     shipped.json              {segment, offset, sequence}: up to where the logs service has acknowledged. Files
  *     before
  *                               that segment are removed
@@ -63,7 +63,7 @@
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
- * and after a power cut nothing runs any more and the scheduler starts the runs anew.
+ * and after a power cut nothing runs any more and the scheduler starts the runs again.
  */
 import {
   closeSync,

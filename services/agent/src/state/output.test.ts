@@ -58,7 +58,7 @@ test("lines have the rank that their launcher wrote, also where a batch ends ins
   expect(lines.map(({ rank }) => rank)).toEqual([3, undefined]);
 });
 
-test("numbers go on in a writer that comes after one that was killed inside its write", () => {
+test("numbers continue in a writer that comes after one that was killed inside its write", () => {
   const { folder, output } = newRun();
   new OutputWriter(output, systemClock).write([line("a"), line("b")]);
   appendFileSync(join(output, segmentName(1)), '[1,5,"tor');

@@ -219,7 +219,7 @@ export class RunFolder {
   }
 
   /**
-   * Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom.
+   * Writes what the disk had no room for, if it has now. A try wakes the watchers of the folder, so it is done seldom.
    */
   writeHeld(): void {
     if (this.#held.size === 0 || this.#clock.monotonicMs() < this.#againMs) return;

@@ -7,7 +7,7 @@
  *   parent   a small Python process starts the run and adopts whatever in it loses its parent (a subreaper), so that
  *   all
  *            of the run are its descendants, and it goes when none is left.
- *   scan     /proc alone: the leader's session and group, whoever was started with the run's folder in its environment,
+ *   scan     /proc alone: the leader's session and group, processes with the run's folder in their environment,
  *            and the descendants of all these. A process that gave up both and lost its parent before anybody looked is
  *            not found.
  *   container  a container of Docker's or Podman's: its init is PID 1 of a namespace, which ends with it
@@ -46,7 +46,7 @@ export type RunGroup = {
   readonly mechanism: Mechanism;
   /** The living processes of the run, as far as they can be named. */
   members(): readonly LivingProcess[];
-  /** Whether nothing of it lives. One look may miss what forks on and on: whoever rests on it looks again. */
+  /** Whether nothing of it lives. One look may miss what forks on and on: a caller that rests on it looks again. */
   isOver(): boolean;
   /** Sends the signal to all that live; false where nothing did. */
   signal(name: NodeJS.Signals): boolean;
@@ -153,7 +153,7 @@ class Found {
   }
 }
 
-/** Adds whoever descends from those that are in it, or from the root. */
+/** Adds the descendants of those that are in it, or from the root. */
 function addDescendants(
   processes: readonly LivingProcess[],
   ours: Map<number, LivingProcess>,

@@ -60,7 +60,7 @@ class NotHere extends Error {
 const parentReadyMs = 10_000;
 /** Nothing of the user's Python is read: its start takes a few hundredths of a second. */
 const parentArguments = ["-I", "-S", "-E", join(import.meta.dirname, "parent.py")];
-/** A cgroup's name is a file name: there is room for more, but whoever reads it needs the run's name only. */
+/** A cgroup's name is a file name: there is room for more, but a reader needs the run's name only. */
 const nameCharsMax = 100;
 
 /**

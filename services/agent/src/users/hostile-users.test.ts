@@ -186,7 +186,7 @@ test("the folders of a run go with all that it left in them, and nothing to whic
   expect(readFileSync(precious, "utf8")).toBe("precious\n");
 });
 
-test("a tree of locked folders is removed while the agent goes on", async () => {
+test("a tree of locked folders is removed while the agent continues", async () => {
   const run = newRun();
   const within = Array.from({ length: 30 }, (_, depth) => {
     const path = join(run.runDir, ...Array.from({ length: depth + 1 }, (_, at) => `d${at}`));

@@ -22,7 +22,7 @@ rm -rf -- "$1" 2>/dev/null`;
 /**
  * Removes a folder that the user owns, with all that is in it; one that is not there counts as removed. The folder
  * itself may be in one of the agent's, where the user removes nothing. Throws if something of it is left, or if it
- * takes too long: the next call goes on from there.
+ * takes too long: the next call continues from there.
  */
 export async function removeAs({ uid, gid }: Owner, path: string): Promise<void> {
   if (!isThere(path)) return;

@@ -376,7 +376,7 @@ function referrer(table: TableNames, checkpoint: string, trial: string): Change 
   };
 }
 
-/** The experiment whose checkpoints an event may rank anew. */
+/** The experiment whose checkpoints an event may rank again. */
 function experimentOf(stored: StoredEvent): string | undefined {
   const category = categoryOf(stored.stream);
   if (category === "measurement") return parseTrialId(idOf(stored.stream))?.experiment;

@@ -1,4 +1,4 @@
-/** The times until which trials wait for checkpoints: folded, saved, and acted on by whoever holds the lease then. */
+/** The times until which trials wait for checkpoints: folded, saved, and acted on by the holder of the lease then. */
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { emptyMeta } from "@trainyard/runtime";

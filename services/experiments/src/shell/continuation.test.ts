@@ -138,7 +138,7 @@ describe("an experiment that has ended", () => {
     expect(await endOf(experiment, 1)).toBe("ExperimentContinued");
   });
 
-  test("starts the trial's restarts afresh, and its run from the latest checkpoint", async () => {
+  test("starts the trial's restarts again, and its run from the latest checkpoint", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1));
     await happens("allocation-12.1#1", allocationStarted);

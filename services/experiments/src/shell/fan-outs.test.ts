@@ -123,7 +123,7 @@ describe("a process that dies while it brings a wish to very many trials", () =>
   for (const part of [1, 2, 20]) {
     for (const written of [false, true]) {
       const at = `its part ${part} ${written ? "is written" : "is not written"}`;
-      test(`is followed by one that goes on, and asks each trial once, when ${at}`, async () => {
+      test(`is followed by one that continues, and asks each trial once, when ${at}`, async () => {
         await world.begin("12", less);
         await world.start();
         await world.settled();
@@ -155,7 +155,7 @@ describe("a process that dies while it brings a wish to very many trials", () =>
   });
 });
 
-test("a process begins each wish anew where what was saved is of another history of the log", async () => {
+test("a process begins each wish again where what was saved is of another history of the log", async () => {
   await world.begin("12", less);
   await world.start();
   await world.settled();

@@ -11,7 +11,7 @@
  *
  * Fan-outs are folded from the log (each wish, until the experiment has ended), minus those that are known to be done.
  * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions
- * have come, and goes on. One that is done already is found to be so. Where nothing is saved the whole log is read.
+ * have come, and continues. One that is done already is found to be so. Where nothing is saved the whole log is read.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -259,7 +259,7 @@ export class FanOuts {
     }
     this.#parts += 1;
     if (after === null || this.#parts % limits.fanOutsSavedEveryParts === 0) await this.#save();
-    // Waiting for the process hands it over, however fast the log answers.
+    // Others that wait for the event loop get their turn, however fast the log answers.
     await pause(this.#deps.clock, 0, signal);
     return this.#ready.size > 0 ? 0 : null;
   }

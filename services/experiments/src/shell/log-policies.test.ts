@@ -74,7 +74,7 @@ test("cancel_retries after the retry has begun: the retry is stopped, and the tr
   });
 });
 
-test("exclude_node: the run goes on, and the trial's next ones are asked for elsewhere", async () => {
+test("exclude_node: the run continues, and the trial's next ones are asked for elsewhere", async () => {
   await matched("exclude_node");
   expect(await lastOf()).toMatchObject({ type: "RunStarted" });
   await happens(allocation(1), crashed);

@@ -24,7 +24,7 @@ async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]
   await stage.settle();
 }
 
-describe("a trial that goes on from another's checkpoint, as its search says", () => {
+describe("a trial that continues from another's checkpoint, as its search says", () => {
   const copy = () => {
     const { type, data } = trialProposed(2, 1);
     const from = { startFromCheckpoint: checkpointA, startFromStep: 100, startFromTime: 100 };

@@ -56,7 +56,7 @@ export function runHandlers(backend: Backend, moved: PositionSignal) {
       requireOwnRun(context.caller, request.run);
       const run = parseRunId(request.run);
       if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
-      // Not of the read model: a run hears that it shall stop also while that is behind, or folded anew.
+      // Not of the read model: a run hears that it shall stop also while that is behind, or folded again.
       if (context.caller.kind === "run") await backend.hear(context.caller.grantPosition);
       return waitForSignal(backend, moved, { ...run, id: request.run }, request.waitMs, context);
     },

@@ -79,7 +79,7 @@ export function sessionHandlers(backend: Backend, { sessions, openCalls, authent
     createSessionCode: async (_request, { caller }) => {
       const { token, session } = userOf(caller);
       if (session !== null) {
-        const detail = 'a session opens no other one: "yard ui" prints a link by a token';
+        const detail = 'a session cannot open another one: "yard ui" prints a link by a token';
         throw new Problem(403, "not_for_sessions", detail);
       }
       const { secret: code, expiresAtMs } = await sessions.newCode(token);

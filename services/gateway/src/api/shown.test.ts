@@ -13,7 +13,7 @@ function offer(slots: readonly string[], labels: Readonly<Record<string, string>
   return { type: "AgentJoined", data };
 }
 
-/** The agent after the events, of which each comes a second after the one before. */
+/** The agent after the events, each one second after the one before. */
 function agentAfter(...events: readonly (AnyEvent | readonly [string, AnyEvent])[]) {
   const documents = new DocumentSet();
   events.forEach((given, index) => {

@@ -262,7 +262,7 @@ test("over any history and any cuts, a list and its frames are the list in the e
 });
 
 describe("a stream", () => {
-  it("begins anew with a cursor of another history", async () => {
+  it("begins again with a cursor of another history", async () => {
     const position = Number(await now());
     const forged = Buffer.from(JSON.stringify([position, "another"])).toString("base64url");
     const watching = new Watching({ kind: "experiments" });

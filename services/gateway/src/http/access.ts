@@ -35,7 +35,7 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "registerModelVersion",
 ]);
 
-/** Open to whoever can reach the port: says nothing of what is stored. */
+/** Open to all that can reach the port: says nothing of stored data. */
 const openRoutes: ReadonlySet<CallName> = new Set<CallName>(["getVersion"]);
 
 /** Reads that are answered by the log, or by other services. */

@@ -1,7 +1,7 @@
 import type { FieldProblem, Rejection } from "@trainyard/kernel";
 import { gatewayLimits } from "../limits.ts";
 
-/** An answer of 400 or above, thrown by whoever finds the reason and rendered once (RFC 9457). */
+/** An answer of 400 or above, thrown where the reason is found and rendered once (RFC 9457). */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;

@@ -43,14 +43,15 @@ export function documentsView(
   const spec: ViewSpec = {
     schema: "gateway",
     view: "documents",
-    // 2: documents are written in an encoding that nobody's value can forge. 3: slots have a name and their memory, and
-    // a slot that is withdrawn stays while a run holds it. 4: agents have labels and what disables them or their slots;
-    // a waiting run has the code of its reason. 5: models, their versions and the moves of aliases; experiments know
-    // the digest of their code. 6: an infinite value is never the best; experiments have notes and the revision of
-    // their words, and may be archived. 7: rows of lists beside the documents; configurations are documents of their
-    // own. 8: a trial that failed is never an experiment's best. 9: what names stored contents; the best trials of a
-    // deleted experiment go with it. 10: jobs; the default workspace and projects are documents; workspaces, projects
-    // and jobs have rows.
+    // 2: documents are written in an encoding that nobody's value can forge.
+    // 3: slots have a name and their memory, and a slot that is withdrawn stays while a run holds it.
+    // 4: agents have labels and what disables them or their slots; a waiting run has the code of its reason.
+    // 5: models, their versions and the moves of aliases; experiments know the digest of their code.
+    // 6: an infinite value is never the best; experiments have notes, a revision of their words, and an archive.
+    // 7: rows of lists beside the documents; configurations are documents of their own.
+    // 8: a trial that failed is never an experiment's best.
+    // 9: uses of stored contents; the best trials of a deleted experiment go with it.
+    // 10: jobs; the default workspace and projects are documents; workspaces, projects and jobs have rows.
     version: 10,
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
       (name) => ({ name }),

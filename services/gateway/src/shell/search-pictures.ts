@@ -38,7 +38,7 @@ export class SearchPictures {
       const record = await this.#recordAt(asked, known);
       return { record, picture: record.picture() };
     });
-    // A record that could not be read to its end is made anew.
+    // A record that could not be read to its end is made again.
     const kept = drawn.then(
       ({ record }) => record,
       () => null,

@@ -55,7 +55,7 @@ export class TestLogs implements AsyncDisposable {
     return service;
   }
 
-  /** With the tokens of all its runs, unless others are given. */
+  /** Uses the tokens of all its runs, unless others are given. */
   write(lines: readonly Plain<LogLine>[], tokens = tokensOf(lines)) {
     return this.stage.ask([WriteLinesSchema, { agent: "agent-1", lines, tokens }], AcceptedSchema);
   }

@@ -19,7 +19,7 @@ const titles: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** Thrown by whoever finds the reason, rendered once. */
+/** Thrown where the reason is found, rendered once. */
 export class HttpProblem extends Error {
   override readonly name = "HttpProblem";
   readonly status: number;

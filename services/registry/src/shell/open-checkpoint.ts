@@ -29,7 +29,7 @@ export async function ownCheckpoint(
   return reject("not_your_run", `checkpoint ${checkpoint} is ${owner}'s`);
 }
 
-/** Why the run writes the checkpoint no more; null while it may, and for a person, whom no other run supersedes. */
+/** The reason that the run may no longer write the checkpoint; null while it may, and for a person. */
 export async function refusalOfRun(
   { executor }: Deps,
   { checkpoint, trial, run }: Owner,

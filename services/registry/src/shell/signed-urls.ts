@@ -1,4 +1,4 @@
-/** Addresses of model code that hold for a few minutes: whoever has one may fetch that one file, and nothing else. */
+/** Addresses of model code that hold for a few minutes: its holder may fetch that one file, and nothing else. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { registryLimits } from "../limits.ts";
 

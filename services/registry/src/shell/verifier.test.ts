@@ -43,7 +43,7 @@ describe("a verification", () => {
     expect([reads.length, bytes]).toEqual([1, [7]]);
   });
 
-  test("that was told is done anew when it is asked for again", async () => {
+  test("that was told is done again when it is asked for again", async () => {
     const { reads, verify } = stage();
     const first = verify();
     reads[0]?.resolve({ kind: "differs", path: "f", detail: "is missing" });
@@ -81,7 +81,7 @@ describe("a verification", () => {
     expect(await asked(2)).toEqual({ kind: "differs", path: "f", detail: "is missing" });
   });
 
-  test("begins to count anew when the folder, or the storage, was seen otherwise meanwhile", async () => {
+  test("begins to count again when the folder, or the storage, was seen otherwise meanwhile", async () => {
     const { clock, reads, verify } = stage();
     const verdicts: Verdict[] = [
       { kind: "absent", path: "f", detail: "is missing" },

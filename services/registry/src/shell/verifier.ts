@@ -1,6 +1,6 @@
 /**
- * Verifications of checkpoints, each run once however often it is asked for: whoever asks again while one is running,
- * or before its result was told, joins it.
+ * Verifications of checkpoints, each run once however often it is asked for: a caller that asks again while one is
+ * running, or before its result was told, joins it.
  */
 import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
@@ -11,7 +11,7 @@ import type { Verdict } from "./verify-files.ts";
 
 type Read = (place: Place, manifest: Manifest) => Promise<Verdict>;
 
-/** The parts that count; everything else is asked for again. */
+/** The verdicts that count; everything else is asked for again. */
 type Settled = Exclude<Verdict, { readonly kind: "unreadable" | "absent" }>;
 
 export class Verifier {
@@ -28,13 +28,13 @@ export class Verifier {
     this.#events = events;
   }
 
-  /** The files of the folder; a Fault after a while, when it takes longer: the same call will then find it further. */
+  /** Verifies the folder; a Fault after a while, when it takes longer: the same call will then find it further. */
   async verify(place: Place, manifest: Manifest, digest: string): Promise<Settled> {
     const name = nameOf(place);
     const key = `${digest} ${place.storageId} ${name}`;
     const running = this.#running.get(key) ?? this.#begin(key, place, manifest);
     const verdict = await this.#atMost(running, registryLimits.verifyWaitMs);
-    // Told: whoever asks from now on wants to know how it is by then.
+    // Reported: later callers want the state of their own time.
     if (this.#running.get(key) === running) this.#running.delete(key);
     if (verdict.kind === "absent") return this.#absent(name, verdict);
     this.#absentSinceMs.delete(name);

@@ -1,5 +1,5 @@
 /**
- * Where the relay goes on. Its only memory is the stream itself: the position and id of the last event there.
+ * Where the relay continues. Its only memory is the stream itself: the position and id of the last event there.
  *
  *   the stream is empty                       → refill: it is new, or was wiped
  *   the log has that very event there         → resume behind it
@@ -7,7 +7,7 @@
  *                                               and the stream tells of events that never happened in it
  *   the stream is another log's               → rewound too, and told as that
  *
- * A refilled stream is a new epoch, which each of its messages names: whoever follows the stream from outside sees by
+ * A refilled stream is a new epoch, which each of its messages names: a follower from outside sees by
  * it that the positions he knows are of another history.
  */
 

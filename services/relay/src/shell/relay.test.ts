@@ -34,7 +34,7 @@ beforeEach(async () => {
   await listen();
 });
 
-/** A listener of its own forgets what came before: one that goes on takes no position twice. */
+/** A listener of its own forgets what came before: one that continues takes no position twice. */
 async function listen(): Promise<void> {
   const since: StoredEvent[] = [];
   heard = since;
@@ -91,7 +91,7 @@ test("what is in the log already, and what comes later, arrives once and in orde
   expect(positions()).toEqual(upTo(1_239));
 });
 
-test("a relay that starts again goes on behind what the stream has", async () => {
+test("a relay that starts again continues behind what the stream has", async () => {
   await append(10);
   const first = start();
   await untilHeard(10);
@@ -218,7 +218,7 @@ test("a log that goes back while the relay runs is told in a sentence, and the s
   ]);
 });
 
-test("a relay that starts again goes on with the epoch of the stream", async () => {
+test("a relay that starts again continues with the epoch of the stream", async () => {
   const epochs = new Set<string>();
   await hub.connect("integrator").tailEvents((_event, { epoch }) => epochs.add(epoch));
   await append(3);

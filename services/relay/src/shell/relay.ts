@@ -5,8 +5,8 @@
  *
  * Reading runs ahead of publishing: the next page is read while the bus works on those before it, up to a limit. Pages
  * are handed over in order and the bus chains them, so a failure of one fails all after it; then everything under way
- * is let go, and the stream's own end says where to go on. A second relay (a lease that was lost without being noticed)
- * can therefore neither reorder nor repeat: the bus refuses whichever comes second, and that one starts again.
+ * is let go, and the stream's own end says where to continue. A second relay (a lease that was lost without being
+ * noticed) can therefore neither reorder nor repeat: the bus refuses whichever comes second, and that one starts again.
  *
  * A log that goes back while it is read ends the tailing as well: what the stream's end says about that is found at the
  * next start.
@@ -26,7 +26,7 @@ export type RelayDeps = {
   readonly events: Telemetry;
 };
 
-/** Where tailing begins, and the epoch of the stream that it goes on with. */
+/** Where tailing begins, and the epoch of the stream that it continues with. */
 type Begin = { readonly after: number; readonly epoch: string };
 
 /** Publishes until the signal aborts; never throws. */

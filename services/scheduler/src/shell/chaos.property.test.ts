@@ -1,6 +1,6 @@
 /**
  * Any acts of agents, messages and schedulers: no slot is given twice, a place is all that was asked for or none, a
- * saved fold goes on as the whole one does, and once the world is well again everything that waits gets its turn.
+ * saved fold continues as the whole one does, and once the world is well again everything that waits gets its turn.
  */
 import {
   AcceptedSchema,
@@ -213,7 +213,7 @@ test("slots are never oversubscribed, places are all or nothing, and everything 
   );
 });
 
-/** A fold that was saved half way and goes on is the fold of the whole. */
+/** A fold that was saved half way and continues is the fold of the whole. */
 function compareSaved(world: World): void {
   const whole = world.fold();
   const half = world.fold(undefined, Math.floor(whole.position / 2));

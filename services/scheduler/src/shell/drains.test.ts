@@ -222,7 +222,7 @@ describe("an agent that is removed", () => {
     expect(world.names("allocation-1.2#1")).not.toContain("AllocationGranted");
   });
 
-  test("joins anew when it reports again, with what it still runs, and nobody gets those slots before that has ended", async () => {
+  test("joins again when it reports again, with what it still runs, and nobody gets those slots before that has ended", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -241,7 +241,7 @@ describe("an agent that is removed", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("stays disabled if it was, when it joins anew", async () => {
+  test("stays disabled if it was, when it joins again", async () => {
     await using world = await World.scheduled(1);
     await disable(world, "a1", { drain: true });
     await remove(world, "a1");

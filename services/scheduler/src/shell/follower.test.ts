@@ -35,7 +35,7 @@ test("a saved cluster is gone on from", async () => {
   expect(told).toEqual([]);
 });
 
-test("a cluster that was saved of a log which went back is told in a sentence, and folded afresh", async () => {
+test("a cluster that was saved of a log which went back is told in a sentence, and folded again", async () => {
   const { store, told, write, open } = stage();
   await write("a", limits.snapshotPositions - 5);
   const restore = store.backup();
@@ -58,7 +58,7 @@ test("a cluster that was saved of a log which went back is told in a sentence, a
   expect(told).toEqual([said, said]);
 });
 
-test("a fold of a log that went back does not go on, also when the log has come that far again", async () => {
+test("a fold of a log that went back does not continue, also when the log has come that far again", async () => {
   const { store, write, open } = stage();
   await write("a", 3);
   const restore = store.backup();

@@ -112,7 +112,7 @@ describe("a launch that shows no progress", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("goes on for as long as it shows some", async () => {
+  test("continues for as long as it shows some", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.slowStart = true;

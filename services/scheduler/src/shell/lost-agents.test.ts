@@ -83,7 +83,7 @@ describe("an agent that falls silent", () => {
     });
   });
 
-  test("says nothing of a run that goes on there when something else turns up", async () => {
+  test("says nothing of a run that continues there when something else turns up", async () => {
     await using world = await World.scheduled(2);
     const agent = world.named("a1");
     await world.run("1.1#1");

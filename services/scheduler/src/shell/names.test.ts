@@ -154,7 +154,7 @@ describe("a copy of a folder", () => {
 });
 
 describe("the holder of a name", () => {
-  test("that starts again at its place goes on without a record, and gets the launch that it missed", async () => {
+  test("that starts again at its place continues without a record, and gets the launch that it missed", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await start(world, "one", first);
@@ -167,7 +167,7 @@ describe("the holder of a name", () => {
     expect(world.names("agent-rack")).toEqual(["AgentJoined"]);
   });
 
-  test("whose host has booted anew is heard at once, at its new place", async () => {
+  test("whose host has booted again is heard at once, at its new place", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await start(world, "one", first);

@@ -147,7 +147,7 @@ describe("a time limit", () => {
     expect(stops).toHaveLength(2);
   });
 
-  test("goes on with what remained when another scheduler takes over", async () => {
+  test("continues with what remained when another scheduler takes over", async () => {
     await using world = await World.open();
     const { service } = await poolOf(world, 1);
     await world.run("1.1#1", { timeLimitMs: 20_000 });

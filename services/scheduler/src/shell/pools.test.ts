@@ -123,7 +123,7 @@ describe("a pool", () => {
     expect(await remove(world, "gpus")).toMatchObject({ rejected: "pool_in_use" });
   });
 
-  test("is gone when it is removed: a run waits there, and an agent that joins makes it anew", async () => {
+  test("is gone when it is removed: a run waits there, and an agent that joins makes it again", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await agentIn(world, "gpus", "a1", 1);

@@ -169,7 +169,8 @@ export class Reconciler {
   }
 
   /**
-   * Rounds until nothing follows any more; false when the agents should hear what is decided so far before it goes on.
+   * Rounds until nothing follows any more; false when the agents should hear what is decided so far before it
+   * continues.
    */
   async #decideAll(): Promise<boolean> {
     const { follower, clock, settings, logger } = this.#deps;
@@ -313,7 +314,7 @@ export class Reconciler {
       const wanted = wantedOf(plan, launches, this.#observed, this.#beats, addressee);
       this.#changed.delete(agent);
       const due = this.#due.delete(agent);
-      // An agent answers every list: sending an unchanged one at its answer would go on for ever.
+      // An agent answers every list: sending an unchanged one at its answer would continue for ever.
       if (!due && wanted.version === before) continue;
       this.#send(agent, wanted);
     }

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { World } from "../testing/world.ts";
 
 describe("a scheduler that takes over", () => {
-  test("goes on where the other was: runs live on, end, and their slots are given to what waits", async () => {
+  test("continues where the other was: runs live on, end, and their slots are given to what waits", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -94,7 +94,7 @@ describe("a scheduler that takes over", () => {
     await world.run("1.1#1");
     await world.scheduler(world.clock, "scheduler-2");
     await world.advance(5_000);
-    // The first was stopped and goes on: what it hears makes it decide, and nothing of that may count.
+    // The first was stopped and continues: what it hears makes it decide, and nothing of that may count.
     agent.end("1.1#1", { code: 0 });
     await world.run("1.2#1");
     await world.advance(2_000);

@@ -99,7 +99,7 @@ export class World implements AsyncDisposable {
     await relay.publishEvents(events).catch(() => {}); // Like the real one, it is away when the bus is.
   }
 
-  /** A replica. A clock of its own lets it stand still while the others go on. */
+  /** A replica. A clock of its own lets it stand still while the others continue. */
   async scheduler(clock: ManualClock = this.clock, name = "scheduler"): Promise<Service> {
     const service = await createService(
       {

@@ -189,7 +189,7 @@ describe("whoever takes over while the model computes", () => {
     expect((await proposals(12)).at(-1)?.hyperparameters).toEqual(offer.hyperparameters);
   });
 
-  test("waits anew for a place that waits", async () => {
+  test("waits again for a place that waits", async () => {
     await sequential(8);
     await clock.advance(limits.suggestionWaitMs - 1);
     await takeOver();

@@ -63,7 +63,7 @@ export function uploadContract(open: Open): void {
 }
 
 export function largeUploadContract(open: Open): void {
-  test("an upload in parts goes on where another process left it, and makes one object", async () => {
+  test("an upload in parts continues where another process left it, and makes one object", async () => {
     await using opened = await open();
     const { store, another, send } = opened;
     const content = contentOf(3 * store.partBytes + 17);

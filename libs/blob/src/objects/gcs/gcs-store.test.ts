@@ -207,7 +207,7 @@ describe("gcs alone", () => {
     expect(part?.request.url).toContain(at.server.url);
   });
 
-  test("a session that the store has forgotten is begun anew", async () => {
+  test("a session that the store has forgotten is begun again", async () => {
     await using at = await opened();
     const content = contentOf(2 * partBytes);
     await upload({ ...at, ...sent }, "a", content, 1);

@@ -2,7 +2,7 @@
 they were stored.
 
 States of the thread: not started (there was no checkpoint yet), idle, asking, waiting to try again. A
-checkpoint is pending until the platform has completed or refused it; whoever stored it waits for that
+checkpoint is pending until the platform has completed or refused it; the caller of the save waits for that
 a short time, and not at all once the platform is known to be away. One that stays undecided for a reason
 of its own, as a folder that cannot be read, lets the others pass after a while. What is pending when the
 process ends stays in the spool, and the agent continues with it.
@@ -340,7 +340,7 @@ class CheckpointSender:
                 self._read.discard(record.uuid)
             away_since = None
             if not self._pending:
-                # Until then whoever stores another one would wait for all before it.
+                # Until then another save would wait for all before it.
                 away_since = self._away_since if self._noted else None
                 self._away_since, self._noted = None, False
             awaited = record.uuid in self._awaited

@@ -3,7 +3,7 @@ folder.
 
 A checkpoint goes through two files there, and is settled when it has none:
 
-- ``<uuid>.begun``, empty, from before its folder is made until that is whole. Whoever finds one after
+- ``<uuid>.begun``, empty, from before its folder is made until that is whole. A process that finds one after
   the process is gone removes the checkpoint's folder: nothing else knows of it.
 - ``<uuid>.json``, put there by rename once the folder is whole and on the disk: all that it takes to
   declare and complete it. To do that twice is harmless.
@@ -51,7 +51,7 @@ class Record(NamedTuple):
         return {**message, "storageId": self.storage_id} if self.storage_id else message
 
     def completion(self) -> dict[str, Any]:
-        """The body of its completion, of a directory storage."""
+        """The body of the completing request, for a directory storage."""
         return {"manifest": [entry.message() for entry in self.manifest]}
 
     def shares(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _REFUSED = "refused"
 
 
 class Guest(NamedTuple):
-    """The guests that came, and the port on which each takes in the others of its host."""
+    """A guest, and the port on which it takes in the others of its host."""
 
     topology: Topology
     port: int

@@ -1,7 +1,7 @@
 """One connection between two processes of a run.
 
 Before anything is read that could do harm, each side proves that it knows the run's secret: an
-HMAC-SHA256 over two fresh numbers and the name of the rendezvous, in both directions. What follows are
+HMAC-SHA256 over two fresh numbers and the name of the rendezvous, in both directions. Then come
 frames: eight bytes of length, then a pickled ``(kind, number, value)``. Nothing is encrypted, as with
 torch.distributed's own connections.
 """

@@ -135,8 +135,8 @@ class Client:
     def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
         """Yields the changes of up to 64 lists and documents, without an end:
         ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, where ``position`` is that of the
-        list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``workspace`` for ``projects``, ``id``
-        for one document. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``.
+        list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``workspace`` for ``projects``,
+        ``id`` for one document. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``.
 
         And what trials report and write: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with
         ``group``, and ``{"kind": "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that

@@ -1,6 +1,6 @@
 """Decides, for all nodes of a run, which rank's failure was the first.
 
-A failure that says no more than that another process is gone is not believed at once: whoever is gone
+A failure that says no more than that another process is gone is not believed at once: a process that is gone
 may still be on its way to say why, and may be on another node. A failure with a cause of its own is
 decided on at once. Where nobody is gone, a rank that says that it has been busy for long is named before.
 """

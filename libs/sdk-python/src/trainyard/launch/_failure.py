@@ -38,7 +38,7 @@ class Failure(NamedTuple):
         return self.code if self.code > 0 else 128 - self.code
 
     def headline(self) -> str:
-        """The rank, and its message."""
+        """The summary, after its rank where one is known."""
         return self.summary if self.rank < 0 else f"rank {self.rank}: {self.summary}"
 
     def message(self, before: str = "") -> str:

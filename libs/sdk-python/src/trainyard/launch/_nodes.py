@@ -117,7 +117,7 @@ class Nodes:
             self._lose(str(error))
 
     def _lose(self, why: str) -> None:
-        """Continues alone. Whoever has done its part is not concerned."""
+        """Continues alone. A rank that has done its part is not concerned."""
         if self._verdict is not None or self._is_over:
             return
         if self._is_done:

@@ -1,7 +1,7 @@
 """A data loader that continues in the middle of an epoch.
 
 Lightning stores the state of a loader that has ``state_dict``; of others it forgets the position,
-and a training that was stopped in an epoch begins its data anew. The order here is that of
+and a training that was stopped in an epoch begins its data again. The order here is that of
 ``DistributedSampler``: a function of seed and epoch, the batches shared out over the ranks.
 """
 
@@ -33,7 +33,7 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
     ``batch_size`` is per process. The order depends on the trial's seed (or ``seed``) and the epoch
     alone. Its position goes into Lightning's checkpoints; after a restart the batches that were
     trained on are skipped in the sampler, without being loaded. Random numbers that a dataset draws
-    in worker processes begin anew at a restart; with ``num_workers=0`` they continue.
+    in worker processes begin again at a restart; with ``num_workers=0`` they continue.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The thread that samples, and what it makes of the samples.
 
 Waits for the next moment, reads each source, adds what it read to the spreads; after so many samples
-each spread becomes a report and begins anew. It draws nothing from any source of chance and touches
+each spread becomes a report and begins again. It draws nothing from any source of chance and touches
 nothing of the training's, so that a training is the same with it and without.
 """
 
@@ -157,7 +157,7 @@ class Sampler:
             spread.add(value)
 
     def _flush(self) -> None:
-        """Reports what was sampled, and begins anew."""
+        """Reports what was sampled, and begins again."""
         spreads, self._spreads, self._samples = self._spreads, {}, 0
         steps = self._steps()
         for (group, device), named in spreads.items():

@@ -137,7 +137,7 @@ class Callbacks:
         return {name: callback.state_dict() for name, callback in self._by_name.items()}
 
     def load_state_dict(self, states: dict[str, Any]) -> None:
-        """Gives each callback what it stored; one that was not there before begins anew."""
+        """Gives each callback what it stored; one that was not there before begins again."""
         for name, callback in self._by_name.items():
             if name in states:
                 callback.load_state_dict(states[name])

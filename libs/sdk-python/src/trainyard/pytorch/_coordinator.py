@@ -70,7 +70,7 @@ class Coordinator:
         return self._exchange(batches)
 
     def done(self, name: str) -> None:
-        """Begins the time of something anew, because it was done."""
+        """Begins the time of something again, because it was done."""
         if name in self._since:
             self._since[name] = self._clock()
 

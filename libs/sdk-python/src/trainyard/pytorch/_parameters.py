@@ -6,7 +6,7 @@ import torch
 
 
 def reset_parameters(model: torch.nn.Module) -> None:
-    """Draws the initial weights of every part of a model anew that knows how, which makes them those
+    """Draws the initial weights of every part of a model again that knows how, which makes them those
     of the trial's seed also for a model that was built elsewhere.
     """
     for part in model.modules():

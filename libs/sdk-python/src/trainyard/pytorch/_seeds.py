@@ -14,7 +14,7 @@ from ._context import PyTorchTrialContext
 
 
 def seed_all(seed: int) -> None:
-    """Begins every source of chance anew. NumPy takes seeds below 2^32, which trial seeds are."""
+    """Begins every source of chance again. NumPy takes seeds below 2^32, which trial seeds are."""
     random.seed(seed)
     torch.manual_seed(seed)
     numpy = _numpy()

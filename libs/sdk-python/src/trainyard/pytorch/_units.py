@@ -71,7 +71,7 @@ class Second(TrainUnit):
     """So many seconds of training, as the clock of the first process tells; a fraction is allowed.
 
     What is done by the clock depends on the speed of the machine, so two runs do it at different
-    batches. A clock begins anew when a trial is restarted.
+    batches. A clock begins again when a trial is restarted.
     """
 
     def _checked(self, value: object) -> int | float:

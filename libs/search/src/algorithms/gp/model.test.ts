@@ -117,7 +117,7 @@ describe("expected improvement", () => {
     expect(Math.exp(improvement(0, 1e-3, 5))).toBeCloseTo(5, 9);
   });
 
-  it("goes on falling where the improvement itself is below any double", () => {
+  it("keeps falling where the improvement itself is below any double", () => {
     const logs = Array.from({ length: 60 }, (_, i) => improvement(4 + i * 0.25, 1, 0));
     for (let i = 1; i < logs.length; i += 1) expect(logs[i]).toBeLessThan(logs[i - 1] ?? 0);
     expect(improvement(100, 1, 0)).toBeCloseTo(-5010.13, 1);

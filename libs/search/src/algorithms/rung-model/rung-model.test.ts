@@ -68,7 +68,7 @@ function withValues(values: Readonly<Record<number, readonly number[]>>): Halvin
 }
 
 describe("the trials of a rung", () => {
-  // The best three of ten go on.
+  // The best three of ten continue.
   const halving = withValues({
     1: [5],
     2: [1, 9],

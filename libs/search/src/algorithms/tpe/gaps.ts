@@ -96,7 +96,7 @@ export class Gaps {
     return slot;
   }
 
-  /** Where a slot is, or would be, in the order of axis j. */
+  /** The index of a slot, or of its insertion, in the order of axis j. */
   #position(j: number, slot: number): number {
     const order = this.#orders[j] as Int32Array;
     const axis = this.#axes[j] as number;

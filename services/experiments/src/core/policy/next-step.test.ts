@@ -283,7 +283,7 @@ describe("a line that matched a log policy", () => {
     expect(next({ trial: stoppedRetry, signals: finalFrom(1) })).toEqual(ended);
   });
 
-  test("of cancel_retries counts for later runs too: one that went on after it and fails is not repeated", () => {
+  test("of cancel_retries counts for later runs too: one that continued after it and fails is not repeated", () => {
     const later = [
       ...after(RunEndWhy.ACKNOWLEDGED_STOP),
       runRequested(2),

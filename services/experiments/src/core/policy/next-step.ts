@@ -123,7 +123,7 @@ function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
 
 /**
  * Why a failure was the trial's last, by a log policy; null when none was. The policy counts for the run whose line
- * matched and for all later ones: one that was preempted after its line, and fails after it went on, is not repeated
+ * matched and for all later ones: one that was preempted after its line, and fails after it continued, is not repeated
  * either.
  */
 function finalFailure(

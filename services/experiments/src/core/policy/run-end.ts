@@ -37,7 +37,7 @@ function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {
 }
 
 /**
- * The script's own last word, which it wrote before its process ended. Whoever was killed after that hung while it was
+ * The script's own last word, which it wrote before its process ended. A process killed after that hung while it was
  * leaving, and its work was done.
  */
 function lastWord({ endRecord }: Ended): RunEndWhy | null {

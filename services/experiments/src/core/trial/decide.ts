@@ -145,7 +145,7 @@ function endRun(state: TrialState, command: EndRun): Decision {
 
 const tooShort = "it reached its time limit without a new checkpoint";
 
-/** A trial whose runs reach their time limit and never a checkpoint would go on without end. */
+/** A trial whose runs reach their time limit and never a checkpoint would continue without end. */
 function hasAdvanced({ checkpoints }: TrialState, { run, left }: EndRun): boolean {
   return left !== undefined || checkpoints.some((checkpoint) => checkpoint.run === run);
 }
@@ -157,7 +157,7 @@ function awaitedUntilMs({ sealed, atMs }: Left): number {
   return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);
 }
 
-/** Of the newest run only: what a later one was requested without stays behind. A repeat names nothing anew. */
+/** Of the newest run only: what a later one was requested without stays behind. A repeat names nothing again. */
 function nameCheckpoints(
   state: TrialState,
   { run, left }: Extract<TrialCommand, { kind: "name_checkpoints" }>,

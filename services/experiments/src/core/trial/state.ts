@@ -40,7 +40,7 @@ export type LastEnd = {
 };
 
 export type Unlaunched = {
-  /** How many failed, whoever is to blame but a service of the platform that did not answer. */
+  /** How many failed, except where a service of the platform did not answer. */
   readonly attempts: number;
   /** On which agents these failed, each once. */
   readonly agents: readonly string[];
@@ -52,7 +52,7 @@ export type TrialState = {
   readonly status: "none" | "open" | "ended";
   /** A checkpoint of another trial that the first run starts from; empty for none. */
   readonly warmStart: string;
-  /** How many of its steps are this trial's own: 0 where the trial counts afresh, whatever the other one had done. */
+  /** How many of its steps are this trial's own: 0 where the trial counts again, whatever the other one had done. */
   readonly warmStartStep: number;
   /** The highest number of a run that was requested. */
   readonly runs: number;

@@ -159,7 +159,7 @@ describe("an agent", () => {
       .then({ type: "SlotEnabled", data: { slot: "0" } });
   });
 
-  test("is removed when it is lost or has no runs, and joins anew", () => {
+  test("is removed when it is lost or has no runs, and joins again", () => {
     const remove = (...runs: string[]) => ({ kind: "remove", reason: "sold", runs }) as const;
     const removed: AgentEvent = { type: "AgentRemoved", data: { reason: "sold" } };
     given(agentDecider, join).when(remove()).then(removed);

@@ -1,7 +1,7 @@
 /**
  * Whether an agent, or a slot of it, gets runs: on → disabled or draining → drained → on. A drain may follow a plain
  * disable and its deadline only becomes shorter. What users asked for stays when an agent is lost, returns, or joins
- * anew after its removal: only AgentEnabled and SlotEnabled end it. The agent and its slots are independent.
+ * again after its removal: only AgentEnabled and SlotEnabled end it. The agent and its slots are independent.
  */
 import type { EventOf } from "@trainyard/contracts";
 import { assertNever, type Rejection, reject } from "@trainyard/kernel";

@@ -92,7 +92,7 @@ export class Deadlines {
 function limitAtMs(allocation: Allocation | undefined): number | null {
   const { startedAtMs = null, stop = null, resources } = allocation ?? {};
   if (startedAtMs === null || resources?.timeLimitMs === undefined) return null;
-  // A stop that never becomes a kill, of a drain without a deadline for example, does not end the run for certain.
+  // A stop that never becomes a kill (a drain without a deadline) may leave the run alive.
   if (stop !== null && (stop.kill || stop.graceMs !== null)) return null;
   return startedAtMs + resources.timeLimitMs;
 }

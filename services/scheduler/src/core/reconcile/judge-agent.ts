@@ -92,7 +92,7 @@ function occupying(
 }
 
 /**
- * Of runs that were given up; a run that goes on here says it at its own end. As many as an event takes, the latest
+ * Of runs that were given up; a run that continues here says it at its own end. As many as an event takes, the latest
  * first.
  */
 function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {

@@ -80,7 +80,7 @@ describe("the thread of a model", () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  test("starts anew when it has died", async () => {
+  test("starts again when it has died", async () => {
     const question = questionAfter(9);
     const lost = expect(thread.answer(question)).rejects.toThrow(
       "the thread that computes suggestions ended",

@@ -72,7 +72,7 @@ export type HeldCheckpoint = Message<"trainyard.command.v1.HeldCheckpoint"> & {
   trial: string;
 
   /**
-   * The users of it.
+   * The reason that it stays.
    *
    * @generated from field: string why = 3;
    */
