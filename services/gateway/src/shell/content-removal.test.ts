@@ -3,7 +3,6 @@ import { createMemoryBlobStore } from "@trainyard/blob";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryLog } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { type Content, contentKey, Executor, FoldCache } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { contentState, deleteUnused } from "./content-removal.ts";
