@@ -216,7 +216,7 @@ test("over any history, restart, rebuild and cuts, each list and its frames are 
     n: fc.constantFrom(1, ...small),
     chance: fc.nat({ max: 999 }).map((thousandths) => thousandths / 1_000),
   });
-  // What random histories may miss: a workspace is archived with its projects, and taken back.
+  // Random histories may miss these: a workspace is archived with its projects, and taken back.
   type Step = { kind: number; n: number; chance: number };
   const examples: [Step[], number][] = [0.9, 0.1].map((chance) => [[{ kind: 1, n: 1, chance }], 3]);
   await fc.assert(

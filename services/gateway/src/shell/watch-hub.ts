@@ -217,7 +217,7 @@ export class WatchHub {
       throw error;
     });
     page.answers.set(topic.key, asked);
-    // What failed is asked for again, and what takes much memory is not kept.
+    // A failed answer is asked for again, and a large one is not kept.
     const forget = (): void => void page.answers.delete(topic.key);
     asked.then((answer) => isLarge(answer) && forget(), forget);
     return asked;
