@@ -30,18 +30,17 @@ export async function heapHour(
   const list = await own.newPage();
   await list.goto(`${relay.address}/experiments`);
   await list.getByRole("link", { name: "running" }).waitFor();
+  // A stream that has no cursor yet would begin with a read of all series, in which replayed points are missing.
+  await eventually("the stream has a cursor", () => Promise.resolve(hour.bookmarks > 2));
   const charts = await own.newPage();
   await charts.goto(`${relay.address}/experiments/${experiment}?metric=training+loss`);
   await shows(charts, reportedBefore);
   await eventually("the browser follows points", () => Promise.resolve(hour.follows("points")));
-  const readAgain = charts.waitForResponse(/metrics:series/);
-  await hour.openPoints();
-  await readAgain;
   const start = performance.now();
-  await hour.replay(seconds / 2);
+  hour.replay(seconds / 2);
   await shows(charts, reportedBefore + hour.reports);
   const half = await heapMb(browser, [list, charts]);
-  await hour.replay(seconds / 2);
+  hour.replay(seconds / 2);
   await shows(charts, reportedBefore + hour.reports);
   const tookS = (performance.now() - start) / 1_000;
   const end = await heapMb(browser, [list, charts]);

@@ -9,13 +9,14 @@ import type { Replay, ReplayStream } from "./relay.ts";
 const reportsPerSecond = 2;
 /** An experiment comes, and the one before it ends. */
 const changeEverySeconds = 5;
-const idleMs = 1_000;
+const idleMs = 500;
 const startMs = 1_700_000_000_000;
 
 export type Frame = ReplyOf<"watch">;
 type Topic = { readonly kind: string; readonly id?: string };
 type Experiment = ReplyOf<"getExperiment">;
 type Trial = ReplyOf<"listTrials">["items"][number];
+type Request = { readonly topics: readonly Topic[]; readonly after?: string };
 type Named = Topic & { readonly name: string };
 
 export class Hour implements Replay<"watch"> {
@@ -25,10 +26,12 @@ export class Hour implements Replay<"watch"> {
   readonly #trials: readonly Trial[];
   #stream: ReplayStream<Frame> | null = null;
   #topics: readonly Named[] = [];
+  /** The next to be sent, and the one before which the replay rests. */
   #second = 0;
-  /** Of each trial. */
-  reports = 0;
+  #until = 0;
   frames = 0;
+  /** Sent while there was nothing to replay. */
+  bookmarks = 0;
 
   /** The documents are those of the cluster: frames show them as they change. */
   constructor(experiment: Experiment, trials: readonly Trial[]) {
@@ -36,80 +39,89 @@ export class Hour implements Replay<"watch"> {
     this.#trials = trials;
   }
 
+  /** A stream that is opened again begins at its cursor: its reader knows by their positions which points it has. */
   readonly run = async (body: string, stream: ReplayStream<Frame>): Promise<void> => {
-    const { topics } = JSON.parse(body) as { readonly topics: readonly Topic[] };
+    const { topics, after = "" } = JSON.parse(body) as Request;
     this.#topics = topics.map((topic, index) => ({ ...topic, name: `t${index}` }));
     this.#stream = stream;
+    if (after !== "") this.#second = Math.min(this.#second, Number(after));
     const names = this.#topics.map(({ name }) => name);
     await stream.send({ id: "", message: frameOf("opened", { topics: names }) });
-    // A stream that is silent for long is taken for lost.
-    while (!stream.signal.aborted) {
-      await this.#bookmark(stream);
-      await new Promise((resolve) => setTimeout(resolve, idleMs));
+    while (!stream.signal.aborted && this.#stream === stream) {
+      if (this.#second < this.#until) {
+        this.#second += 1;
+        await this.#send(stream, this.#framesOf(this.#second - 1));
+      } else {
+        // A stream that is silent for long is taken for lost.
+        await this.#send(stream, []);
+        this.bookmarks += 1;
+        await new Promise((resolve) => setTimeout(resolve, idleMs));
+      }
     }
   };
+
+  /** Of each trial, until now. */
+  get reports(): number {
+    return this.#until * reportsPerSecond;
+  }
 
   /** Whether the stream that is open has this kind of topic. */
   follows(kind: string): boolean {
     return this.#topics.some((topic) => topic.kind === kind);
   }
 
-  /** A position of the points and none of them: a page that hears it reads its series once more. */
-  async openPoints(): Promise<void> {
-    for (const { name } of this.#of("points")) {
-      await this.#send("p0", [frameOf("points", { topic: name, items: [{ position: "1" }] })]);
-    }
-  }
-
-  /** Resolves when all frames of these seconds are sent, each as soon as the browser takes it. */
-  async replay(seconds: number): Promise<void> {
-    for (const end = this.#second + seconds; this.#second < end; this.#second += 1) {
-      const frames = this.#pointsOfSecond();
-      if (this.#second % changeEverySeconds === 0) frames.push(...this.#changes());
-      await this.#send(`s${this.#second}`, frames);
-      if (this.#stream !== null) await this.#bookmark(this.#stream);
-    }
+  /** Sends the frames of the next seconds, each as soon as the browser takes it. */
+  replay(seconds: number): void {
+    this.#until += seconds;
   }
 
   #of(kind: string): readonly Named[] {
     return this.#topics.filter((topic) => topic.kind === kind);
   }
 
-  async #send(id: string, frames: readonly Frame[]): Promise<void> {
+  async #send(stream: ReplayStream<Frame>, frames: readonly Frame[]): Promise<void> {
     this.frames += frames.length;
-    await this.#stream?.send(...frames.map((message) => ({ id, message })));
+    const cursor = String(this.#second);
+    await stream.send(...frames.map((message) => ({ id: "", message })), {
+      id: cursor,
+      message: frameOf("bookmark", { cursor }),
+    });
   }
 
-  async #bookmark(stream: ReplayStream<Frame>): Promise<void> {
-    const cursor = `s${this.#second}`;
-    await stream.send({ id: cursor, message: frameOf("bookmark", { cursor }) });
+  #framesOf(second: number): readonly Frame[] {
+    const isChange = second % changeEverySeconds === 0;
+    return [...this.#pointsOf(second), ...(isChange ? this.#changesAt(second) : [])];
   }
 
-  #pointsOfSecond(): Frame[] {
-    const items = Array.from({ length: reportsPerSecond }, (_, index) => {
-      this.reports += 1;
-      return this.#trials.map((trial, at) => ({
-        position: String(1 + this.reports * this.#trials.length + at),
+  #pointsOf(second: number): readonly Frame[] {
+    const reports = Array.from(
+      { length: reportsPerSecond },
+      (_, index) => 1 + second * reportsPerSecond + index,
+    );
+    const items = reports.flatMap((report) =>
+      this.#trials.map((trial, at) => ({
+        // From 1 on, so that the page misses none before the first.
+        position: String(1 + (report - 1) * this.#trials.length + at),
         point: {
           trial: trial.id,
           run: 1,
           group: "training",
-          stepsCompleted: 10 + this.reports,
-          reportedAtMs: startMs + 1_000 * this.#second + index,
-          metrics: { loss: 1 / Math.sqrt(this.reports) + 0.1 * draw(62, trial.id, this.reports) },
+          stepsCompleted: 10 + report,
+          reportedAtMs: startMs + (1_000 * report) / reportsPerSecond,
+          metrics: { loss: 1 / Math.sqrt(report) + 0.1 * draw(62, trial.id, report) },
           superseded: false,
           others: {},
-          key: `r${this.reports}`,
+          key: `r${report}`,
         },
-      }));
-    }).flat();
+      })),
+    );
     return this.#of("points").map(({ name }) => frameOf("points", { topic: name, items }));
   }
 
   /** The experiment and its trials as they are now; one more experiment that runs, and the end of that before it. */
-  #changes(): readonly Frame[] {
-    const progress = (this.#second % 1_000) / 1_000;
-    const number = this.#second / changeEverySeconds;
+  #changesAt(second: number): readonly Frame[] {
+    const progress = (second % 1_000) / 1_000;
+    const number = second / changeEverySeconds;
     const others = [
       { ...this.#other(number), state: "ACTIVE" },
       { ...this.#other(number - 1), state: "COMPLETED", progress: 1 },
