@@ -1,7 +1,8 @@
 /**
- * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted for
- * good, and code of versions that were removed. The position up to which the log was read moves after their files are gone,
- * so that after a crash the same is done again. Every replica looks: whatever two of them do at once, only one decides.
+ * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted
+ * for good, and code of versions that were removed. The position up to which the log was read moves after their files
+ * are gone, so that after a crash the same is done again. Every replica looks: whatever two of them do at once, only
+ * one decides.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";

@@ -1,7 +1,8 @@
 /**
- * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once. Followers
- * hear of them after the commit, and the log of those that match a log policy, before the answer. A batch comes with the tokens of its runs: agents share the bus, and a line that another
- * could write would also keep the true one of its number out.
+ * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once.
+ * Followers hear of them after the commit, and the log of those that match a log policy, before the answer. A batch
+ * comes with the tokens of its runs: agents share the bus, and a line that another could write would also keep the true
+ * one of its number out.
  */
 import { type Bus, logSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -79,8 +80,8 @@ function rejectedAsUnstorable(error: unknown): Rejection {
 const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
 
 /**
- * Why a batch is not its sender's to write; null when it is. One whose tokens say nothing (none, or of a key that is not in
- * force) is the world's fault: an agent of an earlier version keeps its lines until a newer one sends them.
+ * Why a batch is not its sender's to write; null when it is. One whose tokens say nothing (none, or of a key that is
+ * not in force) is the world's fault: an agent of an earlier version keeps its lines until a newer one sends them.
  */
 function strangerIn(
   batch: Plain<WriteLines>,

@@ -1,7 +1,7 @@
 /**
- * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below the
- * prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an earlier run takes
- * only the place of what is its own beginning: any other may be a newer run's.
+ * TensorBoard files of a trial in its experiment's object store: `tensorboard/experiment/<e>/trial/<t>/<path>` below
+ * the prefix; no checkpoint has such a name. A file that has grown takes the place of the shorter one. That of an
+ * earlier run takes only the place of what is its own beginning: any other may be a newer run's.
  */
 import { type Claim, compareWithFile, type ObjectHead, type ObjectStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
