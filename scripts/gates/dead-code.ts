@@ -3,7 +3,10 @@ import type { Gate } from "../lib/gate.ts";
 import { root } from "../lib/root.ts";
 import { runTool } from "../lib/run-tool.ts";
 
-/** Knip, without its cache, which keeps what files said before they changed: no file, export or dependency that nothing uses, no import that nothing declares. */
+/**
+ * Knip, without its cache, which keeps what files said before they changed: no file, export or dependency that nothing
+ * uses, no import that nothing declares.
+ */
 export const deadCode: Gate = {
   name: "dead code",
   run: async () => {

@@ -2,7 +2,10 @@ import type { Gate } from "../lib/gate.ts";
 import { compareEventsPage, compareGenerated, releasedImage } from "../lib/generated-code.ts";
 import { runTool } from "../lib/run-tool.ts";
 
-/** The committed code and the page of events are what is generated; proto/ is well formed, and breaks nothing that was released. */
+/**
+ * The committed code and the page of events are what is generated; proto/ is well formed, and breaks nothing that was
+ * released.
+ */
 export const generated: Gate = {
   name: "generate",
   run: async () => {

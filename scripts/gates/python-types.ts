@@ -15,8 +15,8 @@ type Report = {
 };
 
 /**
- * Pyright, by pyrightconfig.json. It sees the packages of the tests' environment, which are pinned: what it finds does not
- * depend on what else a machine has. A warning fails as an error does.
+ * Pyright, by pyrightconfig.json. It sees the packages of the tests' environment, which are pinned: what it finds does
+ * not depend on what else a machine has. A warning fails as an error does.
  */
 export const pythonTypes: Gate = {
   name: "python types",

@@ -1,4 +1,6 @@
-/** boto3, in a virtual environment of its own below `.cache/`, which is made where it is not there: some seconds, once. */
+/**
+ * boto3, in a virtual environment of its own below `.cache/`, which is made where it is not there: some seconds, once.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./root.ts";

@@ -1,8 +1,8 @@
 /**
- * Processes of tests end with their runner, however the runner ends. Every process that is started from here on inherits a
- * mark in its environment. A watcher in a session of its own reads from a pipe that only the runner holds: when the pipe
- * closes, the watcher ends everything that has the mark. A test that gives a process an environment of its own passes
- * the mark on.
+ * Processes of tests end with their runner, however the runner ends. Every process that is started from here on
+ * inherits a mark in its environment. A watcher in a session of its own reads from a pipe that only the runner holds:
+ * when the pipe closes, the watcher ends everything that has the mark. A test that gives a process an environment of
+ * its own passes the mark on.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -1,7 +1,8 @@
 /**
  * The Python that tests, examples and benchmarks with PyTorch run under: a virtual environment of the project's own in
- * `.cache/python`, which `npm test` makes where it can, from packages in pinned versions. `TRAINYARD_PYTHON` names another
- * Python to use in its place. `TRAINYARD_REQUIRE=torch` makes its absence an error; else what needs it is skipped.
+ * `.cache/python`, which `npm test` makes where it can, from packages in pinned versions. `TRAINYARD_PYTHON` names
+ * another Python to use in its place. `TRAINYARD_REQUIRE=torch` makes its absence an error; else what needs it is
+ * skipped.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -3,9 +3,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { root } from "./root.ts";
 
 /**
- * The files that take longest, in the order in which they begin. Begun early they end beside the others; begun late, the
- * last one alone would keep a core idle for minutes. The first three mostly wait for what they killed to come back, so that
- * what computes, the benchmarks first, has the cores nearly to itself.
+ * The files that take longest, in the order in which they begin. Begun early they end beside the others; begun late,
+ * the last one alone would keep a core idle for minutes. The first three mostly wait for what they killed to come back,
+ * so that what computes, the benchmarks first, has the cores nearly to itself.
  */
 export const longestFirst: readonly string[] = [
   "test/chaos/chaos.test.ts",
@@ -41,7 +41,9 @@ export const longestFirst: readonly string[] = [
   "test/browser/sign-in.test.ts",
 ];
 
-/** The named files first, then those that share no modules, then the unit tests, which fill what is left of each core. */
+/**
+ * The named files first, then those that share no modules, then the unit tests, which fill what is left of each core.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files.toSorted((a, b) => place(a) - place(b) || (a.moduleId < b.moduleId ? -1 : 1));

@@ -1,4 +1,6 @@
-/** Texts that people wrote into TypeScript and Python, drawn by chance for someone to read. Generated code is left out. */
+/**
+ * Texts that people wrote into TypeScript and Python, drawn by chance for someone to read. Generated code is left out.
+ */
 import { createHash } from "node:crypto";
 
 export type Sample = { readonly file: string; readonly line: number; readonly text: string };

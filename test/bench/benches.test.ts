@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
+import { findChromium } from "../browser/support/chromium.ts";
 import { curvesFolder } from "./search/tables.ts";
 import { type BenchName, benches, isBenchName } from "./benches.ts";
 import type { BenchResult } from "./support/bench.ts";
@@ -44,7 +45,12 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "latency_2000_vs_direct",
     "latency_2000_p99",
   ],
-  web: ["bundle_gzip_kb"],
+  web: [
+    "bundle_gzip_kb",
+    ...(findChromium().program === null
+      ? []
+      : ["first_rows_ms", "chart_pan_vs_uplot", "log_burst_longtasks", "heap_hour"]),
+  ],
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],
   submit: ["submit_extra_ms", "submit_first_line_vs_direct"],

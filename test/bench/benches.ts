@@ -64,7 +64,8 @@ export const benches = {
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,
   },
   web: {
-    about: "what the pages cost a browser: the size of the first load",
+    about:
+      "what the pages cost a browser: first load, first rows, a chart beside uPlot, a log that is written fast, memory",
     load: async (): Promise<Bench> => (await import("./web/bench.ts")).run,
   },
 } as const;

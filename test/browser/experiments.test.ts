@@ -1,4 +1,6 @@
-/** Home and the list of experiments: found, shown, changed and followed, with the pointer and with the keyboard alone. */
+/**
+ * Home and the list of experiments: found, shown, changed and followed, with the pointer and with the keyboard alone.
+ */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";

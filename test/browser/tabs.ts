@@ -15,9 +15,9 @@ searcher: { name: single, metric: loss }
 `;
 
 /**
- * Ten tabs of one browser on the list of experiments while the gateway is away. Each follows a change before it, says that
- * the link is lost, and shows what changed meanwhile without being loaded again. Needs a cluster with `processes` and
- * without `restart`. Returns the number of tabs; throws what does not hold.
+ * Ten tabs of one browser on the list of experiments while the gateway is away. Each follows a change before it, says
+ * that the link is lost, and shows what changed meanwhile without being loaded again. Needs a cluster with `processes`
+ * and without `restart`. Returns the number of tabs; throws what does not hold.
  */
 export async function tabsOutlastTheGateway(
   stage: Stage,

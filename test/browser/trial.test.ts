@@ -1,4 +1,6 @@
-/** The page of a trial and the logs: a failed trial's last line, search, links, following, and what a trial reported. */
+/**
+ * The page of a trial and the logs: a failed trial's last line, search, links, following, and what a trial reported.
+ */
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** A training on a cluster whose checkpoints go to a strict S3 server in this process, and what must be true of both. */
+/**
+ * A training on a cluster whose checkpoints go to a strict S3 server in this process, and what must be true of both.
+ */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,7 +163,10 @@ export class StoredTraining implements AsyncDisposable {
     return [...found, ...(await this.#leftToDo())];
   }
 
-  /** The files left when nothing has changed for a while: a busy machine may have many checkpoints to send and to delete. */
+  /**
+   * The files left when nothing has changed for a while: a busy machine may have many checkpoints to send and to
+   * delete.
+   */
   async #leftToDo(): Promise<readonly string[]> {
     let left: readonly string[] = [];
     for (;;) {

@@ -1,4 +1,7 @@
-/** Many agents, many short runs, and agents that are killed, frozen and cut off at random: each run ends once, and no slot is in two. */
+/**
+ * Many agents, many short runs, and agents that are killed, frozen and cut off at random: each run ends once, and no
+ * slot is in two.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,4 +1,7 @@
-/** Experiments whose agents run containers, through the command line: training, a kill of the agent, and ranks on two agents. */
+/**
+ * Experiments whose agents run containers, through the command line: training, a kill of the agent, and ranks on two
+ * agents.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,7 @@
-/** A cluster that goes down while it trains, and comes up again: nothing counts as a restart, and no step is taken twice. */
+/**
+ * A cluster that goes down while it trains, and comes up again: nothing counts as a restart, and no step is taken
+ * twice.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
 

@@ -57,7 +57,8 @@ early_stopping: [{ name: threshold, lower: 0.7, grace: 3 }]`,
   expect(trial).toMatchObject({ state: "COMPLETED", restarts: 0 });
   expect(trial.reason).toMatch(/^threshold: its 0\.\d+ at \d+ is not between 0\.7 and any$/);
   expect(trial.runs).toMatchObject([{ whyEnded: "acknowledged_stop" }]);
-  // A quarter of a second where the machine has other things to do; the process hears of it by a request that waits for it.
+  // A quarter of a second where the machine has other things to do; the process hears of it by a request that waits for
+  // it.
   expect(await between(id, "TrialStopDecided", "AllocationStopRequested")).toBeLessThan(5_000);
   const { out } = await world.yard("search", "explain", id);
   expect(out).toMatch(/trial \d+\.1 stopped by threshold: value=0\.\d+ time=\d+ lower=0\.7/);

@@ -1,4 +1,5 @@
-// examples/fsdp2 on a cluster: one network sharded over the slots of two agents, its checkpoints in shards of all of them.
+// examples/fsdp2 on a cluster: one network sharded over the slots of two agents, its checkpoints in shards of all of
+// them.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

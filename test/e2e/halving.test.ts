@@ -1,4 +1,7 @@
-/** A search that halves, on a real cluster: who is not good enough stops, and who is promoted goes on from its checkpoint. */
+/**
+ * A search that halves, on a real cluster: who is not good enough stops, and who is promoted goes on from its
+ * checkpoint.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
 

@@ -1,4 +1,7 @@
-/** Writes of one run, or the name of one host, cost the others nothing: over real PostgreSQL and NATS, with real processes. */
+/**
+ * Writes of one run, or the name of one host, cost the others nothing: over real PostgreSQL and NATS, with real
+ * processes.
+ */
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A population on a real cluster: who is worse goes on from the better one's checkpoint, and what is found is trained again as one run. */
+/**
+ * A population on a real cluster: who is worse goes on from the better one's checkpoint, and what is found is trained
+ * again as one run.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";

@@ -1,4 +1,6 @@
-/** The start of a search on a real cluster: conditions, constraints, points that are tried first, earlier experiments. */
+/**
+ * The start of a search on a real cluster: conditions, constraints, points that are tried first, earlier experiments.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
 

@@ -1,6 +1,6 @@
 /**
- * One part of the platform is away for longer than every timeout, while runs store checkpoints and end. Afterwards it must
- * be as if nothing had happened: the rows of the table "what continues when a part is down".
+ * One part of the platform is away for longer than every timeout, while runs store checkpoints and end. Afterwards it
+ * must be as if nothing had happened: the rows of the table "what continues when a part is down".
  */
 import { setTimeout as delay } from "node:timers/promises";
 import {

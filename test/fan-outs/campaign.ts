@@ -1,4 +1,7 @@
-/** An experiment of 100,000 trials that is paused beside a running one, dies, is killed and ends: the tests of fan-outs at full size. */
+/**
+ * An experiment of 100,000 trials that is paused beside a running one, dies, is killed and ends: the tests of fan-outs
+ * at full size.
+ */
 import { AllocationEndCause, StopKind } from "@trainyard/contracts/events";
 import { allocationEnded, FanOutsWorld } from "@trainyard/service-experiments/fan-outs-world";
 import type { Campaign } from "../../scripts/lib/campaigns.ts";

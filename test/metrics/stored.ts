@@ -1,4 +1,4 @@
-/** What is stored, as the API lists it, and how it is compared with what was reported and with what subscribers got. */
+/** The stored points as the API lists them, compared with what was reported and with what subscribers got. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";

@@ -1,4 +1,6 @@
-/** The followers of an experiment's points: over server-sent events, over gRPC, and one that hangs up again and again. */
+/**
+ * The followers of an experiment's points: over server-sent events, over gRPC, and one that hangs up again and again.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";

@@ -1,6 +1,6 @@
 /**
- * Trials report and subscribers follow while parts of the platform die. Afterwards the stored table has each report once, as
- * it was reported, and each subscriber has got each stored report once, in the order of the positions.
+ * Trials report and subscribers follow while parts of the platform die. Afterwards the stored table has each report
+ * once, as it was reported, and each subscriber has got each stored report once, in the order of the positions.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

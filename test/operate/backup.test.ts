@@ -1,4 +1,6 @@
-/** Follows docs/operate/backup.md with a real PostgreSQL, a gateway that is a process of its own, and the command line. */
+/**
+ * Follows docs/operate/backup.md with a real PostgreSQL, a gateway that is a process of its own, and the command line.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

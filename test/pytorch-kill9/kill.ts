@@ -1,6 +1,6 @@
 /**
- * A training on two agents of two slots each, whose parts are killed with kill -9 one after the other: it must end with the
- * losses and the weights of one that nothing happened to, bit for bit.
+ * A training on two agents of two slots each, whose parts are killed with kill -9 one after the other: it must end with
+ * the losses and the weights of one that nothing happened to, bit for bit.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { drawInteger } from "@trainyard/kernel";
@@ -100,8 +100,8 @@ async function isOver(world: World, trial: string): Promise<boolean> {
 }
 
 /**
- * Until the training has gone on by some batches since the first look, so that what was killed before has been got over.
- * Gives whether it was over.
+ * Until the training has gone on by some batches since the first look, so that what was killed before has been got
+ * over. Gives whether it was over.
  */
 async function untilMoreBatches(world: World, trial: string): Promise<boolean> {
   let before: string | undefined;

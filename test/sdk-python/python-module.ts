@@ -31,8 +31,8 @@ export type ModuleEnd = {
 };
 
 /**
- * Runs the tests of several modules of a folder, each in a fork of one process that has imported the packages. `problem`
- * says how that process ended, for modules that are missing.
+ * Runs the tests of several modules of a folder, each in a fork of one process that has imported the packages.
+ * `problem` says how that process ended, for modules that are missing.
  */
 export async function runForks(
   python: string,
@@ -51,7 +51,9 @@ export async function runForks(
   return { ends, problem: `the run of the tests ended with ${code}\n${complaints}` };
 }
 
-/** Starts the tests of `<module>.py` in a folder, with `env` beside this process's own, and tells of each as it ends. */
+/**
+ * Starts the tests of `<module>.py` in a folder, with `env` beside this process's own, and tells of each as it ends.
+ */
 export function runModule(
   python: readonly [program: string, ...flags: string[]],
   folder: string,

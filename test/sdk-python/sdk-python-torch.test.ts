@@ -1,6 +1,6 @@
-// Makes each Python test of libs/sdk-python/tests/torch a test here. Each file runs in a process of its own, two at a time,
-// a fork of one that has imported PyTorch: importing it takes longer than most files. They run before the tests here are
-// named, so that PyTorch is not imported another time only to list them.
+// Makes each Python test of libs/sdk-python/tests/torch a test here. Each file runs in a process of its own, two at a
+// time, a fork of one that has imported PyTorch: importing it takes longer than most files. They run before the tests
+// here are named, so that PyTorch is not imported another time only to list them.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

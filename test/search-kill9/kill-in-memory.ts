@@ -1,4 +1,6 @@
-/** The searcher dies at one of its calls to the log, before the call's effect or after it, and goes on: nothing differs. */
+/**
+ * The searcher dies at one of its calls to the log, before the call's effect or after it, and goes on: nothing differs.
+ */
 import { drawInteger } from "@trainyard/kernel";
 import { type Death, recorded, replayed } from "./memory-searcher.ts";
 import { methods } from "@trainyard/search/testing";

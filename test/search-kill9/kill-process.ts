@@ -1,6 +1,6 @@
 /**
- * One searcher process runs the searches of all methods; again and again it is killed with kill -9 within milliseconds of
- * new inputs, and started again. Each search must decide what it decided undisturbed.
+ * One searcher process runs the searches of all methods; again and again it is killed with kill -9 within milliseconds
+ * of new inputs, and started again. Each search must decide what it decided undisturbed.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { drawInteger } from "@trainyard/kernel";
@@ -13,7 +13,9 @@ import { differenceOf, type Sequence } from "./sequence.ts";
 
 const stepsMax = 120;
 const patienceMs = 120_000;
-/** The searcher has done with an input some milliseconds after it was told: it is killed before, meanwhile, or after. */
+/**
+ * The searcher has done with an input some milliseconds after it was told: it is killed before, meanwhile, or after.
+ */
 const killWithinMs = 12;
 
 export type KilledProcess = {

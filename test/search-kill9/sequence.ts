@@ -1,6 +1,6 @@
 /**
- * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is told at once;
- * the next one when everything that followed from it is on the log.
+ * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is told at
+ * once; the next one when everything that followed from it is on the log.
  */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import type { SearchOperation } from "@trainyard/contracts/events";
@@ -56,7 +56,9 @@ export async function decidedOn(log: EventLog, experiment: string): Promise<read
   return stored.map(({ type, body }) => `${type} ${canonical(JSON.parse(body))}`);
 }
 
-/** PostgreSQL gives keys in an order of its own. When an input came to the log is the input's, and another each time. */
+/**
+ * PostgreSQL gives keys in an order of its own. When an input came to the log is the input's, and another each time.
+ */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, part: unknown) =>
     key === "atMs"

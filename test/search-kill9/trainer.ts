@@ -1,7 +1,7 @@
 /**
- * The world of one search, from a seed: its trials report, sometimes twice, late, of a superseded run or not a number, and
- * end well or badly; and a custom search has a client that keeps four trials going. What happens next follows from what
- * the search has decided so far.
+ * The world of one search, from a seed: its trials report, sometimes twice, late, of a superseded run or not a number,
+ * and end well or badly; and a custom search has a client that keeps four trials going. What happens next follows from
+ * what the search has decided so far.
  */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { StopKind, TrialOutcome } from "@trainyard/contracts/events";

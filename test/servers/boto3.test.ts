@@ -1,4 +1,5 @@
-// boto3 against the S3 server. It has a virtual environment of its own: its version is no business of the training's packages.
+// boto3 against the S3 server. It has a virtual environment of its own: its version is no business of the training's
+// packages.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -1,4 +1,5 @@
-// Google's client for Node, as its users configure it, against the server: its own tokens, checksums, sessions and repeats.
+// Google's client for Node, as its users configure it, against the server: its own tokens, checksums, sessions and
+// repeats.
 import { type File, IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import { type GcsAccount, GcsServer, newAccount } from "@trainyard/testing/gcs";
 import { expect, test } from "vitest";

@@ -7,7 +7,10 @@ import { exited, finish, running } from "./scene-steps.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
-/** How long a next run waits for what its predecessor has left, at least; the services take a while to see that it is over. */
+/**
+ * How long a next run waits for what its predecessor has left, at least; the services take a while to see that it is
+ * over.
+ */
 const waitMs = 10 * minuteMs;
 const soonMs = minuteMs;
 

@@ -1,6 +1,6 @@
 /**
- * Worlds with the real scheduler in which nobody dies and the bus carries, so that what is wrong is the doing of the one
- * hazard that befalls them. The other worlds mix hazards.
+ * Worlds with the real scheduler in which nobody dies and the bus carries, so that what is wrong is the doing of the
+ * one hazard that befalls them. The other worlds mix hazards.
  */
 import type { MemoryLog } from "@trainyard/event-log";
 import { Chance } from "./chance.ts";

@@ -1,6 +1,6 @@
 /**
- * The verbs of an experiment's life after its end, and of single trials, each as a script: a sweep kills the service that
- * handles it before and after each of its commits.
+ * The verbs of an experiment's life after its end, and of single trials, each as a script: a sweep kills the service
+ * that handles it before and after each of its commits.
  */
 import {
   ArchiveExperimentSchema,

@@ -1,6 +1,7 @@
 /**
- * An agent as the real scheduler meets it: it keeps what it is told to run, reports at a beat, is away for a while now and
- * then with its processes training on, and is started again. Its processes train and end in every way that a script can.
+ * An agent as the real scheduler meets it: it keeps what it is told to run, reports at a beat, is away for a while now
+ * and then with its processes training on, and is started again. Its processes train and end in every way that a script
+ * can.
  */
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";

@@ -1,6 +1,6 @@
 /**
- * A model of everything below a run: scheduler, agents, metrics and registry, as the log sees them. Runs wait, launch, train,
- * report, checkpoint, and end in every way that a run can; agents get lost and their ghosts go on reporting.
+ * A model of everything below a run: scheduler, agents, metrics and registry, as the log sees them. Runs wait, launch,
+ * train, report, checkpoint, and end in every way that a run can; agents get lost and their ghosts go on reporting.
  */
 
 import type { Plain } from "@trainyard/contracts";

@@ -1,4 +1,6 @@
-/** Users who look after the cluster while runs continue, as chance has it; in the end every agent and slot is enabled. */
+/**
+ * Users who look after the cluster while runs continue, as chance has it; in the end every agent and slot is enabled.
+ */
 import type { MemoryHub } from "@trainyard/bus";
 import {
   ConfigurePoolSchema,

@@ -1,4 +1,6 @@
-/** People who submit experiments and change their minds, through the bus, each asking again until there is an answer. */
+/**
+ * People who submit experiments and change their minds, through the bus, each asking again until there is an answer.
+ */
 import type { Bus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
 import {
@@ -59,7 +61,10 @@ export class People {
     this.#hasAsked = true;
   }
 
-  /** The log went back: they look until all is there that they have asked for, ask once more for what is not, and let it run. */
+  /**
+   * The log went back: they look until all is there that they have asked for, ask once more for what is not, and let it
+   * run.
+   */
   async mend(): Promise<void> {
     this.#toMend += 1;
     if (this.#toMend > 1) return;

@@ -17,7 +17,9 @@ export type ServiceName = (typeof serviceNames)[number];
 const agentSilenceMs = 30_000;
 const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
-/** Where what is wanted of an experiment's trials is brought to them: in the reaction, or beside it, as for a large one. */
+/**
+ * Where what is wanted of an experiment's trials is brought to them: in the reaction, or beside it, as for a large one.
+ */
 export type FanOutsWhere = "in_reactions" | "beside";
 
 export type PlatformDeps = {

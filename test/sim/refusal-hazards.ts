@@ -1,4 +1,6 @@
-/** The hazards of commits that the log refuses for good: each is its own experiment's alone, until somebody mends it. */
+/**
+ * The hazards of commits that the log refuses for good: each is its own experiment's alone, until somebody mends it.
+ */
 import type { Hazard } from "./hazard.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Scene } from "./scene.ts";
@@ -20,7 +22,9 @@ async function finishAll(scene: Scene, experiment: string): Promise<void> {
   }
 }
 
-/** Experiments whose commits are refused, and one after them that is as any other; the others follow once it is mended. */
+/**
+ * Experiments whose commits are refused, and one after them that is as any other; the others follow once it is mended.
+ */
 async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
   const refuse = (experiments: Refusals["experiments"]): void =>
     scene.refuse({ what, experiments, agent: "", untilMs: forEver });
@@ -43,7 +47,9 @@ async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
   scene.id = experiments[0] ?? "";
 }
 
-/** An agent returns with more than one commit takes; the first part of a retry is taken, and the rest refused once more. */
+/**
+ * An agent returns with more than one commit takes; the first part of a retry is taken, and the rest refused once more.
+ */
 async function returnsWithMany(scene: Scene): Promise<void> {
   await scene.create(wide);
   await scene.settle();

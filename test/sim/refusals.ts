@@ -1,6 +1,6 @@
 /**
- * A log that refuses what concerns some: as too large, or malformed. From the first commit on, until somebody mends it; then
- * the events that were parked are driven again, as an operator does.
+ * A log that refuses what concerns some: as too large, or malformed. From the first commit on, until somebody mends it;
+ * then the events that were parked are driven again, as an operator does.
  */
 import type { Bus } from "@trainyard/bus";
 import { shortNameOf } from "@trainyard/contracts";

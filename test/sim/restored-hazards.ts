@@ -1,4 +1,6 @@
-/** The hazards of a log that goes back under running services, as when a backup is restored or a failover loses commits. */
+/**
+ * The hazards of a log that goes back under running services, as when a backup is restored or a failover loses commits.
+ */
 import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
 import {

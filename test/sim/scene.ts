@@ -1,6 +1,7 @@
 /**
- * One experiment, with the rest of the platform played by the script: it tells what scheduler, agents, metrics, registry
- * and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep puts it.
+ * One experiment, with the rest of the platform played by the script: it tells what scheduler, agents, metrics,
+ * registry and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep
+ * puts it.
  */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { AnyEvent, EventData } from "@trainyard/contracts";

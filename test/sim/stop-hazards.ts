@@ -1,4 +1,6 @@
-/** The hazards of stops that the scheduler itself asks for: to make room, to drain an agent, and at a run's time limit. */
+/**
+ * The hazards of stops that the scheduler itself asks for: to make room, to drain an agent, and at a run's time limit.
+ */
 import { AllocationEndCause, StopMode, StopWhy } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";

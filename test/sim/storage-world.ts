@@ -1,10 +1,10 @@
 /**
- * A storage of checkpoints as several hosts see it: the one on which runs write, the registry's and checkpoint-gc's. What
- * each sees at the same path changes at any time. The registry's commands and verifier, gc's reactions and deletion are the
- * real ones, over real folders; gc's table is a model. All chance comes from the seed.
+ * A storage of checkpoints as several hosts see it: the one on which runs write, the registry's and checkpoint-gc's.
+ * What each sees at the same path changes at any time. The registry's commands and verifier, gc's reactions and
+ * deletion are the real ones, over real folders; gc's table is a model. All chance comes from the seed.
  *
- * No file is ever damaged, so none may be judged so; nothing counts as deleted that is still there; and once everybody sees
- * the share again, and a person has adopted it, all is verified, and what was condemned is gone.
+ * No file is ever damaged, so none may be judged so; nothing counts as deleted that is still there; and once everybody
+ * sees the share again, and a person has adopted it, all is verified, and what was condemned is gone.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * A hazard's script, once undisturbed and then again and again, each time with one trouble at another place: the process
- * dies, is stopped for longer than its lease, or hears of a fault, before one of its appends or after it.
+ * A hazard's script, once undisturbed and then again and again, each time with one trouble at another place: the
+ * process dies, is stopped for longer than its lease, or hears of a fault, before one of its appends or after it.
  */
 import type { Hazard } from "./hazard.ts";
 import { violationsOf } from "./invariants.ts";

@@ -1,7 +1,7 @@
 /**
- * The deciding services of the platform, in one process and virtual time: the real experiments, searcher and, if wanted, scheduler
- * over a log and a bus in memory, with models of everything else. Chance decides who dies, what is lost, late, doubled or
- * out of order; all chance comes from the world's seed, so a world can be seen again.
+ * The deciding services of the platform, in one process and virtual time: the real experiments, searcher and, if
+ * wanted, scheduler over a log and a bus in memory, with models of everything else. Chance decides who dies, what is
+ * lost, late, doubled or out of order; all chance comes from the world's seed, so a world can be seen again.
  */
 import { createMemoryBus, type Delivery, type MemoryHub } from "@trainyard/bus";
 import { createMemoryLog, type MemoryLog, type StoredEvent } from "@trainyard/event-log";
@@ -45,7 +45,10 @@ export type Hazards = {
   /** Wall clocks that are wrong, and jump: of every host of a service or an agent, or of the log's server as well. */
   readonly wrongClocks?: "hosts" | "all";
   readonly refusals?: Refusals;
-  /** Users drain, disable, remove and enable agents, and change pool and experiments, until then. Only with the scheduler. */
+  /**
+   * Users drain, disable, remove and enable agents, and change pool and experiments, until then. Only with the
+   * scheduler.
+   */
   readonly operatorsUntilMs?: number;
 };
 
@@ -57,7 +60,9 @@ export type WorldOptions = {
   readonly fickle?: boolean;
   /** By default as the seed has it; a calm world has none. */
   readonly hazards?: Hazards;
-  /** Runs are placed on agents by the real scheduler; otherwise a model of both ends runs in more ways than they would. */
+  /**
+   * Runs are placed on agents by the real scheduler; otherwise a model of both ends runs in more ways than they would.
+   */
   readonly scheduler?: boolean;
   /** By default as the seed has it. */
   readonly submissions?: readonly Submission[];

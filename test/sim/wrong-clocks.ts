@@ -1,6 +1,6 @@
 /**
- * Wall clocks that are wrong: each host's is ahead or behind by a distance of its own, which may change at any moment. What
- * passes between two moments (the monotonic clock, timers) is right everywhere.
+ * Wall clocks that are wrong: each host's is ahead or behind by a distance of its own, which may change at any moment.
+ * What passes between two moments (the monotonic clock, timers) is right everywhere.
  */
 import type { Clock } from "@trainyard/kernel";
 import type { ManualClock } from "@trainyard/testing";

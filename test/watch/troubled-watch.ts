@@ -1,6 +1,6 @@
 /**
- * Clients watch lists, points and lines while parts of the platform die and are away. Whenever a part is back, each client
- * hears of what happens then; in the end each has exactly what the lists have, and each point and line once.
+ * Clients watch lists, points and lines while parts of the platform die and are away. Whenever a part is back, each
+ * client hears of what happens then; in the end each has exactly what the lists have, and each point and line once.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** A client of Watch that keeps what its topics have: it reads lists, follows the stream, and comes back at its cursor. */
+/**
+ * A client of Watch that keeps what its topics have: it reads lists, follows the stream, and comes back at its cursor.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, type Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";

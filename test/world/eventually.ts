@@ -1,7 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 const limitMs = 200_000;
-/** A look may cost the platform more than what is waited for: the longer it takes, the rarer the looks, at most a twentieth late. */
+/**
+ * A look may cost the platform more than what is waited for: the longer it takes, the rarer the looks, at most a
+ * twentieth late.
+ */
 const betweenMs = { shortest: 50, longest: 250, share: 0.05 } as const;
 
 /** Waits for a condition of another process; a failing look counts as "not yet", and is told when time is up. */

@@ -37,7 +37,8 @@ test("after kill -9 of the runner of tests, none of the processes that it starte
   }
   try {
     expect(named.filter(([, identity]) => identity === null)).toEqual([]);
-    // Supervisor, PostgreSQL, NATS, services, agent, the trial's supervisor, its parent, itself, and two servers of tests.
+    // Supervisor, PostgreSQL, NATS, services, agent, the trial's supervisor, its parent, itself, and two servers of
+    // tests.
     expect(started.size).toBeGreaterThan(9);
     runner.kill("SIGKILL");
     await exit;

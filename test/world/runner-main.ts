@@ -1,4 +1,7 @@
-/** A small runner of tests: starts a world with a trial, a PostgreSQL and a NATS, says what runs, and waits to be killed. */
+/**
+ * A small runner of tests: starts a world with a trial, a PostgreSQL and a NATS, says what runs, and waits to be
+ * killed.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";

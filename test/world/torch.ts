@@ -1,4 +1,6 @@
-/** Tests that need PyTorch, or another thing that a machine may lack, run where it is; elsewhere the reason is printed. */
+/**
+ * Tests that need PyTorch, or another thing that a machine may lack, run where it is; elsewhere the reason is printed.
+ */
 import { pythonEnvironment, torchRequired } from "../../scripts/lib/python-environment.ts";
 
 /** Of vitest's test context. */
@@ -11,7 +13,9 @@ export function notRun(skip: Skip, why: string): never {
   return skip(`${needs}${why}`);
 }
 
-/** A Python with PyTorch. Where there is none the test ends here: as skipped, or failed with TRAINYARD_REQUIRE=torch. */
+/**
+ * A Python with PyTorch. Where there is none the test ends here: as skipped, or failed with TRAINYARD_REQUIRE=torch.
+ */
 export function needTorch(skip: Skip): string {
   const environment = pythonEnvironment();
   if (environment.python !== null) return environment.python;

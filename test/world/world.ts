@@ -163,8 +163,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Submits; gives the experiment's id. Without options it goes to the API at once: a start of the command line costs more
-   * than all that the platform does with an experiment.
+   * Submits; gives the experiment's id. Without options it goes to the API at once: a start of the command line costs
+   * more than all that the platform does with an experiment.
    */
   async submit(config: string, code: string, ...options: readonly string[]): Promise<string> {
     if (options.length === 0) {

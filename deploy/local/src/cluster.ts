@@ -1,4 +1,7 @@
-/** The functions behind `yard cluster …`. Everything that goes wrong for a person's reasons is a ClusterError with one sentence. */
+/**
+ * The functions behind `yard cluster …`. Everything that goes wrong for a person's reasons is a ClusterError with one
+ * sentence.
+ */
 import { existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { readJson } from "./home/atomic-file.ts";

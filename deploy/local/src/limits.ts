@@ -11,7 +11,10 @@ export const limits = {
   logCheckMs: 5_000,
   /** From SIGTERM to SIGKILL: a service drains for up to 10 s. */
   stopServiceMs: 12_000,
-  /** An agent that stops its trials gives them 10 s to leave by themselves, 5 s after SIGTERM, and 5 s to tell their ends. */
+  /**
+   * An agent that stops its trials gives them 10 s to leave by themselves, 5 s after SIGTERM, and 5 s to tell their
+   * ends.
+   */
   stopAgentMs: 25_000,
   stopNatsMs: 10_000,
   /** The remains of an earlier supervisor, of any kind. */
@@ -26,7 +29,9 @@ export const limits = {
   /** All steps of a start, the fetching of a nats-server included, and all steps of an end. */
   upMs: 600_000,
   downMs: 120_000,
-  /** Between two looks at a condition that nothing announces: at first, and at most, as it grows with what was waited. */
+  /**
+   * Between two looks at a condition that nothing announces: at first, and at most, as it grows with what was waited.
+   */
   pollMs: 20,
   pollLastMs: 250,
   /** The part of a wait by which its end may be noticed late: looks cost what is waited for the time to come up. */

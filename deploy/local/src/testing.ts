@@ -1,4 +1,6 @@
-/** Helpers for the tests of this folder: homes that are removed, and processes that are ended, even when a test fails. */
+/**
+ * Helpers for the tests of this folder: homes that are removed, and processes that are ended, even when a test fails.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -14,7 +14,8 @@ export type CheckpointStorageSection = Readonly<Record<string, unknown>>;
 
 /**
  * The section that holds for new checkpoints of an experiment, with its absolute place: relative places begin at
- * `directory`, which is also the place of an experiment that names none. Whoever writes and whoever verifies must agree.
+ * `directory`, which is also the place of an experiment that names none. Whoever writes and whoever verifies must
+ * agree.
  */
 export function checkpointStorage<Section extends CheckpointStorageSection>(
   configured: Section | null,
@@ -94,15 +95,19 @@ export function storageStreamId(root: string): string {
 /** A person's statement about a root: the storage there, and its earlier ids. */
 export type Adoption = { readonly id: string; readonly replaced: readonly string[] };
 
-/** The storage that a checkpoint lies in, by the id that it was declared with and what was said of its root; empty where nobody knows. */
+/**
+ * The storage that a checkpoint lies in, by the id that it was declared with and what was said of its root; empty where
+ * nobody knows.
+ */
 export function storageOfCheckpoint(declared: string | undefined, adoption: Adoption): string {
   const id = declared ?? "";
   return id === "" || adoption.replaced.includes(id) ? adoption.id : id;
 }
 
 /**
- * Removes a checkpoint's files and its folder; one that is not there counts as removed, but only in the storage with the
- * given id. Any other, and one that cannot be told (see `problemOfStorage`), is a Fault: then nothing is known of the files.
+ * Removes a checkpoint's files and its folder; one that is not there counts as removed, but only in the storage with
+ * the given id. Any other, and one that cannot be told (see `problemOfStorage`), is a Fault: then nothing is known of
+ * the files.
  */
 export async function removeCheckpointFolder(
   storage: CheckpointStorageSection,

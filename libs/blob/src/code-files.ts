@@ -1,6 +1,6 @@
 /**
- * Reads the files of packed model code that passed `refusalOfModelCode`, without unpacking it onto a disk. Of several entries
- * of one path the last one counts, as when it is unpacked.
+ * Reads the files of packed model code that passed `refusalOfModelCode`, without unpacking it onto a disk. Of several
+ * entries of one path the last one counts, as when it is unpacked.
  */
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";

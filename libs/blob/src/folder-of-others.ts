@@ -1,8 +1,8 @@
 /**
- * Reading below a folder that others write to: training code may put a link, a pipe or a device in the place of a file, and
- * a link in the place of a folder, at any moment. What was opened is therefore asked where it lies, and not its name: no
- * exchange before or after the opening can make a file outside look as if it were inside. (A hard link lies where it lies;
- * who may make one of a file is the system's to say.)
+ * Reading below a folder that others write to: training code may put a link, a pipe or a device in the place of a file,
+ * and a link in the place of a folder, at any moment. What was opened is therefore asked where it lies, and not its
+ * name: no exchange before or after the opening can make a file outside look as if it were inside. (A hard link lies
+ * where it lies; who may make one of a file is the system's to say.)
  */
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir, readlink, realpath } from "node:fs/promises";
@@ -37,7 +37,9 @@ export class FolderOfOthers {
     }
   }
 
-  /** A regular file that lies there itself, opened for reading. NotInside for anything else; system errors as they are. */
+  /**
+   * A regular file that lies there itself, opened for reading. NotInside for anything else; system errors as they are.
+   */
   async file(path: string): Promise<{ readonly handle: FileHandle; readonly stats: Stats }> {
     // A pipe's opening would wait for a writer.
     const handle = await this.#open(path, constants.O_NONBLOCK);
@@ -47,7 +49,10 @@ export class FolderOfOthers {
     throw new NotInside("is not a file");
   }
 
-  /** The paths of the regular files in it and in its folders, sorted; no link is followed. At most `max`, then NotInside. */
+  /**
+   * The paths of the regular files in it and in its folders, sorted; no link is followed. At most `max`, then
+   * NotInside.
+   */
   async files(max: number): Promise<readonly string[]> {
     const found: string[] = [];
     const folders = [""];

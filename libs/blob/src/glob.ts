@@ -1,6 +1,6 @@
 /**
- * Patterns of paths: `*` and `?` match within a name, `**` as a whole name matches any number of folders. Everything else
- * is itself. Takes time in the product of the lengths, whatever the pattern.
+ * Patterns of paths: `*` and `?` match within a name, `**` as a whole name matches any number of folders. Everything
+ * else is itself. Takes time in the product of the lengths, whatever the pattern.
  */
 const globCharactersMax = 1_024;
 

@@ -29,8 +29,8 @@ const magics = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
 const magicBytesMax = 4;
 
 /**
- * Why it is refused, as the rest of a sentence that begins with what it is; null when it is not. It is unpacked piece by
- * piece, beside everything else that this process does, and no further than to the first byte that shows why.
+ * Why it is refused, as the rest of a sentence that begins with what it is; null when it is not. It is unpacked piece
+ * by piece, beside everything else that this process does, and no further than to the first byte that shows why.
  */
 export async function refusalOfModelCode(packed: Readable): Promise<string | null> {
   const look = new Look();

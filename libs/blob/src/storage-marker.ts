@@ -1,12 +1,12 @@
 /**
- * Which storage a host sees at a path. A storage of checkpoints has a marker in its root: a file with a random id, which
- * the host that writes there makes once and every other only reads. A folder that is empty because nothing is mounted
- * there has none, and a folder of the same path on another disk has another: whoever verifies or deletes compares it first,
- * and as long as it is not the id that the writer saw, nothing that is not there counts as missing.
+ * Which storage a host sees at a path. A storage of checkpoints has a marker in its root: a file with a random id,
+ * which the host that writes there makes once and every other only reads. A folder that is empty because nothing is
+ * mounted there has none, and a folder of the same path on another disk has another: whoever verifies or deletes
+ * compares it first, and as long as it is not the id that the writer saw, nothing that is not there counts as missing.
  *
- * A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails where one is.
- * A file system without links gets it by an exclusive create, which a crash may leave empty: a marker without an id is
- * damaged, and never taken for another storage's.
+ * A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails where one
+ * is. A file system without links gets it by an exclusive create, which a crash may leave empty: a marker without an id
+ * is damaged, and never taken for another storage's.
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
@@ -85,7 +85,9 @@ export async function mendStorageMarker(root: string, id: string): Promise<void>
   await flushFolder(root).catch(() => {}); // Not every file system flushes folders.
 }
 
-/** Why a root is not the storage with this id, as a sentence for people; null when it is. An empty id is no storage's. */
+/**
+ * Why a root is not the storage with this id, as a sentence for people; null when it is. An empty id is no storage's.
+ */
 export function problemOfStorage(root: string, id: string, seen: SeenStorage): string | null {
   const marker = join(root, storageMarkerName);
   const adopt = `"yard storage adopt ${root}" on a host where the storage is mounted`;

@@ -1,4 +1,7 @@
-/** TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its storage. */
+/**
+ * TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its
+ * storage.
+ */
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
@@ -10,9 +13,9 @@ import type { StorageDisk } from "./storage-disk.ts";
 const below = ["tensorboard", "experiment"] as const;
 
 /**
- * Removes the folder of an experiment, which may be absent. The caller has seen that this host sees the right storage. Runs may
- * write below the root, so a link in the place of a folder is not followed: then nothing is removed. A folder that cannot be
- * removed now is a Fault, so that others have their turn.
+ * Removes the folder of an experiment, which may be absent. The caller has seen that this host sees the right storage.
+ * Runs may write below the root, so a link in the place of a folder is not followed: then nothing is removed. A folder
+ * that cannot be removed now is a Fault, so that others have their turn.
  */
 export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,

@@ -8,7 +8,10 @@ export const busLimits = {
   firstConnectMs: 1_500,
   /** One attempt to connect: a host that swallows packets must not hold up the next. */
   connectTimeoutMs: 2_000,
-  /** The first wait between attempts, at most: a killed server is back within a second. Each further one is twice as long … */
+  /**
+   * The first wait between attempts, at most: a killed server is back within a second. Each further one is twice as
+   * long …
+   */
   dialWaitFirstMs: 250,
   /** … up to this. Clients of which there are many set a longer one. */
   dialWaitLastMs: 2_000,
@@ -32,7 +35,10 @@ export const busLimits = {
   /** Every so many events one asks for a confirmation, which stands for all before it. */
   eventsPerConfirmation: 128,
   eventBytesPerConfirmation: mebibyte,
-  /** Epochs of EVENTS whose positions a listener tells apart: a log has one at a time, and few logs share an account by mistake. */
+  /**
+   * Epochs of EVENTS whose positions a listener tells apart: a log has one at a time, and few logs share an account by
+   * mistake.
+   */
   epochsRemembered: 8,
   /** No confirmation for this long: the outcome is unknown and the relay starts again from what is stored. */
   confirmationMs: 5_000,

@@ -35,7 +35,10 @@ export type Message = { readonly subject: string; readonly body: Uint8Array };
 export type EventsEpoch = {
   /** The id of the log's first event: no two logs share it, also one that was restored from a backup keeps it. */
   readonly log: string;
-  /** A UUIDv7 that is drawn anew whenever the stream is filled from the log again: after a wipe, or when the log went back. */
+  /**
+   * A UUIDv7 that is drawn anew whenever the stream is filled from the log again: after a wipe, or when the log went
+   * back.
+   */
   readonly epoch: string;
 };
 
@@ -74,15 +77,15 @@ export interface Bus extends AsyncDisposable {
   subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
 
   /**
-   * The live tail of EVENTS, from now on: positions ascend within an epoch. Whoever folds an event compares its origin with
-   * the log that it follows: anybody else's relay on the same account is heard too. The callback must not throw.
+   * The live tail of EVENTS, from now on: positions ascend within an epoch. Whoever folds an event compares its origin
+   * with the log that it follows: anybody else's relay on the same account is heard too. The callback must not throw.
    */
   tailEvents(callback: (event: StoredEvent, origin: EventOrigin) => void): Promise<AsyncDisposable>;
 
   /**
-   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its epoch and id as the message id and
-   * the message before it as the expected last; resolves when all are acknowledged.
-   * Throws a Fault "relay_diverged" when another publisher came between: read `lastEvent` again.
+   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its epoch and id as the
+   * message id and the message before it as the expected last; resolves when all are acknowledged. Throws a Fault
+   * "relay_diverged" when another publisher came between: read `lastEvent` again.
    */
   publishEvents(events: readonly StoredEvent[], epoch?: EventsEpoch): Promise<void>;
   /** The last message in EVENTS; null for an empty (new or wiped) stream. */

@@ -32,13 +32,13 @@ export type ClientOptions = {
 
 export type CallOptions = {
   /**
-   * A mutating call that names one may be repeated without a second effect, and is while the platform says 503, for more
-   * than a minute.
+   * A mutating call that names one may be repeated without a second effect, and is while the platform says 503, for
+   * more than a minute.
    */
   readonly idempotencyKey?: string;
   /**
-   * The call or the opening of the stream outlasts a platform that is away for a minute, also one that nobody answers for.
-   * For callers that have had an answer before: to the first one, an address where nobody answers may be wrong.
+   * The call or the opening of the stream outlasts a platform that is away for a minute, also one that nobody answers
+   * for. For callers that have had an answer before: to the first one, an address where nobody answers may be wrong.
    */
   readonly outlast?: boolean;
   /** The ETag that the caller has read: the change is refused with 412 if there is a later one. */

@@ -7,8 +7,8 @@ export type Spoken = {
 };
 
 /**
- * Of this version of Trainyard, agent and services alike. `protocol` rises with a change that the other side has to know of,
- * `protocolOldest` when it is not worked with any more.
+ * Of this version of Trainyard, agent and services alike. `protocol` rises with a change that the other side has to
+ * know of, `protocolOldest` when it is not worked with any more.
  */
 export const spokenProtocol = { protocol: 1, protocolOldest: 0 } as const;
 

@@ -28,7 +28,9 @@ import { WatchService } from "./gen/trainyard/api/v1/watch_pb.ts";
 import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
 import type { Plain } from "./plain.ts";
 
-/** The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves. */
+/**
+ * The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves.
+ */
 export const gatewayServices = [
   ExperimentService,
   ExperimentLifeService,

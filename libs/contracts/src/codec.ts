@@ -2,11 +2,11 @@
  * Messages as proto JSON text and back, by functions that are compiled once per message type.
  *
  * @bufbuild/protobuf's own toJson and fromJson walk the descriptor for every value, ten times slower than a plain
- * object's JSON; a log is folded a million events at a time. The result is the same text and the same fields (a property
- * test compares both), in the canonical form of the proto3 JSON mapping: camelCase names, defaults left out, enums by
- * name, NaN and the infinities as strings. Reading also takes what the mapping allows (original names, numbers as
- * strings); unknown fields are ignored, unknown enum names are refused.
- * Not covered, as nothing here uses them: 64-bit integers, maps with message values, Any, extensions, groups.
+ * object's JSON; a log is folded a million events at a time. The result is the same text and the same fields (a
+ * property test compares both), in the canonical form of the proto3 JSON mapping: camelCase names, defaults left out,
+ * enums by name, NaN and the infinities as strings. Reading also takes what the mapping allows (original names, numbers
+ * as strings); unknown fields are ignored, unknown enum names are refused. Not covered, as nothing here uses them:
+ * 64-bit integers, maps with message values, Any, extensions, groups.
  */
 import type { DescEnum, DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
@@ -150,7 +150,10 @@ function valueReader(field: DescField): Read {
   return elementReader(field);
 }
 
-/** The parsed map is the result already unless an entry reads as something else; a log is folded a million events at a time. */
+/**
+ * The parsed map is the result already unless an entry reads as something else; a log is folded a million events at a
+ * time.
+ */
 function readMap(parsed: JsonObject, item: Read): PlainRecord {
   for (const key of Object.keys(parsed)) {
     const entry = parsed[key];

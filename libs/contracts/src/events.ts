@@ -1,4 +1,6 @@
-/** The enums of the events, and the messages nested in them. Events themselves go by name: EventData<"TrialCreated">. */
+/**
+ * The enums of the events, and the messages nested in them. Events themselves go by name: EventData<"TrialCreated">.
+ */
 export {
   type SealedCheckpoint,
   type SealedCheckpoints,

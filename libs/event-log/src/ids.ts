@@ -8,7 +8,9 @@ export function newEventId(): string {
   return v7();
 }
 
-/** The same parts always give the same UUID (version 5); parts are kept apart, so ("ab", "c") differs from ("a", "bc"). */
+/**
+ * The same parts always give the same UUID (version 5); parts are kept apart, so ("ab", "c") differs from ("a", "bc").
+ */
 export function deriveCommitId(...parts: readonly string[]): string {
   return v5(JSON.stringify(parts), commitNamespace);
 }

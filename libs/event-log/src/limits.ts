@@ -20,7 +20,10 @@ export const logLimits = {
   splitBatchAbove: 32,
   /** Bounds how long one batch keeps the others waiting. */
   batchBytesMax: 4 * 1024 * 1024,
-  /** On one connection, one after the other; a second one keeps the server busy while the answers to the first are handed out. */
+  /**
+   * On one connection, one after the other; a second one keeps the server busy while the answers to the first are
+   * handed out.
+   */
   batchesInFlightMax: 2,
   /** Appends waiting in one process; beyond it the caller hears that the log is overloaded instead of piling up. */
   waitingAppendsMax: 10_000,

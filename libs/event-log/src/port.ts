@@ -54,8 +54,8 @@ export type CursorMove = {
 };
 
 /**
- * The lease under which the caller decides; an epoch that is not the current one is refused. So is the current one under
- * another owner: a log that went back counts epochs again from where it is, and gives them to others.
+ * The lease under which the caller decides; an epoch that is not the current one is refused. So is the current one
+ * under another owner: a log that went back counts epochs again from where it is, and gives them to others.
  */
 export type Fence = { readonly lease: string; readonly epoch: number; readonly owner: string };
 
@@ -151,7 +151,9 @@ export type Lease = {
   readonly remainingMs: number;
 };
 
-/** The end of the log at a moment, kept elsewhere: a log that has lost or changed anything before it does not hold it. */
+/**
+ * The end of the log at a moment, kept elsewhere: a log that has lost or changed anything before it does not hold it.
+ */
 export type LogAnchor = {
   readonly position: number;
   /** Of the commit that ends there, hexadecimal; zeros at position 0. */
@@ -175,8 +177,8 @@ export interface EventLog extends AsyncDisposable {
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]>;
 
   /**
-   * The version of a stream's last event; 0 for a stream without any. Versions have no gaps, and neither have positions: the last
-   * `n` events before version `v` are `read(stream, v - 1 - n, n)`.
+   * The version of a stream's last event; 0 for a stream without any. Versions have no gaps, and neither have
+   * positions: the last `n` events before version `v` are `read(stream, v - 1 - n, n)`.
    */
   lastVersion(stream: string): Promise<number>;
 
@@ -184,8 +186,8 @@ export interface EventLog extends AsyncDisposable {
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>;
 
   /**
-   * The events among the next `window` positions after one whose streams are asked for, in order, and how far was looked: the
-   * others are not sent. Nothing more is there yet when that is less than `afterPosition + window`.
+   * The events among the next `window` positions after one whose streams are asked for, in order, and how far was
+   * looked: the others are not sent. Nothing more is there yet when that is less than `afterPosition + window`.
    */
   readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents>;
 
@@ -207,8 +209,8 @@ export interface EventLog extends AsyncDisposable {
   parked(consumer?: string): Promise<readonly ParkedRow[]>;
 
   /**
-   * Takes, keeps or takes over a lease; null while another owner's has not expired. A new holder gets a new epoch. A lease
-   * that ends later than its holder could have asked for counts as expired: the clock that granted it was ahead.
+   * Takes, keeps or takes over a lease; null while another owner's has not expired. A new holder gets a new epoch. A
+   * lease that ends later than its holder could have asked for counts as expired: the clock that granted it was ahead.
    */
   acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null>;
   /** Gives it up at once, so that a standby need not wait. */
@@ -220,7 +222,9 @@ export interface EventLog extends AsyncDisposable {
     stream: string,
     schema: string,
   ): Promise<{ readonly version: number; readonly body: string } | null>;
-  /** Removes the saved folds of a stream that nobody folds any more, of all schemas. Only the owner of its category may. */
+  /**
+   * Removes the saved folds of a stream that nobody folds any more, of all schemas. Only the owner of its category may.
+   */
   dropSnapshots(stream: string): Promise<void>;
 
   /** Walks the hash chain from a position (0 for the start); yields what does not hold, and ends. */
@@ -232,14 +236,14 @@ export interface EventLog extends AsyncDisposable {
   /** The end of the log as it is now. */
   anchor(): Promise<LogAnchor>;
   /**
-   * The evidence that the log is not what it was when the anchor was taken; null when its commit is there. With `verify`, which
-   * proves what is before that commit, nothing up to the anchor can be missing or changed.
+   * The evidence that the log is not what it was when the anchor was taken; null when its commit is there. With
+   * `verify`, which proves what is before that commit, nothing up to the anchor can be missing or changed.
    */
   checkAnchor(anchor: LogAnchor): Promise<VerifyFinding | null>;
 
   /**
-   * How far the newest commit's time is ahead of the database's clock; 0 when it is not. Times never go back, so after a clock
-   * that was ahead all events carry one time until the clock has caught up.
+   * How far the newest commit's time is ahead of the database's clock; 0 when it is not. Times never go back, so after
+   * a clock that was ahead all events carry one time until the clock has caught up.
    */
   timeAheadMs(): Promise<number>;
 }

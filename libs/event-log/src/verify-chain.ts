@@ -1,6 +1,6 @@
 /**
- * Walks the hash chain. Each commit is judged against the hash that is stored before it, so that one edited commit is one
- * finding and not the start of an endless row of them.
+ * Walks the hash chain. Each commit is judged against the hash that is stored before it, so that one edited commit is
+ * one finding and not the start of an endless row of them.
  */
 import { commitHash, type HashedCommit, type HashedEvent } from "./hash.ts";
 import { genesis } from "./hash.ts";

@@ -1,6 +1,6 @@
 /**
- * The descriptions that editors show of each key: one sentence by its path in the exported JSON Schema. Keys without effect are not here; the
- * warnings say what decides in their place.
+ * The descriptions that editors show of each key: one sentence by its path in the exported JSON Schema. Keys without
+ * effect are not here; the warnings say what decides in their place.
  */
 import { isMapping, type Json, type JsonObject, keyPath } from "./json.ts";
 

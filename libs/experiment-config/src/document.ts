@@ -2,7 +2,8 @@
  * YAML text → plain JSON, with every way refused in which a document can mean two things or harm its reader: duplicate
  * keys, several documents, unknown tags, aliases that expand without bound or into themselves, numbers that JSON has no
  * word for, integers that a double cannot hold, text that PostgreSQL cannot store, and the key `__proto__`.
- * YAML 1.2 core schema (`on` and `1:30` are text, `1e-4` is a number), with the merge key `<<` that people use with anchors.
+ * YAML 1.2 core schema (`on` and `1:30` are text, `1e-4` is a number), with the merge key `<<` that people use with
+ * anchors.
  */
 import { type FieldProblem, limits, utf8Bytes } from "@trainyard/kernel";
 import {
@@ -70,9 +71,9 @@ function compose(text: string, lineCounter: LineCounter): Composed {
 }
 
 /**
- * Whether brackets, or `-` and `?` on one line, open more levels than a document may have. Asked before composing, which
- * recurses: ninety thousand brackets would cost it most of a second and the stack. (Nesting by indentation needs a
- * quadratic amount of text, and is measured when the values are read.)
+ * Whether brackets, or `-` and `?` on one line, open more levels than a document may have. Asked before composing,
+ * which recurses: ninety thousand brackets would cost it most of a second and the stack. (Nesting by indentation needs
+ * a quadratic amount of text, and is measured when the values are read.)
  */
 function opensTooDeep(text: string): boolean {
   let flow = 0;

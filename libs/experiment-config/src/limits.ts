@@ -1,10 +1,17 @@
-/** The limits of an experiment's configuration, each with its reason. The document's size is kernel's configBytesMax. */
+/**
+ * The limits of an experiment's configuration, each with its reason. The document's size is kernel's configBytesMax.
+ */
 export const configLimits = {
-  /** Configurations of people are under ten levels deep; protobuf readers commonly give up at 100, and each level costs them two. */
+  /**
+   * Configurations of people are under ten levels deep; protobuf readers commonly give up at 100, and each level costs
+   * them two.
+   */
   documentDepthMax: 32,
   /** A workspace is named in each commit of its experiments, whose attributes hold 1 KiB: four bytes a character. */
   workspaceCharactersMax: 255,
-  /** Values in the document with aliases expanded: the largest document without aliases has fewer, a bomb has millions. */
+  /**
+   * Values in the document with aliases expanded: the largest document without aliases has fewer, a bomb has millions.
+   */
   documentValuesMax: 60_000,
   /** A document with more problems than this is of another kind; the rest are counted. */
   problemsMax: 50,
@@ -12,10 +19,15 @@ export const configLimits = {
   trialsPerSearchMax: 1_000_000,
   /** Early-stopping policies in one list: each is asked at every validation, and a longer list is a mistake. */
   policiesMax: 16,
-  /** Log policies of one experiment, and the characters of a pattern: each is compared with every line of its trials. */
+  /**
+   * Log policies of one experiment, and the characters of a pattern: each is compared with every line of its trials.
+   */
   logPoliciesMax: 32,
   logPatternCharactersMax: 1_000,
-  /** Instructions of a compiled pattern: the time for a character grows with them. What people write has under a hundred. */
+  /**
+   * Instructions of a compiled pattern: the time for a character grows with them. What people write has under a
+   * hundred.
+   */
   logPatternInstructionsMax: 500,
   /** Restarts beyond this are a loop. */
   restartsMax: 1_000_000,

@@ -67,8 +67,8 @@ const actingInside = {
 } as const;
 
 /**
- * `document` is what was given, in the shapes of today; `full` is the same with every default in it. What acts comes from the
- * second, the rest from the first; and the result is read as it will be read from a record.
+ * `document` is what was given, in the shapes of today; `full` is the same with every default in it. What acts comes
+ * from the second, the rest from the first; and the result is read as it will be read from a record.
  */
 export function normalise(document: JsonObject, full: JsonObject): NormalisedConfig {
   const searcher = mappingAt(full, "searcher");

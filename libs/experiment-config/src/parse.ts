@@ -53,7 +53,8 @@ export function parseExperiment(
   // The seed counts as given: `withSeed` puts the drawn one in.
   const full = filled(experiment, document, { seed: 0 }) as JsonObject;
   const written = [...overridden.problems, ...sanity(experiment, mine)];
-  // Defaults under a wrong shape say nothing: the merged document is checked against the schema when all shapes are right.
+  // Defaults under a wrong shape say nothing: the merged document is checked against the schema when all shapes are
+  // right.
   const merged = written.length > 0 ? [] : sanity(experiment, document);
   const notRun = whatDoesNotRun(document);
   const kinds = notRun.flatMap(
@@ -126,7 +127,8 @@ function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
 }
 
 function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
-  // With conditions or constraints the grid has fewer points than the product of its axes: whoever walks it counts them.
+  // With conditions or constraints the grid has fewer points than the product of its axes: whoever walks it counts
+  // them.
   const { searcher } = config;
   if (searcher.name !== "grid" || searcher.constraints !== undefined) return [];
   const space = hyperparameterSpace(config);

@@ -50,8 +50,8 @@ const struct = fc.oneof(
 );
 
 /**
- * A configuration as it comes out of an event: a copy of what JSON carries. JSON.parse is not used: V8 13.6 reads the key
- * "\n" or "\"" as "\\" after it has parsed an object that has the key "\\" in its place.
+ * A configuration as it comes out of an event: a copy of what JSON carries. JSON.parse is not used: V8 13.6 reads the
+ * key "\n" or "\"" as "\\" after it has parsed an object that has the key "\\" in its place.
  */
 function recorded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => recorded(item ?? null));

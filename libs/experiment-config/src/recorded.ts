@@ -52,8 +52,8 @@ export { recordedSource, type WarmStartSource } from "./searcher/warm-start-sour
 export type { VariablesByDevice } from "./environment/variables.ts";
 
 /**
- * Total: what is absent or malformed, in a record of any version, gets its default. A normalised configuration comes back
- * as it was recorded, with the keys that nothing acts on.
+ * Total: what is absent or malformed, in a record of any version, gets its default. A normalised configuration comes
+ * back as it was recorded, with the keys that nothing acts on.
  */
 export function recordedConfig(struct: unknown): NormalisedConfig {
   const recorded = isMapping(struct) ? struct : {};

@@ -1,11 +1,14 @@
-/** A configuration as it was recorded, as a document that can be submitted again: with the same defaults it becomes the same one. */
+/**
+ * A configuration as it was recorded, as a document that can be submitted again: with the same defaults it becomes the
+ * same one.
+ */
 import { isMapping, type Json, type JsonObject, mappingAt, valueAt, without } from "./json.ts";
 
 const placesMayBeEmpty = ["storage_path", "prefix"];
 
 /**
- * Where nothing was given, some sections record an empty text, an empty list or 0, which a document may not say. Everything
- * else comes back as it is: elsewhere an empty value may be a user's own.
+ * Where nothing was given, some sections record an empty text, an empty list or 0, which a document may not say.
+ * Everything else comes back as it is: elsewhere an empty value may be a user's own.
  */
 export function resubmitted(recorded: JsonObject): JsonObject {
   const { searcher, resources, checkpoint_storage, tensorboard_storage } = recorded;

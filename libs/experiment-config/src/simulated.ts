@@ -1,4 +1,6 @@
-/** A configuration for a search against what trainings have brought already: its searcher, over their space and metric. */
+/**
+ * A configuration for a search against what trainings have brought already: its searcher, over their space and metric.
+ */
 import { type Rejection, reject } from "@trainyard/kernel";
 import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
 import { readYaml } from "./document.ts";
@@ -24,9 +26,9 @@ export type RecordedTrainings = {
 };
 
 /**
- * As `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the trainings;
- * there are no more trials than these, and no more at one time than workers. Constraints and a warm start are left out, and an
- * entrypoint may be missing.
+ * As `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the
+ * trainings; there are no more trials than these, and no more at one time than workers. Constraints and a warm start
+ * are left out, and an entrypoint may be missing.
  */
 export function parseForRecorded(
   yamlText: string,

@@ -1,4 +1,6 @@
-/** Warnings about values of a configuration that are accepted and have no effect, or not the one that they seem to have. */
+/**
+ * Warnings about values of a configuration that are accepted and have no effect, or not the one that they seem to have.
+ */
 import type { FieldProblem } from "@trainyard/kernel";
 import {
   isMapping,

@@ -56,8 +56,9 @@ export type Retrying = {
 };
 
 /**
- * The result of the first attempt that succeeds. Undefined when the signal aborts before, also where an attempt fails then,
- * and when `failed` has enough. An attempt that runs for long calls `progressed`, and the next wait is the first again.
+ * The result of the first attempt that succeeds. Undefined when the signal aborts before, also where an attempt fails
+ * then, and when `failed` has enough. An attempt that runs for long calls `progressed`, and the next wait is the first
+ * again.
  */
 export async function retrying<Result>(
   { policy, clock, signal, failed }: Retrying,

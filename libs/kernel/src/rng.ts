@@ -54,7 +54,10 @@ function hashName(name: string): number {
   return hash;
 }
 
-/** Four unsigned 32-bit integers for draw number `n` (0 ≤ n < 2^53) of a named stream of a seed (an integer, 0 ≤ seed < 2^53). */
+/**
+ * Four unsigned 32-bit integers for draw number `n` (0 ≤ n < 2^53) of a named stream of a seed (an integer, 0 ≤ seed <
+ * 2^53).
+ */
 export function drawBlock(seed: number, stream: string, n: number): Block {
   const counter: Block = [
     n >>> 0,

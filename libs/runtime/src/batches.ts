@@ -1,10 +1,11 @@
 /**
- * Gathers the rows of many requests into one statement. While a write is under way the next batch fills; an idle service
- * writes at once. So a row waits at most for the write before its own, which is bounded in rows and in bytes. Rows are
- * written in the order in which they were added.
+ * Gathers the rows of many requests into one statement. While a write is under way the next batch fills; an idle
+ * service writes at once. So a row waits at most for the write before its own, which is bounded in rows and in bytes.
+ * Rows are written in the order in which they were added.
  *
- * A batch that the database does not take for what is in it is divided: its halves are written one after the other, and so
- * on, until the request that is to blame fails alone. A fault of the world fails the whole batch: its senders come again.
+ * A batch that the database does not take for what is in it is divided: its halves are written one after the other, and
+ * so on, until the request that is to blame fails alone. A fault of the world fails the whole batch: its senders come
+ * again.
  */
 import { Fault, isFault } from "@trainyard/kernel";
 

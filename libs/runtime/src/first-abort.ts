@@ -1,6 +1,7 @@
 /**
- * A signal that aborts with the first of several. As AbortSignal.any, but what listens to it is held by the given signals
- * alone: a runtime keeps every composite of its own that has a listener until it aborts, with all that the listener sees.
+ * A signal that aborts with the first of several. As AbortSignal.any, but what listens to it is held by the given
+ * signals alone: a runtime keeps every composite of its own that has a listener until it aborts, with all that the
+ * listener sees.
  */
 export function firstAbort(...signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();

@@ -4,7 +4,9 @@ export const runtimeLimits = {
   leaseRenewMs: 1_000,
   /** Folds kept in memory per service; the least recently used go first. */
   cachedFoldsMax: 20_000,
-  /** A page of the log: large enough to amortise the round trip, small enough to decode within some four milliseconds. */
+  /**
+   * A page of the log: large enough to amortise the round trip, small enough to decode within some four milliseconds.
+   */
   pageEvents: 1_000,
   /** Live events held while a reaction is busy; beyond it the log is read instead. */
   liveBufferEvents: 5_000,
@@ -29,9 +31,15 @@ export const runtimeLimits = {
   parkedKeysInARowMax: 3,
   /** A part of a fan-out is committed once it writes this many streams (the log takes 256). */
   streamsPerPart: 128,
-  /** Reactions to several events are committed once they make so many: some milliseconds of work for this process and the log. */
+  /**
+   * Reactions to several events are committed once they make so many: some milliseconds of work for this process and
+   * the log.
+   */
   eventsTogether: 256,
-  /** Events of different streams set aside on one page before it counts as a fault of the view's: then it is repeated instead. */
+  /**
+   * Events of different streams set aside on one page before it counts as a fault of the view's: then it is repeated
+   * instead.
+   */
   setAsideAtOnceMax: 20,
   /** The kept part of the reason: enough for a sentence with its value. */
   setAsideReasonCharacters: 500,

@@ -1,12 +1,12 @@
 /**
- * Files that are stored under the digest of their content: model code, submissions, the packages of runs. Several experiments
- * may name one, and it is deleted when none does any more (ADR 55):
+ * Files that are stored under the digest of their content: model code, submissions, the packages of runs. Several
+ * experiments may name one, and it is deleted when none does any more (ADR 55):
  *
  *   kept → deleting → kept (spared)
  *                   → kept, with one deletion more: the file of before is gone for good
  *
- * The number of deletions is part of a file's name, so a deletion that comes late removes no file that was stored since. A
- * commit that names content guards its stream and the number: it cannot pass a deletion.
+ * The number of deletions is part of a file's name, so a deletion that comes late removes no file that was stored
+ * since. A commit that names content guards its stream and the number: it cannot pass a deletion.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import { type Rejection, reject } from "@trainyard/kernel";

@@ -2,11 +2,12 @@
  * The agents of a pool and who holds their slots.
  *
  * Invariants: a slot is free when no holder has it, it is not disabled, and its agent is present (joined, not away, not
- * draining) and not blocked; an agent that is not present, or blocked, takes no work, and the runs that hold slots there keep them.
- * Mutable: a fold drives it, and a placement pass takes and gives back.
+ * draining) and not blocked; an agent that is not present, or blocked, takes no work, and the runs that hold slots
+ * there keep them. Mutable: a fold drives it, and a placement pass takes and gives back.
  *
- * Questions about agents go to views (view.ts), one for each set of conditions that is asked for: one of all agents, and
- * the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is asked.
+ * Questions about agents go to views (view.ts), one for each set of conditions that is asked for: one of all agents,
+ * and the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is
+ * asked.
  */
 import type { Capacity } from "./agent-index.ts";
 import {
@@ -153,7 +154,10 @@ export class PoolAgents {
     }
   }
 
-  /** Whether those that take work could take this if all had ended there that can be ended; their disabled slots do not count. */
+  /**
+   * Whether those that take work could take this if all had ended there that can be ended; their disabled slots do not
+   * count.
+   */
   couldHold(wanted: Wanted): boolean {
     return this.#could(wanted, "usable");
   }

@@ -14,8 +14,8 @@ export type PlaceAnswer = {
 };
 
 /**
- * Over all agents that joined and were not removed, whether they are away, draining or blocked. A pool without agents may
- * still get some: everything is possible there. The pool's name is for the sentence.
+ * Over all agents that joined and were not removed, whether they are away, draining or blocked. A pool without agents
+ * may still get some: everything is possible there. The pool's name is for the sentence.
  */
 export function couldEverHold(agents: PoolAgents, wanted: Wanted, pool = ""): PlaceAnswer {
   if (agents.known.agents === 0 || agents.couldEverHold(wanted)) {

@@ -6,11 +6,12 @@
  *    with the fewest of its kind.
  * 2. Equal shares of whole agents of one size, the largest size that divides the demand: what distributed training
  *    likes best.
- * 3. Unequal shares: the agents with the most free slots. Packing takes for the last share the tightest one that holds it.
+ * 3. Unequal shares: the agents with the most free slots. Packing takes for the last share the tightest one that holds
+ *    it.
  *
- * In each step agents with more of the preferred labels come first. Where the agents of a run must have the same value of
- * a label, steps 2 and 3 look at the agents of one value: those with the fewest free slots that suffice (spreading: the
- * most), or, where labels are preferred, those with the most of these.
+ * In each step agents with more of the preferred labels come first. Where the agents of a run must have the same value
+ * of a label, steps 2 and 3 look at the agents of one value: those with the fewest free slots that suffice (spreading:
+ * the most), or, where labels are preferred, those with the most of these.
  *
  * Steps 1 and 2 are Determined's shared and dedicated fit; step 3 is wider than its heterogeneous fit, which misses
  * splits that exist (10 slots over agents of 8, 6 and 4).

@@ -3,7 +3,9 @@ export const schedulingLimits = {
   slotlessPerAgentMax: 100,
   /** Nodes of one allocation: its grant is one event, and rendezvous beyond this wants another design. */
   nodesPerAllocationMax: 1_024,
-  /** Nodes of a reservation that a grant puts on record beside its own: two of the largest would not fit into one event. */
+  /**
+   * Nodes of a reservation that a grant puts on record beside its own: two of the largest would not fit into one event.
+   */
   reservedNodesRecordedMax: 256,
   /** Grants of one pass: what follows is the next pass's, so that reports are heard in between. */
   grantsPerPassMax: 128,
@@ -21,8 +23,8 @@ export const schedulingLimits = {
   /** Agents that one explanation names: it is read in a line of a table. */
   blocksNamedMax: 3,
   /**
-   * Sets of constraints whose agents are kept in an index. Each index is about 200 bytes an agent; one that is built anew
-   * looks at each agent once.
+   * Sets of constraints whose agents are kept in an index. Each index is about 200 bytes an agent; one that is built
+   * anew looks at each agent once.
    */
   viewsMax: 128,
 } as const;

@@ -4,15 +4,16 @@
  * The policy gives the order. A run that does not fit, in this order:
  * 1. claims slots that are free soon, because runs that were asked to stop hold them;
  * 2. stops runs, where the policy or a quota says that they make room, and claims the slots;
- * 3. is the head of the queue, if it is the first: the slots where it fits soonest are reserved for it, and the next pass
- *    keeps them. Other runs may take reserved slots when the pool preempts and they are preemptible (they make room as
- *    soon as the head fits without them), or when their time limit ends before the head can start.
- * What is claimed or reserved counts as held for the runs behind. Runs with and without slots do not wait for each other.
- * Runs beyond a quota that may borrow come last. A pass without preemption, quotas and reservation is Determined's
- * priority scheduler, but that smaller runs of a worse priority may pass.
+ * 3. is the head of the queue, if it is the first: the slots where it fits soonest are reserved for it, and the next
+ *    pass keeps them. Other runs may take reserved slots when the pool preempts and they are preemptible (they make
+ *    room as soon as the head fits without them), or when their time limit ends before the head can start.
+ * What is claimed or reserved counts as held for the runs behind. Runs with and without slots do not wait for each
+ * other. Runs beyond a quota that may borrow come last. A pass without preemption, quotas and reservation is
+ * Determined's priority scheduler, but that smaller runs of a worse priority may pass.
  *
- * The pass leaves the pool as it was, but for the note where the head's slots are. A grant to a run that passes the head
- * says so, so that the same is known from the record. Grants and stops take effect when they are recorded and folded in.
+ * The pass leaves the pool as it was, but for the note where the head's slots are. A grant to a run that passes the
+ * head says so, so that the same is known from the record. Grants and stops take effect when they are recorded and
+ * folded in.
  */
 import type { Demand, Grant, Pass, Passed, Reservation, Share, Stop } from "./demand.ts";
 import { determinedPass } from "./determined/pass.ts";
@@ -163,8 +164,8 @@ export class PlacementPass {
   }
 
   /**
-   * Without the lanes whose first run exceeds a limit: what jobs and workspaces hold only becomes more during a pass, so
-   * these need no turn. Those that may borrow are added to `borrowers`.
+   * Without the lanes whose first run exceeds a limit: what jobs and workspaces hold only becomes more during a pass,
+   * so these need no turn. Those that may borrow are added to `borrowers`.
    */
   #open(starts: readonly Start[], borrowers: Start[]): readonly Start[] {
     return starts.filter((start) => {

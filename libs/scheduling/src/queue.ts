@@ -1,7 +1,8 @@
 /**
- * The runs that wait, in lanes. The runs of a lane are alike: when the first of a lane cannot start, none of it can. So a
- * pass looks at the heads of lanes, however long the queue is. A lane is in the order of places, then of arrivals, and a
- * job that was moved has lanes of its own; so the head of a lane has also waited longest. The policy ranks the heads.
+ * The runs that wait, in lanes. The runs of a lane are alike: when the first of a lane cannot start, none of it can. So
+ * a pass looks at the heads of lanes, however long the queue is. A lane is in the order of places, then of arrivals,
+ * and a job that was moved has lanes of its own; so the head of a lane has also waited longest. The policy ranks the
+ * heads.
  */
 import type { Demand } from "./demand.ts";
 

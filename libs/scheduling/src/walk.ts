@@ -1,6 +1,6 @@
 /**
- * Walks lanes in the order of a policy: a heap of their heads. Ranks may get worse when a run is taken, never better; so
- * the rank of a head is looked at again only if a run was taken since.
+ * Walks lanes in the order of a policy: a heap of their heads. Ranks may get worse when a run is taken, never better;
+ * so the rank of a head is looked at again only if a run was taken since.
  */
 import type { Demand } from "./demand.ts";
 import type { Lane } from "./queue.ts";

@@ -1,7 +1,7 @@
 /**
- * The one interface of all search algorithms. An algorithm decides on the start of the search and on each observation; it
- * reads no clock and no chance but `draw`. It folds its memory from the search's own events, so that it can be rebuilt from
- * them anywhere.
+ * The one interface of all search algorithms. An algorithm decides on the start of the search and on each observation;
+ * it reads no clock and no chance but `draw`. It folds its memory from the search's own events, so that it can be
+ * rebuilt from them anywhere.
  */
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
@@ -114,8 +114,8 @@ export type Decision =
 export type Size = { readonly trialsMax: number; readonly concurrentTrialsMax: number };
 
 /**
- * A model that takes too long for a reaction. It is asked beside the log, and its suggestion comes as an input. Question
- * and answer are plain data: another thread may answer.
+ * A model that takes too long for a reaction. It is asked beside the log, and its suggestion comes as an input.
+ * Question and answer are plain data: another thread may answer.
  */
 export interface Model<Memory = unknown> {
   /** The current question; null for none. A function of the search alone, so that it is the same after a crash. */
@@ -139,12 +139,15 @@ export type Question = {
 };
 
 /**
- * `Memory` is the algorithm's own: plain data, folded from the search's events. Methods, so that algorithms of all memories
- * fit one table; each is given back the memory that it made.
+ * `Memory` is the algorithm's own: plain data, folded from the search's events. Methods, so that algorithms of all
+ * memories fit one table; each is given back the memory that it made.
  */
 export interface Algorithm<Memory = unknown> {
   readonly name: string;
-  /** Raised when the same history would be decided otherwise; the older version stays registered for the searches that have it. */
+  /**
+   * Raised when the same history would be decided otherwise; the older version stays registered for the searches that
+   * have it.
+   */
   readonly version: number;
   /** It decides nothing by a trial's values, so that a validation without the metric harms nothing. */
   readonly ignoresValues?: true;
@@ -153,13 +156,15 @@ export interface Algorithm<Memory = unknown> {
   sizeOf(config: SearcherConfig, space: HyperparameterSpace): Size;
   /** The memory of a search that has just started. */
   initial(plan: SearchPlan): Memory;
-  /** Changes the memory by an event of the search, through the undo log alone; `search` is as it was before the event. */
+  /**
+   * Changes the memory by an event of the search, through the undo log alone; `search` is as it was before the event.
+   */
   apply(search: RunningSearch<Memory>, event: SearchEvent, undo: UndoLog): void;
   /** Whether a checkpoint of the trial at this step is new to it. Absent: it does not use checkpoints. */
   takesCheckpoint?(memory: Memory, trial: number, step: number): boolean;
   /**
-   * The decisions after an observation, which has been applied already. Proposals are numbered in their order. What it tries
-   * out through the undo log is taken back.
+   * The decisions after an observation, which has been applied already. Proposals are numbered in their order. What it
+   * tries out through the undo log is taken back.
    */
   on(search: RunningSearch<Memory>, observation: Observation, undo: UndoLog): readonly Decision[];
   readonly model?: Model<Memory>;

@@ -1,4 +1,6 @@
-/** Reports that a trial cannot be searched by: what they lack, or how they contradict what the trial reported before. */
+/**
+ * Reports that a trial cannot be searched by: what they lack, or how they contradict what the trial reported before.
+ */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
@@ -11,7 +13,10 @@ type Missing = NonNullable<EventData<"ObservationRecorded">["missing"]>;
 /** Names of what was reported that an event carries: enough to see a misspelt one. */
 const NAMES_SHOWN = 16;
 
-/** Not finite where the report does not say. Determined's training code counts batches without reporting them: they are the step. */
+/**
+ * Not finite where the report does not say. Determined's training code counts batches without reporting them: they are
+ * the step.
+ */
 export function timeOf({ step, scalars }: RecordValidation, timeMetric: string): number {
   if (timeMetric === "") return step;
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
@@ -63,8 +68,8 @@ export function missingFailure(
 }
 
 /**
- * Time that goes back within one run: no rung and no policy can be judged by it. Null where it does not. A later run may
- * repeat what an earlier one went through, and steps, which the platform counts, may be reported in any order.
+ * Time that goes back within one run: no rung and no policy can be judged by it. Null where it does not. A later run
+ * may repeat what an earlier one went through, and steps, which the platform counts, may be reported in any order.
  */
 export function timeWentBack(
   trial: TrialState,

@@ -29,8 +29,8 @@ export function bestOfAll(
 }
 
 /**
- * The best trial that people are shown: one that failed does not count. The best of the state counts it, since looking at
- * every trial after each failure would cost a search of many failures the square of their number.
+ * The best trial that people are shown: one that failed does not count. The best of the state counts it, since looking
+ * at every trial after each failure would cost a search of many failures the square of their number.
  */
 export function bestShown(search: SearchState): Best | null {
   const counts = ({ outcome }: TrialState): boolean =>

@@ -24,8 +24,8 @@ export type StartSearch = {
 };
 
 /**
- * From ValidationReported. A stale report is ignored: its run was no longer the trial's latest when it reached the log. Only
- * the order of the log tells which run was, so the command carries it.
+ * From ValidationReported. A stale report is ignored: its run was no longer the trial's latest when it reached the log.
+ * Only the order of the log tells which run was, so the command carries it.
  */
 export type RecordValidation = {
   readonly type: "RecordValidation";
@@ -95,8 +95,8 @@ export type PostOperations = {
 };
 
 /**
- * From ExperimentContinued: trials that failed or were canceled are open again, and as many more may come as the searcher
- * says. A continuation that was answered already changes nothing.
+ * From ExperimentContinued: trials that failed or were canceled are open again, and as many more may come as the
+ * searcher says. A continuation that was answered already changes nothing.
  */
 export type ContinueSearch = {
   readonly type: "ContinueSearch";

@@ -1,7 +1,7 @@
 /**
- * A search that continues: after its completion, or before it for one trial. Trials that failed or were canceled are open
- * again, with what is known of them; a search that was canceled never heard how its open trials ended, and counts those that
- * are not taken up as canceled.
+ * A search that continues: after its completion, or before it for one trial. Trials that failed or were canceled are
+ * open again, with what is known of them; a search that was canceled never heard how its open trials ended, and counts
+ * those that are not taken up as canceled.
  */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";

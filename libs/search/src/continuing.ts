@@ -1,6 +1,7 @@
 /**
- * The searches that continue after their end, by the name of their algorithm. The decisions of the others rest on the trials
- * that had not ended when they were made (rungs, populations), on a recorded schedule, or on a client that has left.
+ * The searches that continue after their end, by the name of their algorithm. The decisions of the others rest on the
+ * trials that had not ended when they were made (rungs, populations), on a recorded schedule, or on a client that has
+ * left.
  */
 const continuing: readonly string[] = ["single", "random", "grid", "sobol", "tpe", "gp"];
 

@@ -1,6 +1,6 @@
 /**
- * Commands → the search's events. The algorithm is asked with the input applied already: a decision tries its events out on
- * the search, and the machine takes them back.
+ * Commands → the search's events. The algorithm is asked with the input applied already: a decision tries its events
+ * out on the search, and the machine takes them back.
  */
 import { encodedBytes, type EventData, type EventOf } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
@@ -255,8 +255,8 @@ function unknownTrial(number: number): Rejection {
 }
 
 /**
- * An input and what follows from it: first what the early-stopping policies say, then what the algorithm wants where the
- * input is an observation, and the completion where nothing runs and nothing more is wanted.
+ * An input and what follows from it: first what the early-stopping policies say, then what the algorithm wants where
+ * the input is an observation, and the completion where nothing runs and nothing more is wanted.
  */
 function withFollowing(
   tried: TriedSearch,

@@ -9,7 +9,10 @@ import { budgetOfTrials, trialsAllowed } from "./early-stopping/judge.ts";
 import { trialSeed } from "./space/space.ts";
 import { proposedTrials, type RunningSearch } from "./state.ts";
 
-/** Decisions as events, without the proposals that come after the search was told to finish, or that a budget does not allow. */
+/**
+ * Decisions as events, without the proposals that come after the search was told to finish, or that a budget does not
+ * allow.
+ */
 export function eventsOf(
   search: RunningSearch,
   decisions: readonly Decision[],

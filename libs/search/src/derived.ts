@@ -1,6 +1,6 @@
 /**
- * Values computed from a plan, each when it is first needed, and kept as long as the plan is. They are neither in snapshots
- * nor in questions: a value that is lost is computed again, and is the same.
+ * Values computed from a plan, each when it is first needed, and kept as long as the plan is. They are neither in
+ * snapshots nor in questions: a value that is lost is computed again, and is the same.
  */
 export class Derived {
   readonly #values = new Map<unknown, unknown>();

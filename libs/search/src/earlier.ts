@@ -118,8 +118,8 @@ export function fitted(space: HyperparameterSpace, point: JsonObject): JsonObjec
 const EARLIER_TRIALS = 500;
 
 /**
- * Those that fit the space, in their order, and no more than the configuration and the event take: of more the better half
- * are the best, and the others are spread evenly over what is left, so that the model learns too what is not good.
+ * Those that fit the space, in their order, and no more than the configuration and the event take: of more the better
+ * half are the best, and the others are spread evenly over what is left, so that the model learns too what is not good.
  * `fitsEvent` says whether the log would take the event with them in it.
  */
 export function chosenEarlier(
@@ -151,7 +151,9 @@ export function chosenEarlier(
   return fitsEvent(all) ? all : chosen(mostThatFit(most, (count) => fitsEvent(chosen(count))));
 }
 
-/** The largest number below `most` that fits, found by halving: of points of very different lengths, one of the largest. */
+/**
+ * The largest number below `most` that fits, found by halving: of points of very different lengths, one of the largest.
+ */
 function mostThatFit(most: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, most];
   while (high - low > 1) {

@@ -184,7 +184,10 @@ describe.each(methods)("%s", (method) => {
   });
 });
 
-/** How many others had, of all values at the rung's time or the first one after it, a better one than the promoted trial. */
+/**
+ * How many others had, of all values at the rung's time or the first one after it, a better one than the promoted
+ * trial.
+ */
 function betterAtRung(
   before: readonly SearchEvent[],
   { data }: Extract<SearchEvent, { type: "TrialResumed" }>,

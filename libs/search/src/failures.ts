@@ -1,4 +1,7 @@
-/** `max_failures` of the searcher: the search has failed once as many of its trials have, and its other trials are stopped. */
+/**
+ * `max_failures` of the searcher: the search has failed once as many of its trials have, and its other trials are
+ * stopped.
+ */
 import type { Decision } from "./algorithm.ts";
 import { searchLimits } from "./limits.ts";
 import { isOpen, isStopped, type RunningSearch } from "./state.ts";

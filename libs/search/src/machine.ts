@@ -1,8 +1,8 @@
 /**
- * One search as a machine over its stream `search-<experiment>`: unknown → running → completed. Nothing leaves completed.
- * `apply` changes the state in place, through an undo log; `decide` tries events out and takes them back, so that a
- * decision changes nothing until its events are applied. Every decision costs about as much among 100,000 trials as among
- * 1,000, except that an invalid best trial makes the others be looked through once.
+ * One search as a machine over its stream `search-<experiment>`: unknown → running → completed. Nothing leaves
+ * completed. `apply` changes the state in place, through an undo log; `decide` tries events out and takes them back, so
+ * that a decision changes nothing until its events are applied. Every decision costs about as much among 100,000 trials
+ * as among 1,000, except that an invalid best trial makes the others be looked through once.
  */
 import { isRejection, type Rejection } from "@trainyard/kernel";
 import { applyEvent } from "./apply.ts";

@@ -1,7 +1,7 @@
 /**
  * The spending of a search before it has spent anything: how many trials end at which time, by bracket and in all. For
- * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`), and
- * the first rung does not rise; what its probes train beyond it is left out.
+ * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`),
+ * and the first rung does not rise; what its probes train beyond it is left out.
  */
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { adaptiveAshaPlan } from "./algorithms/adaptive-asha.ts";
@@ -13,7 +13,10 @@ import { gridTrials } from "./algorithms/grid.ts";
 import { hyperbandPlan } from "./algorithms/hyperband.ts";
 import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
 
-/** `units` is the time at which the trials end; null for as long as the training code itself trains. Policies may end them earlier. */
+/**
+ * `units` is the time at which the trials end; null for as long as the training code itself trains. Policies may end
+ * them earlier.
+ */
 export type TrialsAt = { readonly units: number | null; readonly trials: number };
 
 export type SearchPreview = {

@@ -1,6 +1,6 @@
 /**
- * Entries in order, in blocks of a few hundred, so that an insertion among a hundred thousand moves a few hundred and the
- * place of an entry is found by adding up some hundred sizes. Plain data: a snapshot stores it as it is.
+ * Entries in order, in blocks of a few hundred, so that an insertion among a hundred thousand moves a few hundred and
+ * the place of an entry is found by adding up some hundred sizes. Plain data: a snapshot stores it as it is.
  */
 import type { UndoLog } from "./undo-log.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Why a search stopped a trial, or itself, in words: what people read as the reason of a trial's end, beside the rule and the
- * evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
+ * Why a search stopped a trial, or itself, in words: what people read as the reason of a trial's end, beside the rule
+ * and the evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
  */
 import { budgetSentence } from "./early-stopping/budget.ts";
 import { failuresSentence } from "./failures.ts";
@@ -20,8 +20,8 @@ const decisionVerbs: Readonly<Record<string, string>> = {
 };
 
 /**
- * The verb of a decision that people ask the reason of; undefined for other events. Of the proposals only those that continue
- * from another trial: the others decide about none.
+ * The verb of a decision that people ask the reason of; undefined for other events. Of the proposals only those that
+ * continue from another trial: the others decide about none.
  */
 export function decisionVerb(type: string, data: Evidence): string | undefined {
   if (type !== "TrialProposed") {

@@ -1,6 +1,6 @@
 /**
- * The state of one search, folded from its own events. Plain data, which a machine changes in place through its undo log
- * (`machine.ts`); its JSON text is the snapshot.
+ * The state of one search, folded from its own events. Plain data, which a machine changes in place through its undo
+ * log (`machine.ts`); its JSON text is the snapshot.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type {

@@ -1,7 +1,7 @@
 /**
  * Suggestions that are prepared beside the log. A search whose algorithm has a model (`algorithm.ts`) has at most one
- * question at any time, a function of its state; the answer is a function of the question, and returns as an input. So the
- * same question is asked after a crash, and a recorded suggestion can be computed again.
+ * question at any time, a function of its state; the answer is a function of the question, and returns as an input. So
+ * the same question is asked after a crash, and a recorded suggestion can be computed again.
  */
 import { assert } from "@trainyard/kernel";
 import type { Model, Observation, Question } from "./algorithm.ts";

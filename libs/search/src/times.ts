@@ -1,6 +1,6 @@
 /**
- * The times at which a trial was observed, as far as they came in increasing order. Trials report at a steady pace, so they
- * are kept as runs of equal steps: one run for most trials, however long they train.
+ * The times at which a trial was observed, as far as they came in increasing order. Trials report at a steady pace, so
+ * they are kept as runs of equal steps: one run for most trials, however long they train.
  */
 import type { UndoLog } from "./undo-log.ts";
 
@@ -28,7 +28,10 @@ export function isLater(times: Times, time: number): boolean {
   return times.count === 0 || time > lastOf(times);
 }
 
-/** With a time that comes after all others. The list of earlier runs grows in place: the times before are not used again. */
+/**
+ * With a time that comes after all others. The list of earlier runs grows in place: the times before are not used
+ * again.
+ */
 export function withLater(undo: UndoLog, times: Times, time: number): Times {
   const { first, step, count, earlier } = times;
   if (count === 0) return { first: time, step: 0, count: 1, earlier };

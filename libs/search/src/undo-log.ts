@@ -1,8 +1,8 @@
 import { assert } from "@trainyard/kernel";
 
 /**
- * The one way to change the state of a search: each change is made in place, and what takes it back is noted. The types of
- * the state are read-only throughout, so that nothing changes without the log.
+ * The one way to change the state of a search: each change is made in place, and what takes it back is noted. The types
+ * of the state are read-only throughout, so that nothing changes without the log.
  */
 export class UndoLog {
   readonly #undos: (() => void)[] = [];

@@ -39,7 +39,10 @@ function copyForEveryone(native: string, version: string): Promise<string> {
   });
 }
 
-/** A folder of this name in the temp folder that `make` has filled, by this or an earlier test run, and that is the user's. */
+/**
+ * A folder of this name in the temp folder that `make` has filled, by this or an earlier test run, and that is the
+ * user's.
+ */
 export async function madeOnce(
   name: string,
   uid: number,

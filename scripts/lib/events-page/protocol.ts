@@ -1,4 +1,7 @@
-/** The declarations of proto/, with their comments, from the image that `buf build` writes: a FileDescriptorSet as proto JSON. */
+/**
+ * The declarations of proto/, with their comments, from the image that `buf build` writes: a FileDescriptorSet as proto
+ * JSON.
+ */
 import { runTool } from "../run-tool.ts";
 
 export type Field = {

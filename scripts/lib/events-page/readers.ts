@@ -1,6 +1,7 @@
 /**
- * The producers and readers of an event, read from the code of services and libs. A producer builds it (`type: "RunEnded"`) in its
- * owner or in a lib; a reaction is a key of a ReactionHandlers; every other service that names it folds or shows it.
+ * The producers and readers of an event, read from the code of services and libs. A producer builds it (`type:
+ * "RunEnded"`) in its owner or in a lib; a reaction is a key of a ReactionHandlers; every other service that names it
+ * folds or shows it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** An agent with GPUs, which a script in place of nvidia-smi plays: what it offers, what its runs see, and what their logs say. */
+/**
+ * An agent with GPUs, which a script in place of nvidia-smi plays: what it offers, what its runs see, and what their
+ * logs say.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";

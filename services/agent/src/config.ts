@@ -46,19 +46,32 @@ const schema = z.object({
   TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent", "scan"]).default("auto"),
   /** The labels that constraints of experiments name, as "zone=a,rack=r3". */
   TRAINYARD_AGENT_LABELS: z.string().default("").transform(readLabels),
-  /** FIRST-LAST: each experiment's runs have a user of their own with an id of this range; empty for the agent's own user. */
+  /**
+   * FIRST-LAST: each experiment's runs have a user of their own with an id of this range; empty for the agent's own
+   * user.
+   */
   TRAINYARD_AGENT_USER_IDS: z.string().default("").transform(userRange),
-  /** Groups that such users have besides their own, by name or number, separated by commas: of devices, of a storage. */
+  /**
+   * Groups that such users have besides their own, by name or number, separated by commas: of devices, of a storage.
+   */
   TRAINYARD_AGENT_USER_GROUPS: z.string().default(""),
-  /** Variables of the agent that such runs have besides the usual ones, separated by commas; NAME* for all that begin so. */
+  /**
+   * Variables of the agent that such runs have besides the usual ones, separated by commas; NAME* for all that begin
+   * so.
+   */
   TRAINYARD_AGENT_USER_VARIABLES: z.string().default(""),
   TRAINYARD_ENV_FILE: z.string().min(1).optional(),
   TRAINYARD_POOL: z.string().min(1).default("default"),
-  /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
+  /**
+   * Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the
+   * registry.
+   */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
   /** The share of the free disk for sealed checkpoints that wait for their upload; a save beyond it waits. */
   TRAINYARD_CHECKPOINT_DISK_SHARE: z.coerce.number().gt(0).max(1).default(0.5),
-  /** A folder with the Python package `trainyard`, for training processes; without it they need the package installed. */
+  /**
+   * A folder with the Python package `trainyard`, for training processes; without it they need the package installed.
+   */
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
   TRAINYARD_METRICS_URL: z.string().min(1),

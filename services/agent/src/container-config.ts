@@ -140,8 +140,8 @@ export function socketOf(engine: EngineKind, named: string, uid: number): string
 }
 
 /**
- * Root in a container of Podman that is not root's is the agent's own user; Docker's is root of the host, whose files an
- * agent of another user could neither read nor remove.
+ * Root in a container of Podman that is not root's is the agent's own user; Docker's is root of the host, whose files
+ * an agent of another user could neither read nor remove.
  */
 export function userOf(
   { user }: ContainerConfig,

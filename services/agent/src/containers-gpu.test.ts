@@ -1,4 +1,7 @@
-/** The devices of runs in containers. No GPU is here: Docker is played by a strict engine, Podman reads a CDI specification. */
+/**
+ * The devices of runs in containers. No GPU is here: Docker is played by a strict engine, Podman reads a CDI
+ * specification.
+ */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";

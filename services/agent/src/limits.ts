@@ -11,11 +11,17 @@ export const limits = {
   beatMs: 1_000,
   /** Changes of a folder are announced by the kernel; this is how long one that was not is missed. */
   lookMs: 500,
-  /** Lines of one batch; the message has at most 512 KiB, and a line's own fields take about this many bytes beside its text. */
+  /**
+   * Lines of one batch; the message has at most 512 KiB, and a line's own fields take about this many bytes beside its
+   * text.
+   */
   linesPerBatch: 1_000,
   batchBytesMax: 400 * 1024,
   lineOverheadBytes: 160,
-  /** At least this long between two batches of one run: a process that prints in a loop fills batches instead of the bus. */
+  /**
+   * At least this long between two batches of one run: a process that prints in a loop fills batches instead of the
+   * bus.
+   */
   batchGapMs: 50,
   /** How long the logs service has for a batch. */
   writeLinesMs: 10_000,
@@ -30,15 +36,20 @@ export const limits = {
   /** The same four for a run that was killed: nobody decides on it any more. */
   beforeKilledEndMs: 1_000,
   /**
-   * … and for checkpoints that it left, which the platform mostly completes at once: then nothing of them has to be named.
-   * What takes longer the end names, and it is delivered after it: neither the slots nor the next step wait for bytes.
+   * … and for checkpoints that it left, which the platform mostly completes at once: then nothing of them has to be
+   * named. What takes longer the end names, and it is delivered after it: neither the slots nor the next step wait for
+   * bytes.
    */
   checkpointsBeforeEndMs: 2_000,
-  /** … and for its last TensorBoard files: once the trial's next run has begun, they replace none of those in the store. */
+  /**
+   * … and for its last TensorBoard files: once the trial's next run has begun, they replace none of those in the store.
+   */
   tensorBoardBeforeEndMs: 5_000,
   /** The registry's limit for the reason why a checkpoint can never be sent. */
   failReasonCharactersMax: 1_000,
-  /** Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them. */
+  /**
+   * Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them.
+   */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
   /** For so long nobody looks whether files that were sent are still in the store. */
@@ -73,25 +84,39 @@ export const limits = {
   killAgainMs: 1_000,
   /** One look at /proc may miss what forks in that moment; so many in a row do not. */
   looksToBeSure: 3,
-  /** A process that is there this long after its kill is reported: tearing down a large GPU context takes a few seconds. */
+  /**
+   * A process that is there this long after its kill is reported: tearing down a large GPU context takes a few seconds.
+   */
   tellLeftMs: 10_000,
   /** Between two attempts to write a record for which the disk had no room. */
   writeAgainMs: 1_000,
-  /** The SDK writes 2,000 characters into end.json, 24 KiB where each is escaped; a script that writes more is read and cut … */
+  /**
+   * The SDK writes 2,000 characters into end.json, 24 KiB where each is escaped; a script that writes more is read and
+   * cut …
+   */
   endRecordBytesMax: 1024 * 1024,
   /** … to this much, which is what the scheduler records. */
   endMessageCharsMax: 2_000,
   /** Of what an engine or a registry says, and of a line of the agent's own. */
   saidCharsMax: 2_000,
-  /** The SDK's files about a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters of. */
+  /**
+   * The SDK's files about a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters
+   * of.
+   */
   sealedBytesMax: 4 * 1024 * 1024,
-  /** Checkpoints of a run's spool that one look takes: a run that fills it with names keeps no other run's report waiting. */
+  /**
+   * Checkpoints of a run's spool that one look takes: a run that fills it with names keeps no other run's report
+   * waiting.
+   */
   spoolEntriesMax: 10_000,
   /** Files that one look goes over for them, of whatever names: a tenth of a second. */
   spoolLooksMax: 100_000,
   /** An offset into the spool, in digits. */
   acknowledgedBytesMax: 64,
-  /** One part of a report: the bus takes messages of 1 MiB, and a part is at most one run longer than it would have to be. */
+  /**
+   * One part of a report: the bus takes messages of 1 MiB, and a part is at most one run longer than it would have to
+   * be.
+   */
   reportPartBytesMax: 768 * 1024,
   /** nvidia-smi loads the driver where nothing keeps it loaded, which takes seconds for each GPU. */
   deviceProgramMs: 20_000,
@@ -107,7 +132,9 @@ export const limits = {
   /** An image is asked for this often, with growing pauses: a registry that restarts is back by then. */
   pullAttemptsMax: 4,
   pullRetry: { firstMs: 1_000, lastMs: 15_000, spread: 0.25 },
-  /** No byte and no layer moved: an engine that unpacks a large layer says nothing meanwhile. The total is a setting. */
+  /**
+   * No byte and no layer moved: an engine that unpacks a large layer says nothing meanwhile. The total is a setting.
+   */
   pullSilenceMs: 10 * 60_000,
   /** Between two lines on the progress of a pull. */
   pullTellMs: 5_000,
@@ -117,12 +144,16 @@ export const limits = {
   endUnsaidMs: 15_000,
   /** A container has ended and its engine is away: its exit code is waited for so long. */
   engineAwayMs: 60_000,
-  /** A call that makes or starts a container and fails is repeated so often: Podman's service answers 500 now and then. */
+  /**
+   * A call that makes or starts a container and fails is repeated so often: Podman's service answers 500 now and then.
+   */
   engineAttemptsMax: 5,
   engineRetry: { firstMs: 250, lastMs: 4_000, spread: 0.25 },
   /** Removing a container that is over; where it takes longer the next look at all containers removes it. */
   removeContainerMs: 15_000,
-  /** Between two looks at a container's memory: an out-of-memory kill of its main process is seen if this comes first. */
+  /**
+   * Between two looks at a container's memory: an out-of-memory kill of its main process is seen if this comes first.
+   */
   memoryLookMs: 250,
   /** Between two looks for containers of runs that are over. */
   orphansMs: 10_000,

@@ -15,7 +15,9 @@ export const gcLimits = {
   globsMax: 100,
   /** A clock that was set, or a wake-up that was lost, is noticed after this long. */
   lookAgainMs: 60_000,
-  /** A failed deletion is tried again after this long, then twice as long each time: a mount is back soon, or in days. */
+  /**
+   * A failed deletion is tried again after this long, then twice as long each time: a mount is back soon, or in days.
+   */
   retryFirstMs: 1_000,
   retryLastMs: 10 * 60_000,
 } as const;

@@ -1,4 +1,7 @@
-/** Reading and checking a configuration here. The libraries that know it are loaded by those commands only that need them. */
+/**
+ * Reading and checking a configuration here. The libraries that know it are loaded by those commands only that need
+ * them.
+ */
 import { readFile } from "node:fs/promises";
 import type { ParsedExperiment, RecordedTrainings } from "@trainyard/experiment-config";
 import { isRejection, type Rejection } from "@trainyard/kernel";
@@ -13,7 +16,9 @@ export function overrides(): Option {
     .argParser((value: string, before: readonly string[]) => [...before, value]);
 }
 
-/** An experiment's YAML text, empty for no file; the overrides, given by `option`, are looked at only for their form. */
+/**
+ * An experiment's YAML text, empty for no file; the overrides, given by `option`, are looked at only for their form.
+ */
 export async function readConfig(
   file: string | undefined,
   given: readonly string[],

@@ -1,7 +1,8 @@
 /**
- * A TensorBoard event file of scalars. The format is TFRecord: each record is its length (8 bytes, little-endian), a masked
- * CRC-32C of these bytes, the data, and a masked CRC-32C of the data (RFC 3720, B.4). The data is a tensorflow.Event as
- * protobuf: wall_time = 1, step = 2, file_version = 3, summary = 5 of values with tag = 1 and simple_value = 2.
+ * A TensorBoard event file of scalars. The format is TFRecord: each record is its length (8 bytes, little-endian), a
+ * masked CRC-32C of these bytes, the data, and a masked CRC-32C of the data (RFC 3720, B.4). The data is a
+ * tensorflow.Event as protobuf: wall_time = 1, step = 2, file_version = 3, summary = 5 of values with tag = 1 and
+ * simple_value = 2.
  */
 
 export type EventPoint = {

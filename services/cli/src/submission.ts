@@ -1,4 +1,7 @@
-/** The submission of `experiment create`: a configuration and a folder of code, or a folder that `experiment download` wrote. */
+/**
+ * The submission of `experiment create`: a configuration and a folder of code, or a folder that `experiment download`
+ * wrote.
+ */
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -11,9 +11,15 @@ export const gatewayLimits = {
   signInBodyBytesMax: 4 * 1024,
   /** A body of less is not counted: a command, a manifest, a small context. */
   largeBodyBytes: 1024 * 1024,
-  /** Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is read. */
+  /**
+   * Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is
+   * read.
+   */
   largeBodiesBytesMax: 264 * 1024 * 1024,
-  /** A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON again. */
+  /**
+   * A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON
+   * again.
+   */
   bodyDepthMax: 64,
   /** Connections of the read model; a verification holds one for its whole run. */
   poolConnections: 8,
@@ -28,18 +34,20 @@ export const gatewayLimits = {
   /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
   contentWaitMs: 2_000,
   contentLookMs: 50,
-  /** Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted. */
+  /**
+   * Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted.
+   */
   contentAttemptsMax: 5,
   /** Experiments in one request, and in one command of it, which is one commit: their writes fit. */
   actedOnMax: 10_000,
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
-  /** Rows that one request looks through for a page of workspaces or projects. */
-  filteredRowsMax: 5_000,
   /** The cost limit of one query of a list; beyond it the costliest condition is named. */
   listQueryMs: 3_000,
-  /** Queries of lists that run at once: the other connections stay for commands, single documents and the read model. */
+  /**
+   * Queries of lists that run at once: the other connections stay for commands, single documents and the read model.
+   */
   listQueriesAtOnce: 4,
   /** Lists that wait for their turn; beyond it the gateway answers 503. */
   listsWaitingMax: 32,
@@ -79,10 +87,15 @@ export const gatewayLimits = {
   logPageLines: 1_000,
   /** Events read at once for a list of events: an event may have a quarter of a megabyte. */
   listedEventsRead: 32,
-  /** Events that one answer looks at, and about how many characters of theirs: a rare type, and large ones, take several pages. */
+  /**
+   * Events that one answer looks at, and about how many characters of theirs: a rare type, and large ones, take several
+   * pages.
+   */
   listedEventsLookedAt: 10_000,
   listedEventsCharacters: 4 * 1024 * 1024,
-  /** Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time. */
+  /**
+   * Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time.
+   */
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
   searchPollMs: 1_000,
@@ -91,20 +104,30 @@ export const gatewayLimits = {
   /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
   watchStreamsOfOneMax: 64,
   watchStreamsMax: 512,
+  /** Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events. */
+  watchTopicsOfOneMax: 512,
+  watchTopicsOfAllMax: 8_192,
+  /** Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their own. */
+  watchQueries: { max: 2, ofOneMax: 1 },
+  /** The same to the stores of points and lines. */
+  watchLooks: { max: 8, ofOneMax: 4 },
   /** Events read at once for watchers. */
   watchPageEvents: 500,
   /** A watcher that resumes further back reads its lists again. */
   watchResumedMax: 10_000,
   /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
   watchQueuedCharactersMax: 4 * 1024 * 1024,
-  /** Active trials that one pause of their experiment changes, frame by frame; with more the topic is reset. */
-  watchPausedTrialsMax: 1_000,
+  /** Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic is reset. */
+  watchShownElseMax: 1_000,
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
   /** Points or lines in one frame: what a page of them costs, others wait for. */
   seriesPage: 500,
-  /** How often points and lines that are watched are looked for when nothing announces any: at first, and where none come. */
+  /**
+   * How often points and lines that are watched are looked for when nothing announces any: at first, and where none
+   * come.
+   */
   seriesPollMs: 1_000,
   seriesQuietMs: 8_000,
   watchRestMs: 50,

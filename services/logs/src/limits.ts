@@ -15,9 +15,9 @@ export const logsLimits = {
   pageBytesMax: 640 * 1024,
   /** The bytes that the database reads for one page before its size as JSON is known. */
   pageTextBytesMax: 640 * 1024,
-  /** A live copy holds this much at most; what is beyond goes into the next. */
-  liveCopyBytesMax: 256 * 1024,
-  /** Lines that one step of a filtered query reads, and what one answer looks at: under a second of the database's time. */
+  /**
+   * Lines that one step of a filtered query reads, and what one answer looks at: under a second of the database's time.
+   */
   linesPerStepMax: 5_000,
   linesPerAnswerMax: 50_000,
   /** Of the text that an answer compares with an expression: the slowest expressions take a second for it. */
@@ -26,11 +26,15 @@ export const logsLimits = {
   matchedBytesPerTurnMax: 16 * 1024,
   /** Processor time of the thread that compares, for one answer: what a reader waits for a share of it. */
   matchMsPerAnswer: 1_000,
-  /** Of a compiled expression: the time for a line grows with it. A log policy's has at most 500 when it is submitted. */
+  /**
+   * Of a compiled expression: the time for a line grows with it. A log policy's has at most 500 when it is submitted.
+   */
   patternInstructionsMax: 1_000,
   /** Expressions that a thread keeps compiled. */
   compiledMax: 256,
-  /** Processor time of the thread that compares, for a batch's lines and the log policies: an agent waits ten seconds. */
+  /**
+   * Processor time of the thread that compares, for a batch's lines and the log policies: an agent waits ten seconds.
+   */
   policyMsPerBatch: 4_000,
   /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
   experimentsKnownMax: 1_000,
@@ -41,10 +45,15 @@ export const logsLimits = {
   chunkBytesMin: 256 * 1024,
   /** Lines whose words are taken in one turn: about a millisecond. */
   chunkLinesPerTurn: 128,
-  /** Experiments of one step, each with one chunk; the pause after a step that made one, and after one that found none due. */
+  /**
+   * Experiments of one step, each with one chunk; the pause after a step, at least, and after one that found none
+   * due.
+   */
   chunkExperimentsMax: 8,
   chunkPauseMs: 50,
   chunkIdleMs: 2_000,
+  /** The pause after a step, in times of the step: chunks take at most a quarter of the service's time, lines go first. */
+  chunkPausesPerStep: 3,
   /** Chunks that one look passes over: 40 million lines, a second of the database's time. */
   chunksPerLookMax: 10_000,
   /** Of a line in the event that a policy matched it. */

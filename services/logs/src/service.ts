@@ -38,10 +38,12 @@ export async function createService(
   const { http, runTokenKeys, retention: settings } = config;
   const kept = new KeptTable(pool);
   const retention = new Retention({ log, kept, clock, logger, settings });
-  const { chunkPauseMs, chunkIdleMs } = logsLimits;
-  const indexing = new EffectLoop("log-words", parts, async () =>
-    (await words.index(logger)) > 0 ? chunkPauseMs : chunkIdleMs,
-  );
+  const { chunkPauseMs, chunkPausesPerStep, chunkIdleMs } = logsLimits;
+  const indexing = new EffectLoop("log-words", parts, async () => {
+    const startMs = clock.monotonicMs();
+    if ((await words.index(logger)) === 0) return chunkIdleMs;
+    return Math.max(chunkPauseMs, chunkPausesPerStep * (clock.monotonicMs() - startMs));
+  });
   const events = createTelemetry(registry, logger);
   const executor = new Executor(log, new FoldCache(log));
   const patterns = stack.use(new Patterns("looks for log policies in lines"));

@@ -12,13 +12,19 @@ export const metricsLimits = {
   largeBodyBytes: 64 * 1024,
   /** Larger bodies that are held at once, together: some hundreds of MiB of memory, once they are parsed. */
   largeBodiesBytesMax: 64 * 1024 * 1024,
-  /** Calls over gRPC that hold a request at once; streams, one for each node that reports; batches of one that wait for their commits. */
+  /**
+   * Calls over gRPC that hold a request at once; streams, one for each node that reports; batches of one that wait for
+   * their commits.
+   */
   grpcCallsMax: 64,
   grpcStreamsMax: 2_000,
   streamBatchesMax: 4,
   /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
   metricsBytesMax: 192 * 1024,
-  /** Names of a validation's values that are no numbers, in its event: beside a metric there are few, and the names are short. */
+  /**
+   * Names of a validation's values that are no numbers, in its event: beside a metric there are few, and the names are
+   * short.
+   */
   nonNumericNamesMax: 16,
   /** The quantities of one device: more than any driver tells. */
   systemValuesMax: 16,
@@ -28,7 +34,10 @@ export const metricsLimits = {
   nameCharactersMax: 255,
   /** Of a metric's name: part of an index entry, too. */
   metricNameBytesMax: 1_024,
-  /** Names of one report: each new one is a row. What a script logs has under a hundred, and one value a layer some thousands. */
+  /**
+   * Names of one report: each new one is a row. What a script logs has under a hundred, and one value a layer some
+   * thousands.
+   */
   namesPerReportMax: 4_096,
   /** How long a request waits until this replica knows of the run's grant, before 503. */
   grantWaitMs: 2_000,
@@ -40,21 +49,34 @@ export const metricsLimits = {
   /** The same in bytes, for reports with large values: one full request is one insert, and sixteen of them wait. */
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
-  /** Of the runs whose stored keys this process remembers: half a KiB each, 64 KiB for one whose keys have many gaps. */
+  /**
+   * Of the runs whose stored keys this process remembers: half a KiB each, 64 KiB for one whose keys have many gaps.
+   */
   runsKnownBytesMax: 16 * 1024 * 1024,
-  /** Trials whose metric names are remembered, and the names of each group: beyond it they are recorded again with each report. */
+  /**
+   * Trials whose metric names are remembered, and the names of each group: beyond it they are recorded again with each
+   * report.
+   */
   trialsKnownMax: 2_000,
   namesKnownPerGroupMax: 20_000,
   /** Attempts at a write while other replicas write the same runs. */
   writeAttemptsMax: 20,
-  /** A tail of so many reports is compacted at once, half a block, so it is merged with no other; so many bytes count as one report more. */
+  /**
+   * A tail of so many reports is compacted at once, half a block, so it is merged with no other; so many bytes count as
+   * one report more.
+   */
   tailWeightMax: 2_048,
   tailBytesPerReport: 4 * 1024,
   /** A smaller tail is compacted after this long. */
   tailAgeMs: 120_000,
-  /** Reports of one block: a chart of a million points reads some 400 blocks of half as many or more, a page of reports one or two. */
+  /**
+   * Reports of one block: a chart of a million points reads some 400 blocks of half as many or more, a page of reports
+   * one or two.
+   */
   blockReportsMax: 4_096,
-  /** The same in bytes of JSON, for reports with very many or with large values: as columns, equal values take no room. */
+  /**
+   * The same in bytes of JSON, for reports with very many or with large values: as columns, equal values take no room.
+   */
   blockBytesMax: 1024 * 1024,
   /** Tails of one step of compaction, in bytes of JSON: less than 100 ms of this process's time. */
   compactionBytesMax: 4 * 1024 * 1024,

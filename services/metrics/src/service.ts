@@ -75,7 +75,10 @@ export async function createService(
   });
 }
 
-/** The background work of one replica: old rows become tails, tails become blocks, streams forget, and what is due or deleted goes. */
+/**
+ * The background work of one replica: old rows become tails, tails become blocks, streams forget, and what is due or
+ * deleted goes.
+ */
 async function upkeep(
   pool: Pool,
   parts: Parts,

@@ -1,4 +1,9 @@
-import { QueryStreamedPointsSchema, StreamedPointPageSchema } from "@trainyard/contracts/commands";
+import {
+  QuerySeriesSchema,
+  QueryStreamedPointsSchema,
+  SeriesSetSchema,
+  StreamedPointPageSchema,
+} from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import type { ListeningService } from "@trainyard/runtime";
 import pg from "pg";
@@ -101,6 +106,25 @@ describe("the stream of an experiment's points", () => {
     await send(trial, [report(3, "training", 3)]);
     const { items } = await readOn(experiment, { after: streamPosition });
     expect(items.map(nameOf)).toEqual([`${trial}#1 0-3`]);
+  });
+
+  test("begins where series say, which are of one experiment", async () => {
+    const [trial = ""] = await newTrials();
+    const [other = ""] = await newTrials();
+    const series = async (trials: readonly string[]) => {
+      const asked = { trials, group: "training", names: ["loss"], x: "step", buckets: 10 };
+      const request = { ...asked, superseded: false, combined: false };
+      const answer = await metrics.stage.ask([QuerySeriesSchema, request], SeriesSetSchema);
+      if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
+      return answer.reply;
+    };
+    await send(trial, [report(1, "training", 1), report(2, "training", 2)]);
+    await send(other, [report(1, "training", 1)]);
+    const { streamPosition } = await series([trial]);
+    await send(trial, [report(3, "training", 3)]);
+    const { items } = await readOn(experimentOf(trial), { after: streamPosition ?? 0 });
+    expect(items.map(nameOf)).toEqual([`${trial}#1 0-3`]);
+    expect((await series([trial, other])).streamPosition).toBeUndefined();
   });
 
   test("misses nothing and has nothing twice for a reader beside two replicas, while reports are compacted", async () => {

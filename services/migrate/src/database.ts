@@ -20,8 +20,8 @@ export type Prepared = {
 };
 
 /**
- * Brings the database, the roles, their passwords and schemas, and the log's tables up to date. Two calls at once wait for
- * each other. Throws what PostgreSQL says, or a Fault of `migrateLog`.
+ * Brings the database, the roles, their passwords and schemas, and the log's tables up to date. Two calls at once wait
+ * for each other. Throws what PostgreSQL says, or a Fault of `migrateLog`.
  */
 export async function prepareDatabase(options: DatabaseOptions): Promise<Prepared> {
   const roles = databaseRoles(options.services, options.passwords);
@@ -36,7 +36,10 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Prepare
   return { database: databaseOf(options.adminUrl), created, logVersion };
 }
 
-/** All of it but the log: `migrate` is called with an administrator's connection to the database. Returns what was created. */
+/**
+ * All of it but the log: `migrate` is called with an administrator's connection to the database. Returns what was
+ * created.
+ */
 export async function ensureDatabase(
   adminUrl: string,
   roles: readonly DatabaseRole[],

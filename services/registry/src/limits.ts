@@ -9,11 +9,16 @@ export const registryLimits = {
   pathCharactersShownMax: 200,
   /** Offending files that a refusal lists; the first is in its sentence. */
   problemsToldMax: 16,
-  /** As encoded: the metadata is part of an event of at most 256 KiB, with the storage section of a configuration beside it. */
+  /**
+   * As encoded: the metadata is part of an event of at most 256 KiB, with the storage section of a configuration beside
+   * it.
+   */
   metadataBytesMax: 64 * 1024,
   /** The name of a format, as "trainyard" or "pytorch": part of the same event. */
   formatCharactersMax: 255,
-  /** A caller is asked to retry after this time, sooner than the gateway's own deadline of 5 s; the hashing continues. */
+  /**
+   * A caller is asked to retry after this time, sooner than the gateway's own deadline of 5 s; the hashing continues.
+   */
   verifyWaitMs: 3_500,
   /** Verifications that are remembered until their callers come again. */
   verificationsRememberedMax: 1_000,
@@ -26,13 +31,19 @@ export const registryLimits = {
   filesReadAheadMax: 100,
   /** Of one checkpoint, by the sizes of its files, holes too: what a disk of 1 GiB/s reads in some four minutes. */
   readAheadBytesMax: 256 * 1024 ** 3,
-  /** Checkpoints whose files are read ahead at one time: completions read by the same thread. Others are read at their completion. */
+  /**
+   * Checkpoints whose files are read ahead at one time: completions read by the same thread. Others are read at their
+   * completion.
+   */
   readAheadsAtOnceMax: 2,
   /** Checkpoints whose files are read ahead, or were, and that are not complete yet. */
   readAheadsRememberedMax: 64,
   /** Files whose upload or download is planned in one request: their addresses fit into one message. */
   filesPlannedMax: 100,
-  /** Requests in one answer to a plan: an address has about 700 bytes, and a message 1 MiB. The uploader asks again for the rest. */
+  /**
+   * Requests in one answer to a plan: an address has about 700 bytes, and a message 1 MiB. The uploader asks again for
+   * the rest.
+   */
   partsPlannedMax: 800,
   /** Between two events of an upload that moves: the next run waits ten minutes from each. */
   uploadToldMs: 2 * 60 * 1000,
@@ -43,8 +54,8 @@ export const registryLimits = {
   /** Requests to an object store at one time. */
   objectsAtOnce: 16,
   /**
-   * A store that did not answer is asked again after 5 s. The requests that wait for one store are a quarter of the commands
-   * that the bus lets a service work on, so that those of other storages are answered.
+   * A store that did not answer is asked again after 5 s. The requests that wait for one store are a quarter of the
+   * commands that the bus lets a service work on, so that those of other storages are answered.
    */
   storeBrake: { restMs: 5_000, atOnceMax: 128 },
   /** An agent that was told an address begins to fetch at once. */
@@ -62,13 +73,18 @@ export const registryLimits = {
   tryAgainLastMs: 10 * 60 * 1000,
   /** Longer than an agent tries to deliver what an ended run has left, a week: then nobody will. */
   namedMs: 8 * 24 * 60 * 60 * 1000,
-  /** How long the files of failed and abandoned checkpoints are kept, unless the environment says otherwise: who misses one looks the next day. */
+  /**
+   * How long the files of failed and abandoned checkpoints are kept, unless the environment says otherwise: who misses
+   * one looks the next day.
+   */
   abandonedGraceSeconds: 24 * 60 * 60,
   /** Versions of a model: its state is folded in about a second, and its numbers stay short. */
   versionsMax: 100_000,
   /** Aliases are roles, such as champion; each is in every answer about the model. */
   aliasesMax: 100,
-  /** Words about a model or a version are part of an event of at most 256 KiB, together with the metadata and metrics. */
+  /**
+   * Words about a model or a version are part of an event of at most 256 KiB, together with the metadata and metrics.
+   */
   labelsMax: 64,
   labelCharactersMax: 255,
   descriptionBytesMax: 4 * 1024,

@@ -1,4 +1,6 @@
-/** Checkpoints in a bucket, and what fails in the middle: the registry over a real PostgreSQL and a strict S3 server. */
+/**
+ * Checkpoints in a bucket, and what fails in the middle: the registry over a real PostgreSQL and a strict S3 server.
+ */
 import { randomUUID } from "node:crypto";
 import { storageMarkerName as marker } from "@trainyard/blob";
 import {

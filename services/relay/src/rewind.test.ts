@@ -1,4 +1,6 @@
-/** A log on a real PostgreSQL that goes back, and the stream of a real NATS server, read as somebody outside reads it. */
+/**
+ * A log on a real PostgreSQL that goes back, and the stream of a real NATS server, read as somebody outside reads it.
+ */
 import { type Bus, createNatsBus, type EventOrigin } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
 import type { StoredEvent } from "@trainyard/event-log";

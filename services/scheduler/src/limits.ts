@@ -6,7 +6,10 @@ export const limits = {
   preemptionTimeoutMs: 3_600_000,
   /** A day: a run that others wait for ends within it, whatever was recorded for it. */
   preemptionTimeoutMaxMs: 86_400_000,
-  /** An agent is silent for this long before it counts as lost: longer than a restart of its host's services, shorter than a coffee. */
+  /**
+   * An agent is silent for this long before it counts as lost: longer than a restart of its host's services, shorter
+   * than a coffee.
+   */
   agentSilenceMs: 30_000,
   /** Wanted lists and probes go out this often; a lost message heals within it. */
   beatMs: 1_000,
@@ -14,15 +17,24 @@ export const limits = {
   probeGapMs: 3_000,
   /** A start of an agent that is silent for two beats while another speaks under its name is over. */
   incarnationSilenceMs: 2_500,
-  /** A launch that shows no progress for this long is ended: longer than an agent waits for a piece of code and asks again. */
+  /**
+   * A launch that shows no progress for this long is ended: longer than an agent waits for a piece of code and asks
+   * again.
+   */
   launchSilenceMs: 180_000,
-  /** Nothing is placed where less is left: a launch writes its records, its code packed and unpacked, and its first lines. */
+  /**
+   * Nothing is placed where less is left: a launch writes its records, its code packed and unpacked, and its first
+   * lines.
+   */
   diskFloorBytes: 256 * 1024 * 1024,
   /** Enough above the floor that what a run writes in passing does not go back and forth over it. */
   diskFreedBytes: 320 * 1024 * 1024,
   /** Launches of so many experiments failed on an agent in a row: of one, it may be the experiment. */
   distrustExperiments: 2,
-  /** For how long the agent gets nothing then, twice as long each time: the first passes with a restart of what it lacks … */
+  /**
+   * For how long the agent gets nothing then, twice as long each time: the first passes with a restart of what it lacks
+   * …
+   */
   distrustFirstMs: 30_000,
   /** … and the last is as long as a host that somebody mends goes unnoticed, where nobody says so. */
   distrustLastMs: 600_000,
@@ -30,7 +42,10 @@ export const limits = {
   distrustNamedMax: 8,
   /** Starts of agents that ask for one name that another holds: one is a mistake, eight are a cloned rack. */
   refusedStartsMax: 8,
-  /** How far an agent's highest epoch may be ahead: a term a second for a century. What is beyond is no scheduler's number … */
+  /**
+   * How far an agent's highest epoch may be ahead: a term a second for a century. What is beyond is no scheduler's
+   * number …
+   */
   epochStepMax: 2 ** 32,
   /** … and above this no epoch is believed, so that all that may still follow is a whole number. */
   epochMax: 2 ** 52,
@@ -54,7 +69,10 @@ export const limits = {
   forgetPerWantedMax: 1_000,
   /** Streams of one commit of the reconciliation: half of what the log takes. */
   streamsPerCommitMax: 128,
-  /** Rounds of deciding before messages go out: few, so that the first of a thousand launches does not wait for the last. */
+  /**
+   * Rounds of deciding before messages go out: few, so that the first of a thousand launches does not wait for the
+   * last.
+   */
   roundsPerTurnMax: 4,
   /** As many rounds in a row are either a very long queue or decisions that change nothing: someone should look. */
   roundsWithoutRestMax: 1_000,
@@ -69,11 +87,16 @@ export const limits = {
   runsNamedMax: 3,
   /** Longer reasons are for logs. */
   messageCharsMax: 2_000,
-  /** All exits of one end together: with every character escaped, 1,000 nodes and the other texts they stay below an event's 256 KiB. */
+  /**
+   * All exits of one end together: with every character escaped, 1,000 nodes and the other texts they stay below an
+   * event's 256 KiB.
+   */
   exitMessagesCharsMax: 16_000,
   /** The rest of a text when the log has refused the decision that held it. */
   barestCharsMax: 200,
-  /** A decision that the log refuses is not taken again for this long: who mends what is wrong sees it go on soon after. */
+  /**
+   * A decision that the log refuses is not taken again for this long: who mends what is wrong sees it go on soon after.
+   */
   setAsideMs: 60_000,
   /** Parts of one report: 48 MiB, which is more than 100,000 runs on one agent. */
   reportPartsMax: 64,
@@ -82,6 +105,9 @@ export const limits = {
   /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */
   masterPortFirst: 20_000,
   masterPorts: 2_500,
-  /** A run has its rendezvous port and those up to the next one's: for its launchers, and for what its processes tell each other. */
+  /**
+   * A run has its rendezvous port and those up to the next one's: for its launchers, and for what its processes tell
+   * each other.
+   */
   portsPerRun: 4,
 } as const;

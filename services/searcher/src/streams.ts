@@ -7,7 +7,8 @@ export const searches: MachineFold<SearchMachine> = machineFold({
   category: "search",
   create: () => new SearchMachine(),
   snapshot: {
-    // The format's own number is inside the text: a snapshot of another format is ignored, and the stream is folded afresh.
+    // The format's own number is inside the text: a snapshot of another format is ignored, and the stream is folded
+    // afresh.
     schema: "search",
     encode: (search) => search.snapshot(),
     decode: (text) => SearchMachine.restored(text),

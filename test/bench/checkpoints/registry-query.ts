@@ -1,6 +1,6 @@
 /**
- * Queries for versions of a model through the API of a gateway, at 100,000 versions beside 10,000: the best by a metric under
- * conditions, a page of a list under a condition, and a version by its number and by an alias.
+ * Queries for versions of a model through the API of a gateway, at 100,000 versions beside 10,000: the best by a metric
+ * under conditions, a page of a list under a condition, and a version by its number and by an alias.
  */
 import type { Client } from "@trainyard/client";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";

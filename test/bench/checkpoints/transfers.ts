@@ -1,7 +1,7 @@
 /**
- * Checkpoints stored and read by a trial of an embedded cluster, until the platform has completed them, beside copying the
- * same files by `cp` and by boto3. The S3 server discards content, so that it costs both the same and little, and is a
- * process of its own. Both sides work in turn, within one trial.
+ * Checkpoints stored and read by a trial of an embedded cluster, until the platform has completed them, beside copying
+ * the same files by `cp` and by boto3. The S3 server discards content, so that it costs both the same and little, and
+ * is a process of its own. Both sides work in turn, within one trial.
  */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -121,7 +121,9 @@ async function chainLatencies(chain: Chain, count: number): Promise<readonly num
   });
 }
 
-/** The events of the consumer; they come in position order, and one that the live tail lost came when a later one did. */
+/**
+ * The events of the consumer; they come in position order, and one that the live tail lost came when a later one did.
+ */
 class Arrivals {
   #position = 0;
   readonly #waiting = new Map<number, () => void>();

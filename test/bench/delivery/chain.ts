@@ -1,4 +1,6 @@
-/** The whole way of an event, on real parts: a command's append, the relay as a process of its own, NATS, a consumer. */
+/**
+ * The whole way of an event, on real parts: a command's append, the relay as a process of its own, NATS, a consumer.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

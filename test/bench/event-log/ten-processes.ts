@@ -1,4 +1,6 @@
-/** Many processes on one log, on a disk whose commits take 2 ms longer: what the one order costs where syncing is slow. */
+/**
+ * Many processes on one log, on a disk whose commits take 2 ms longer: what the one order costs where syncing is slow.
+ */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * One of several processes that write to one log, which `ten-processes.ts` starts: connection string, callers, milliseconds.
- * Says "ready", waits for a line, writes, and says how many commits went through.
+ * One of several processes that write to one log, which `ten-processes.ts` starts: connection string, callers,
+ * milliseconds. Says "ready", waits for a line, writes, and says how many commits went through.
  */
 import { once } from "node:events";
 import { createPostgresLog } from "@trainyard/event-log";

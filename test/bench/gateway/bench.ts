@@ -1,35 +1,16 @@
 /** The gateway's reads: lists of 100,000 experiments, and one experiment over HTTP beside a bare server. */
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { chmod } from "node:fs/promises";
-import { join } from "node:path";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { createPostgresLog } from "@trainyard/event-log";
-import {
-  madeOnce,
-  postgresBinaries,
-  startTestPostgres,
-  type TestPostgres,
-} from "@trainyard/testing";
 import pg from "pg";
 import type { Bench, BenchContext, BenchResult } from "../support/bench.ts";
 import { costResult, rateResult } from "../support/bench.ts";
-import {
-  createGatewayDatabase,
-  openGateway,
-  type OpenGateway,
-  startGateway,
-  untilFolded,
-} from "../support/gateway.ts";
 import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
-import { appendNew, experiment, fill } from "./experiments.ts";
+import { appendNew, experiment } from "./experiments.ts";
+import { database, openFilled, type Stage } from "./filled.ts";
 import { searchPicture } from "./search-picture.ts";
 import { watchCost } from "./watch-cost.ts";
 import { startPlainServer } from "./plain-server.ts";
 
-const database = "bench";
 const pageSize = 50;
 const arrivingPerSecond = 50;
 const aimMs = 100;
@@ -58,8 +39,8 @@ const questions = [
 export const run: Bench = async (context) => {
   const [fewer, more] = context.size === "tiny" ? [100, 300] : [1_000, 100_000];
   await using stack = new AsyncDisposableStack();
-  const small = await open(stack, context, fewer);
-  const large = await open(stack, context, more);
+  const small = await openFilled(stack, context, fewer);
+  const large = await openFilled(stack, context, more);
   return [
     ...(await listLatencies(context, large)),
     await flatness(context, small, large),
@@ -71,59 +52,6 @@ export const run: Bench = async (context) => {
     }),
   ];
 };
-
-type Stage = OpenGateway & { readonly postgres: TestPostgres; readonly count: number };
-
-/** A gateway over a copy of data that was folded once for this form of the read model. */
-async function open(
-  stack: AsyncDisposableStack,
-  context: BenchContext,
-  count: number,
-): Promise<Stage> {
-  const copyOf = await filled(context, count);
-  const postgres = stack.use(await startTestPostgres({ copyOf, fsync: true }));
-  const opened = await openGateway(stack, postgres, database);
-  const { client } = opened;
-  await untilFolded(
-    async () => (await client.call("listExperiments", { pageSize: 1 })).items.length === 1,
-  );
-  return { ...opened, postgres, count };
-}
-
-const sourcesOfTheForm = [
-  "services/gateway/migrations/0004_lists.sql",
-  "services/gateway/src/core/lists/lists.ts",
-  "services/gateway/src/shell/document-store.ts",
-  "test/bench/gateway/experiments.ts",
-];
-
-async function filled(context: BenchContext, count: number): Promise<string> {
-  const root = join(import.meta.dirname, "../../..");
-  const digest = createHash("sha256");
-  for (const source of sourcesOfTheForm) digest.update(readFileSync(join(root, source)));
-  const { runAs } = await postgresBinaries();
-  const uid = runAs?.uid ?? process.getuid?.() ?? 0;
-  const name = `trainyard-bench-gateway-${count}-${digest.digest("hex").slice(0, 16)}`;
-  return madeOnce(name, uid, async (folder) => {
-    context.say(`making a log of ${count} experiments, once`);
-    await using stack = new AsyncDisposableStack();
-    const postgres = stack.use(await startTestPostgres());
-    const url = await createGatewayDatabase(postgres, database);
-    await fill(url, count);
-    context.say("folding it");
-    await using gateway = new AsyncDisposableStack();
-    const client = await startGateway(gateway, postgres, database);
-    await untilFolded(
-      async () =>
-        (await client.call("getExperiment", { experiment: String(count) })).state !== "PAUSED",
-    );
-    await gateway.disposeAsync();
-    await withClient(url, (admin) => admin.query("vacuum analyze"));
-    await postgres.stop();
-    await promisify(execFile)("cp", ["-a", `${postgres.data}/.`, folder]);
-    await chmod(folder, 0o700);
-  });
-}
 
 /** First pages while experiments arrive, each question often enough for a 95th percentile. */
 async function listLatencies(context: BenchContext, stage: Stage): Promise<readonly BenchResult[]> {

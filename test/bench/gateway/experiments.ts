@@ -1,4 +1,7 @@
-/** A log with many experiments, whose values are skewed: few names and owners, hyperparameters over decades, metrics that crowd. */
+/**
+ * A log with many experiments, whose values are skewed: few names and owners, hyperparameters over decades, metrics
+ * that crowd.
+ */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";

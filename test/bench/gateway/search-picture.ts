@@ -1,4 +1,7 @@
-/** The picture of a search of 1,000 trials by the API: at earlier versions, read from the first event, and the latest again. */
+/**
+ * The picture of a search of 1,000 trials by the API: at earlier versions, read from the first event, and the latest
+ * again.
+ */
 import type { Client } from "@trainyard/client";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createPostgresLog, newEventId } from "@trainyard/event-log";

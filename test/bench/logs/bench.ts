@@ -93,7 +93,10 @@ async function perSecond(lines: number, work: () => Promise<unknown>): Promise<n
   return lines / ((performance.now() - startMs) / 1_000);
 }
 
-/** One line among all of an experiment, by a word: from the question until nothing is left to look at, with the index and without. */
+/**
+ * One line among all of an experiment, by a word: from the question until nothing is left to look at, with the index
+ * and without.
+ */
 async function searched(logs: TestLogs, context: BenchContext): Promise<BenchResult> {
   const lines = { tiny: 5_000, short: 1_000_000, full: 10_000_000 }[context.size];
   const rounds = { tiny: 1, short: 5, full: 5 }[context.size];
@@ -123,7 +126,9 @@ async function searched(logs: TestLogs, context: BenchContext): Promise<BenchRes
   );
 }
 
-/** Lines of experiment 9, stored by the database alone; nobody has counted them for the index yet. Gives their bytes. */
+/**
+ * Lines of experiment 9, stored by the database alone; nobody has counted them for the index yet. Gives their bytes.
+ */
 async function storeBelow(logs: TestLogs, lines: number): Promise<number> {
   const { text } = lineOf("9.1#1", 0);
   const [before = "", after = ""] = text.split("step=0");
@@ -154,7 +159,9 @@ async function indexed(logs: TestLogs, bytes: number): Promise<void> {
   }
 }
 
-/** From sending one line until it is stored, while another run sends batches as fast as they are taken, and without it. */
+/**
+ * From sending one line until it is stored, while another run sends batches as fast as they are taken, and without it.
+ */
 async function besideAFlood(logs: TestLogs, context: BenchContext): Promise<BenchResult> {
   const writes = { tiny: 5, short: 300, full: 2_000 }[context.size];
   let sequence = 0;

@@ -1,4 +1,7 @@
-/** Charts of a million points and of a hundred trials, over data that the service stored and compacted once and that are kept. */
+/**
+ * Charts of a million points and of a hundred trials, over data that the service stored and compacted once and that are
+ * kept.
+ */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

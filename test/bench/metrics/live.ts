@@ -1,6 +1,6 @@
 /**
- * From the report of a point to its arrival at a subscriber, through a whole cluster: HTTP, a durable commit, NATS, the gateway and
- * server-sent events. Reports come at a steady pace; each is timed from before its request is sent.
+ * From the report of a point to its arrival at a subscriber, through a whole cluster: HTTP, a durable commit, NATS, the
+ * gateway and server-sent events. Reports come at a steady pace; each is timed from before its request is sent.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * The metrics service as a process of its own, for `bench.ts`: takes its settings from the environment and says its address.
- * Beside it, at /parse, an endpoint that only parses a request, and at /series one that asks the service over its bus, as
- * the gateway does. The addresses are said on one line, that of gRPC last.
+ * The metrics service as a process of its own, for `bench.ts`: takes its settings from the environment and says its
+ * address. Beside it, at /parse, an endpoint that only parses a request, and at /series one that asks the service over
+ * its bus, as the gateway does. The addresses are said on one line, that of gRPC last.
  */
 import { createServer } from "node:http";
 import { createMemoryBus } from "@trainyard/bus";

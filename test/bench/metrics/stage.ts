@@ -1,4 +1,6 @@
-/** A durable PostgreSQL with the log and a run in it, the service in a process of its own, and plain tables beside them. */
+/**
+ * A durable PostgreSQL with the log and a run in it, the service in a process of its own, and plain tables beside them.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmod } from "node:fs/promises";
 import { Agent, request } from "node:http";

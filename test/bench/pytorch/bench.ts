@@ -1,4 +1,6 @@
-/** A PyTorchTrial beside the same training by hand: its steps, on one process and on two, its checkpoints and its start. */
+/**
+ * A PyTorchTrial beside the same training by hand: its steps, on one process and on two, its checkpoints and its start.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The whole log read again: a read model folded from its first event beside bare keyset pages of the same rows; and whether
- * appending slows down as the log grows.
+ * The whole log read again: a read model folded from its first event beside bare keyset pages of the same rows; and
+ * whether appending slows down as the log grows.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";

@@ -1,4 +1,6 @@
-/** The processor time of one beat of the scheduler: every agent reports, nothing has changed, and each gets its list. */
+/**
+ * The processor time of one beat of the scheduler: every agent reports, nothing has changed, and each gets its list.
+ */
 import { BeatingCluster } from "@trainyard/service-scheduler/testing";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { median } from "../support/measure.ts";

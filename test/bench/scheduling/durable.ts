@@ -1,7 +1,7 @@
 /**
  * Placements through the scheduler's shell over a durable PostgreSQL: runs of one slot wait, agents join, and each run
- * ends as soon as it has started, so that a place is soon free again. A placement is three commits: the grant, the start
- * and the end.
+ * ends as soon as it has started, so that a place is soon free again. A placement is three commits: the grant, the
+ * start and the end.
  */
 import { encodeEvent } from "@trainyard/contracts";
 import { createPostgresLog, newEventId } from "@trainyard/event-log";

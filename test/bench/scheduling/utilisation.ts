@@ -1,7 +1,8 @@
 /**
- * The share of a pool's slot time that its runs use, policy by policy, on one recorded workload: the same seed gives the
- * same runs, which arrive over a day and ask together for a little more than the pool has. Time is the simulation's. A run
- * that makes room writes a checkpoint for a minute, in which its slots do no work, and continues later from there.
+ * The share of a pool's slot time that its runs use, policy by policy, on one recorded workload: the same seed gives
+ * the same runs, which arrive over a day and ask together for a little more than the pool has. Time is the
+ * simulation's. A run that makes room writes a checkpoint for a minute, in which its slots do no work, and continues
+ * later from there.
  */
 import {
   type Demand,

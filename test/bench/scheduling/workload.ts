@@ -1,8 +1,8 @@
 /**
  * A pool with all rules on that is always full. The number of runs is constant: when one ends or makes room, its
  * experiment queues another one like it, so that what waits is of the same kinds for as long as the pool is measured.
- * Quotas and `max_slots` are shares of the pool: in a small and in a large pool, and with a short and a long queue, some
- * of the runs wait because of them and others because the pool is full.
+ * Quotas and `max_slots` are shares of the pool: in a small and in a large pool, and with a short and a long queue,
+ * some of the runs wait because of them and others because the pool is full.
  */
 import { type Demand, defaultSettings, type PoolSettings } from "@trainyard/scheduling";
 

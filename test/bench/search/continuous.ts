@@ -1,6 +1,7 @@
 /**
- * Searchers on learning curves over continuous spaces, eight workers, where no table of rows spreads the places that a model
- * proposes. A searcher chooses the best trial by noisy values, and is judged by the loss of that training without noise.
+ * Searchers on learning curves over continuous spaces, eight workers, where no table of rows spreads the places that a
+ * model proposes. A searcher chooses the best trial by noisy values, and is judged by the loss of that training without
+ * noise.
  */
 import { type HyperparameterSpace, parseForRecorded } from "@trainyard/experiment-config";
 import { draw, isRejection } from "@trainyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * Searches with early stopping, on learning curves with eight workers: how much of a random training's regret is left after
- * so many full trainings' worth of steps, beside promotion and stopping ASHA with random configurations.
+ * Searches with early stopping, on learning curves with eight workers: how much of a random training's regret is left
+ * after so many full trainings' worth of steps, beside promotion and stopping ASHA with random configurations.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

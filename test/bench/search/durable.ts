@@ -1,6 +1,6 @@
 /**
- * A report until the decision on it is committed, through the searcher as a process of its own, over a durable PostgreSQL
- * and a NATS: 256 trials of one ASHA search train at once, each reports again as soon as it was decided on.
+ * A report until the decision on it is committed, through the searcher as a process of its own, over a durable
+ * PostgreSQL and a NATS: 256 trials of one ASHA search train at once, each reports again as soon as it was decided on.
  */
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";

@@ -1,6 +1,6 @@
 /**
- * Searches as pure folds, in a process of their own: reports in, decisions out. Prints one JSON object. Time is that which
- * this thread had the processor, since others on the machine take it away by milliseconds.
+ * Searches as pure folds, in a process of their own: reports in, decisions out. Prints one JSON object. Time is that
+ * which this thread had the processor, since others on the machine take it away by milliseconds.
  */
 import {
   acceptExperiment,

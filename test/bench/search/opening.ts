@@ -1,4 +1,6 @@
-/** How long a searcher that has just begun takes to the first decision on a search of 5,000 trials and 20 reports each. */
+/**
+ * How long a searcher that has just begun takes to the first decision on a search of 5,000 trials and 20 reports each.
+ */
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";

@@ -1,6 +1,6 @@
 /**
- * How good searches are that run one trial after the other, beside Optuna on the same functions: medians and quartiles of
- * the best value over seeds, and how much of a random search's regret ours leave beside what Optuna leaves.
+ * How good searches are that run one trial after the other, beside Optuna on the same functions: medians and quartiles
+ * of the best value over seeds, and how much of a random search's regret ours leave beside what Optuna leaves.
  */
 import { type Bar, type BenchResult, costResult } from "../support/bench.ts";
 import { median } from "../support/measure.ts";
@@ -23,7 +23,9 @@ type Say = (line: string) => void;
 /** The best values after each trial, one list a seed. */
 type Runs = readonly (readonly number[])[];
 
-/** The budget after which random search's regret is the measure of a problem, and the share of it that counts as none. */
+/**
+ * The budget after which random search's regret is the measure of a problem, and the share of it that counts as none.
+ */
 const RANDOM_BUDGET = 50;
 const NO_REGRET = 0.001;
 

@@ -1,4 +1,6 @@
-/** Suggestions a second at a number of trials, ours and Optuna's in turn, each on one core and without the objective. */
+/**
+ * Suggestions a second at a number of trials, ours and Optuna's in turn, each on one core and without the objective.
+ */
 import type { Bar, BenchContext, BenchResult } from "../support/bench.ts";
 import { rateResult } from "../support/bench.ts";
 import { interleave } from "../support/measure.ts";

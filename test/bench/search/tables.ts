@@ -1,4 +1,6 @@
-/** Tables of real trainings: the final value of every configuration of a grid. Read where the folder is, copied never. */
+/**
+ * Tables of real trainings: the final value of every configuration of a grid. Read where the folder is, copied never.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
@@ -45,7 +47,10 @@ function tableProblem(name: string, specs: Specs, bytes: Uint8Array): Problem {
   };
 }
 
-/** Numbers in order are an int by their place, since neither searcher has a list of numbers; other choices have no order. */
+/**
+ * Numbers in order are an int by their place, since neither searcher has a list of numbers; other choices have no
+ * order.
+ */
 function axisOf({ choices, type }: Parameter): HyperparameterSpace[string] {
   return type === "str"
     ? { type: "categorical", vals: [...choices] }

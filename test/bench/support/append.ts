@@ -1,7 +1,10 @@
 import { type EventLog, newEventId } from "@trainyard/event-log";
 import { body, eventType, meta, type Streams } from "./payload.ts";
 
-/** One commit of `count` events to the caller's stream; one that does not go through ends the benchmark. Gives its position. */
+/**
+ * One commit of `count` events to the caller's stream; one that does not go through ends the benchmark. Gives its
+ * position.
+ */
 export async function appendOurs(
   log: EventLog,
   streams: Streams,

@@ -17,7 +17,12 @@ export type BenchCluster = AsyncDisposable & {
 
 export function benchCluster(
   context: BenchContext,
-  agents: { readonly agents?: number; readonly slots: number } = { slots: 2 },
+  options: {
+    readonly agents?: number;
+    readonly slots: number;
+    /** Whether the gateway serves the Web UI. */
+    readonly web?: boolean;
+  } = { slots: 2 },
 ): BenchCluster {
   const home = mkdtempSync(join(tmpdir(), "trainyard-bench-"));
   let owned: readonly Disposable[] = [];
@@ -28,7 +33,7 @@ export function benchCluster(
   return {
     home,
     async up() {
-      const { cluster } = await clusterUp({ home, ...agents });
+      const { cluster } = await clusterUp({ home, ...options });
       owned = cluster.processes.flatMap(({ pid }) =>
         pid === null ? [] : [context.watch.own(pid)],
       );

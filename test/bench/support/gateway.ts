@@ -40,6 +40,8 @@ export async function createGatewayDatabase(
 export type OpenGateway = {
   readonly client: Client;
   readonly address: string;
+  /** Of the user `admin`, as the file of a new cluster has it. */
+  readonly token: string;
 };
 
 export async function startGateway(
@@ -54,6 +56,7 @@ export async function openGateway(
   stack: AsyncDisposableStack,
   postgres: TestPostgres,
   database: string,
+  webDir: string | null = null,
 ): Promise<OpenGateway> {
   const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -70,13 +73,13 @@ export async function openGateway(
     runTokenKeys: new Map<string, Buffer>(),
     grpcPort: 0,
     firstTokenFile: join(folder, "token"),
-    webDir: null,
+    webDir,
   };
   const bus = createMemoryBus().connect("gateway");
   const gateway = stack.use(await createService(config, { bus }));
   await gateway.start();
   const address = gateway.address();
-  return { client: new Client({ url: address, token }), address };
+  return { client: new Client({ url: address, token }), address, token };
 }
 
 /** Asks until the read model has what is asked for. */

@@ -7,7 +7,10 @@ export type Machine = {
   readonly cpuModel: string;
   readonly memoryGiB: number;
   readonly node: string;
-  /** Share of all cores that processes other than this one, its children and those it names used, 0 to 1; null where it is not known. */
+  /**
+   * Share of all cores that processes other than this one, its children and those it names used, 0 to 1; null where it
+   * is not known.
+   */
   readonly othersCpu: number | null;
 };
 

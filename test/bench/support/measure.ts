@@ -59,8 +59,8 @@ export async function callsPerSecond(
 }
 
 /**
- * Calls `once` at a steady pace, in bursts of a millisecond's worth, whether or not those before have ended, and gives the
- * milliseconds that each took.
+ * Calls `once` at a steady pace, in bursts of a millisecond's worth, whether or not those before have ended, and gives
+ * the milliseconds that each took.
  */
 export async function pacedLatencies(
   perSecond: number,

@@ -1,8 +1,14 @@
-/** The cost of the pages for a browser. */
+/** The cost of the pages for a browser: the size of their first load, and what they do in Chromium. */
 import { join } from "node:path";
 import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";
+import { findChromium } from "../../browser/support/chromium.ts";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
+import { chartPan } from "./chart-pan.ts";
 import { firstLoadKb } from "./first-load.ts";
+import { firstRows } from "./first-rows.ts";
+import { heapHour } from "./heap-hour.ts";
+import { logBurst } from "./log-burst.ts";
+import { startRunning } from "./running.ts";
 
 const bundleBar = { id: "bundle_gzip_kb", unit: "kB", floor: null, goal: null };
 
@@ -12,5 +18,30 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   context.say("  building the pages");
   await buildWeb(build, join(checkout, ".cache", "web-build.log"));
   const kb = firstLoadKb(build.folder);
-  return [costResult(bundleBar, kb, null, "aim: 320 at most, with our own code")];
+  const bundle = costResult(bundleBar, kb, null, "aim: 320 at most, with our own code");
+  const { program, ...found } = findChromium();
+  if (program === null) {
+    context.say(`  the other figures need what is not here: ${"why" in found ? found.why : ""}`);
+    return [bundle];
+  }
+  return [
+    bundle,
+    ...(await firstRows(context, program, build.folder)),
+    ...(await chartPan(context, program)),
+    ...(await whileRunning(context, program)),
+  ];
+}
+
+/** The figures that need a cluster. */
+async function whileRunning(
+  context: BenchContext,
+  program: string,
+): Promise<readonly BenchResult[]> {
+  if (!context.wants("log_burst_longtasks", "heap_hour")) return [];
+  await using stack = new AsyncDisposableStack();
+  const running = await startRunning(stack, context);
+  return [
+    ...(await logBurst(context, program, running)),
+    ...(await heapHour(context, program, running)),
+  ];
 }

@@ -9,7 +9,9 @@ export function firstFiles(html: string): readonly string[] {
   return [...new Set([...named].map((match) => match[1] ?? ""))];
 }
 
-/** kB of the page and its first files, each compressed as the gateway would with gzip. Throws where the page names none. */
+/**
+ * kB of the page and its first files, each compressed as the gateway would with gzip. Throws where the page names none.
+ */
 export function firstLoadKb(folder: string): number {
   const html = readFileSync(join(folder, "index.html"), "utf8");
   const files = firstFiles(html);

@@ -1,4 +1,6 @@
-/** A real cluster with the built pages, and a browser that is signed in to it: what every test of a page begins with. */
+/**
+ * A real cluster with the built pages, and a browser that is signed in to it: what every test of a page begins with.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";

@@ -3,7 +3,9 @@ import type { WorldOptions } from "../../world/world.ts";
 import { findChromium } from "./chromium.ts";
 import { Stage } from "./cluster-stage.ts";
 
-/** A stage for the tests of one file: one cluster and one browser, started before the first and ended after the last. */
+/**
+ * A stage for the tests of one file: one cluster and one browser, started before the first and ended after the last.
+ */
 export function useStage(options: WorldOptions = {}): Stage {
   const stage = new Stage();
   beforeAll(async () => {

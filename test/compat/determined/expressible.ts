@@ -1,4 +1,7 @@
-/** The part of a case that the code here can express. A case that asks for more is not run: it has neither passed nor failed. */
+/**
+ * The part of a case that the code here can express. A case that asks for more is not run: it has neither passed nor
+ * failed.
+ */
 import type { Fields } from "./read-case.ts";
 
 /** Thrown by a check that finds something in a case that it cannot express. */

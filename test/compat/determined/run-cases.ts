@@ -160,8 +160,8 @@ function valueSimulation(one: Case): string | null {
 const ORDERS = 20;
 
 /**
- * Jobs are done in orders that are drawn. Which trials `stop_once` stops follows from the order, and the case records one of
- * them: there it is enough that one order gives what is expected.
+ * Jobs are done in orders that are drawn. Which trials `stop_once` stops follows from the order, and the case records
+ * one of them: there it is enough that one order gives what is expected.
  */
 function multisetSimulation(one: Case): string | null {
   const expected = inOrder(one["expect_ops_multiset"] as readonly unknown[]);

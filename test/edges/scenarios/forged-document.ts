@@ -1,4 +1,7 @@
-/** A configuration with values that look like the gateway's own encoding of numbers: it is a configuration like any other. */
+/**
+ * A configuration with values that look like the gateway's own encoding of numbers: it is a configuration like any
+ * other.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { bystander, died, pidsOf, type Scenario, submitCommand } from "./scenario.ts";
 

@@ -1,8 +1,8 @@
 /**
  * Deadlines: nothing is due before its time, whatever the clocks of the hosts say. It is measured by the
- * moments at which events were written, as the simulation's own clock has them. Where a service may have died meanwhile the
- * times in the events count as well: a new term knows of no time but these, so a log whose clock jumps in between takes
- * the jump for time that has passed.
+ * moments at which events were written, as the simulation's own clock has them. Where a service may have died meanwhile
+ * the times in the events count as well: a new term knows of no time but these, so a log whose clock jumps in between
+ * takes the jump for time that has passed.
  */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";

@@ -14,7 +14,10 @@ export type ExperimentFacts = {
   readonly maxConcurrent: number;
 };
 
-/** An experiment ends once for each time that it is taken up, with its last trial, and after that only the words about it change, and whether it is archived. */
+/**
+ * An experiment ends once for each time that it is taken up, with its last trial, and after that only the words about
+ * it change, and whether it is archived.
+ */
 export class ExperimentRules {
   readonly #facts = new Map<string, ExperimentFacts>();
 

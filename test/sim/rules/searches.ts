@@ -19,7 +19,9 @@ type SearchFacts = {
   continuations: number;
 };
 
-/** A search proposes densely numbered trials, no more at a time than it may, and weighs each report that counts once. */
+/**
+ * A search proposes densely numbered trials, no more at a time than it may, and weighs each report that counts once.
+ */
 export class SearchRules {
   readonly #experiments: ExperimentRules;
   readonly #facts = new Map<string, SearchFacts>();

@@ -240,7 +240,10 @@ function left(
   trial.awaitedUntilMs = Math.max(trial.awaitedUntilMs, untilMs);
 }
 
-/** A trial that goes on from another's checkpoint has that one on its line; one that counts from 0 starts from its weights only. */
+/**
+ * A trial that goes on from another's checkpoint has that one on its line; one that counts from 0 starts from its
+ * weights only.
+ */
 function warmStartOf({ warmStartCheckpoint, warmStartStep }: EventData<"TrialCreated">) {
   if (warmStartCheckpoint === "") return [];
   return [{ checkpoint: warmStartCheckpoint, run: 0, step: warmStartStep ?? 0 }];

@@ -6,9 +6,9 @@ import { waitUntil } from "./wait.ts";
 
 /**
  * Ends whatever still belongs to the cluster after its processes were stopped, such as the trials of an agent that was
- * killed. First those that watch over a trial, by SIGTERM: they record a shutdown, for which nobody is to blame, and pass the
- * signal on. A trial that does not leave is killed while it is still watched, so that its end is recorded too; then come
- * all others.
+ * killed. First those that watch over a trial, by SIGTERM: they record a shutdown, for which nobody is to blame, and
+ * pass the signal on. A trial that does not leave is killed while it is still watched, so that its end is recorded too;
+ * then come all others.
  */
 export async function sweep(clusterId: string, home: Home): Promise<void> {
   const { ofRuns, watching } = findMembers(clusterId, home);

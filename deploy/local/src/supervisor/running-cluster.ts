@@ -209,7 +209,9 @@ export class RunningCluster {
     return parts;
   }
 
-  /** A port that one of our own left-over processes listens on stays: it is taken over, or stopped before its successor. */
+  /**
+   * A port that one of our own left-over processes listens on stays: it is taken over, or stopped before its successor.
+   */
   #portWishes(services: readonly ServiceEntry[], agents: readonly string[]): readonly PortWish[] {
     const living = new Set(this.#records.living().map((record) => record.name));
     const allInOneLives = living.has(allInOne);

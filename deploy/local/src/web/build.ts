@@ -1,6 +1,6 @@
 /**
- * Builds the pages into `.cache/web/<digest of their sources>` of the checkout. The folder appears whole, by a rename, and is
- * never changed: any process may serve it. Of several processes one builds, and the others wait for it.
+ * Builds the pages into `.cache/web/<digest of their sources>` of the checkout. The folder appears whole, by a rename,
+ * and is never changed: any process may serve it. Of several processes one builds, and the others wait for it.
  */
 import { spawn } from "node:child_process";
 import {

@@ -6,8 +6,8 @@ import { join, relative } from "node:path";
 export const webPackage = "services/web";
 
 /**
- * Names the state of the sources that the pages are built from: of their package, of the libraries of the checkout that it
- * depends on, directly or not, and of all other packages by the lock file. Null where the checkout has no pages.
+ * Names the state of the sources that the pages are built from: of their package, of the libraries of the checkout that
+ * it depends on, directly or not, and of all other packages by the lock file. Null where the checkout has no pages.
  */
 export function webDigest(checkout: string): string | null {
   if (!existsSync(join(checkout, webPackage, "package.json"))) return null;

@@ -1,6 +1,7 @@
 /**
  * Checkpoints in an object store: `<uuid>/<path>` below its prefix, and a marker object with the id of the storage. The
- * platform alone reaches the store, so it also makes the marker: no two hosts can see different buckets under one address.
+ * platform alone reaches the store, so it also makes the marker: no two hosts can see different buckets under one
+ * address.
  */
 import { randomUUID } from "node:crypto";
 import { Fault } from "@trainyard/kernel";
@@ -17,7 +18,10 @@ export function checkpointKey(checkpoint: string, path: string): string {
   return `${checkpoint}/${path}`;
 }
 
-/** Gives the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged one. */
+/**
+ * Gives the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged
+ * one.
+ */
 export async function markStore(store: ObjectStore): Promise<string> {
   const seen = await seenStore(store);
   if (seen.kind === "marked") return seen.id;
@@ -48,7 +52,9 @@ export async function seenStore(store: ObjectStore): Promise<SeenStorage> {
   return isStorageId(id) ? { kind: "marked", id } : { kind: "damaged" };
 }
 
-/** Why nothing of the storage may be judged now; null where the store has the id that checkpoints were declared with. */
+/**
+ * Why nothing of the storage may be judged now; null where the store has the id that checkpoints were declared with.
+ */
 export async function problemOfStore(
   store: ObjectStore,
   storageId: string,
@@ -61,7 +67,10 @@ export async function problemOfStore(
   return `${store.address} has no readable ${storageMarkerName}: is it the bucket that the checkpoint was stored in?`;
 }
 
-/** Removes a checkpoint's objects and what is left of its uploads. Absent ones count as removed, but only in its own storage. */
+/**
+ * Removes a checkpoint's objects and what is left of its uploads. Absent ones count as removed, but only in its own
+ * storage.
+ */
 export async function removeCheckpointObjects(
   store: ObjectStore,
   checkpoint: string,

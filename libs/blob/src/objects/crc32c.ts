@@ -1,4 +1,6 @@
-/** CRC-32C (Castagnoli), as stores write it: base64 of four bytes, the highest first. Source: RFC 3720, appendix B.4. */
+/**
+ * CRC-32C (Castagnoli), as stores write it: base64 of four bytes, the highest first. Source: RFC 3720, appendix B.4.
+ */
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
   for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0x82f63b78 : value >>> 1;

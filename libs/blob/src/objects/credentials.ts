@@ -1,5 +1,6 @@
 /**
- * Credentials of object stores in a file of the platform's own; `gcs` is the key file of a service account as Google gives it:
+ * Credentials of object stores in a file of the platform's own; `gcs` is the key file of a service account as Google
+ * gives it:
  *
  *     {"s3": {"access_key_id": "…", "secret_access_key": "…", "session_token": "…"},
  *      "gcs": {"type": "service_account", "client_email": "…", "private_key": "…"}}
@@ -17,7 +18,10 @@ export type StorageCredentials = { readonly s3?: S3Credentials; readonly gcs?: G
 /** Bits of a mode that let others than the owner in. */
 const othersMask = 0o077;
 
-/** Throws a Fault `credentials_missing` for a file that others can read, or that is not of this form; its text is in no message. */
+/**
+ * Throws a Fault `credentials_missing` for a file that others can read, or that is not of this form; its text is in no
+ * message.
+ */
 export async function readCredentialsFile(path: string): Promise<StorageCredentials> {
   const text = await readOwnFile(path);
   const all = mappingIn(parsed(path, text), path, "");

@@ -4,8 +4,8 @@ import { Fault } from "@trainyard/kernel";
 const keyBytesMax = 1_024;
 
 /**
- * Names between slashes, of any characters that UTF-8 writes but NUL, carriage return and line feed; no name is empty, `.` or `..`,
- * which clients of HTTP leave out of a path. Throws a Fault `invalid_key`.
+ * Names between slashes, of any characters that UTF-8 writes but NUL, carriage return and line feed; no name is empty,
+ * `.` or `..`, which clients of HTTP leave out of a path. Throws a Fault `invalid_key`.
  */
 export function checkObjectKey(key: string, prefix: string): void {
   const names = key.split("/");

@@ -1,4 +1,6 @@
-/** An object store in memory, for simulations and tests of what uses one. It passes the same suite as the real adapters. */
+/**
+ * An object store in memory, for simulations and tests of what uses one. It passes the same suite as the real adapters.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
 import { away, bucketNotFound, refused, uploadIncomplete } from "./faults.ts";

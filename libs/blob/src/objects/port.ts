@@ -1,14 +1,16 @@
 /**
- * A bucket of S3 or Google Cloud Storage, or what speaks their protocol, below a prefix. Keys are relative to the prefix.
+ * A bucket of S3 or Google Cloud Storage, or what speaks their protocol, below a prefix. Keys are relative to the
+ * prefix.
  *
  * - A write is acknowledged when the store has the whole object; a reader never sees a part of one.
  * - `head`, `open` and `copy` return null or "absent" only where the store says that the object does not
- *   exist. A refusal (403) is a Fault `storage_refused`, which is never absence. A store that is away, throttles or fails is
- *   a Fault `storage_away` with retry "later"; the adapter has tried again several times before. A bucket that does not
- *   exist is a Fault `bucket_not_found`. Without credentials every call is a Fault `credentials_missing`.
- * - A key that is not one (see `checkObjectKey`) is a Fault `invalid_key`, a file beyond the store's limits `file_too_large`.
- * - Files have digests of parts of `partBytes`; each part is at most that large and all but the last are exactly that large. They are sent
- *   in these parts, but by a "resumable" plan.
+ *   exist. A refusal (403) is a Fault `storage_refused`, which is never absence. A store that is away, throttles or
+ *   fails is a Fault `storage_away` with retry "later"; the adapter has tried again several times before. A bucket that
+ *   does not exist is a Fault `bucket_not_found`. Without credentials every call is a Fault `credentials_missing`.
+ * - A key that is not one (see `checkObjectKey`) is a Fault `invalid_key`, a file beyond the store's limits
+ *   `file_too_large`.
+ * - Files have digests of parts of `partBytes`; each part is at most that large and all but the last are exactly that
+ *   large. They are sent in these parts, but by a "resumable" plan.
  * - Content passes through as a stream; an adapter never holds a file in memory.
  */
 export type ObjectHead = {
@@ -44,9 +46,9 @@ export type FileDigests = {
 export type PartDigests = { readonly sha256: string };
 
 /**
- * One HTTP request that a client without credentials may send until `expiresAtMs`, with exactly these headers. The URL is a
- * secret until then: it belongs in no log. The address of a "resumable" plan may be accepted for longer, a week at most; it too
- * takes nothing but the announced content.
+ * One HTTP request that a client without credentials may send until `expiresAtMs`, with exactly these headers. The URL
+ * is a secret until then: it belongs in no log. The address of a "resumable" plan may be accepted for longer, a week at
+ * most; it too takes nothing but the announced content.
  */
 export type PlannedRequest = {
   readonly method: "PUT" | "GET" | "POST";
@@ -59,9 +61,9 @@ export type PlannedRequest = {
 
 /**
  * The rest of a file to send. `parts` holds only what the store does not have yet; a part covers the bytes from
- * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, all that is left: of one that
- * breaks off the store keeps what arrived, and the next plan begins there.
- * Where `missing` has no part all is there, and `finishUpload` makes the object.
+ * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, all that is left: of
+ * one that breaks off the store keeps what arrived, and the next plan begins there. Where `missing` has no part all is
+ * there, and `finishUpload` makes the object.
  */
 export type UploadPlan = {
   readonly kind: "single" | "multipart" | "resumable";
@@ -79,7 +81,10 @@ export type PlannedPart = {
   readonly request: PlannedRequest;
 };
 
-/** `head` is what the store's answer says of the copy; null where it says nothing. "unsupported": the caller sends the bytes itself. */
+/**
+ * `head` is what the store's answer says of the copy; null where it says nothing. "unsupported": the caller sends the
+ * bytes itself.
+ */
 export type CopyResult =
   | { readonly kind: "copied"; readonly head: ObjectHead | null }
   | { readonly kind: "absent" | "unsupported" };
@@ -95,8 +100,8 @@ export interface ObjectStore extends AsyncDisposable {
   head(key: string): Promise<ObjectHead | null>;
   open(key: string): Promise<ObjectContent | null>;
   /**
-   * Stores small content (markers, probes). With `ifAbsent` an object that is there stays, and false is returned: of several
-   * writers at the same time one gets true.
+   * Stores small content (markers, probes). With `ifAbsent` an object that is there stays, and false is returned: of
+   * several writers at the same time one gets true.
    */
   put(
     key: string,
@@ -111,15 +116,19 @@ export interface ObjectStore extends AsyncDisposable {
   copy(from: string, to: string, bytes?: number): Promise<CopyResult>;
   /**
    * The rest to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
-   * caller knows from a listing that there is no such object, which saves a request; so does `there`, what the store has just said of it. `claim` is asked once, with the number of missing
-   * parts, and tells how many of them are planned now: several plans share what one answer holds. All without it.
+   * caller knows from a listing that there is no such object, which saves a request; so does `there`, what the store
+   * has just said of it. `claim` is asked once, with the number of missing parts, and tells how many of them are
+   * planned now: several plans share what one answer holds. All without it.
    */
   planUpload(
     key: string,
     file: FileDigests,
     options?: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim },
   ): Promise<UploadPlan>;
-  /** Makes one object of the parts that were sent. Repeats harm nothing. A Fault `upload_incomplete` if parts are missing. */
+  /**
+   * Makes one object of the parts that were sent. Repeats harm nothing. A Fault `upload_incomplete` if parts are
+   * missing.
+   */
   finishUpload(key: string, file: FileDigests): Promise<ObjectHead>;
   /** Gives back what unfinished uploads below a prefix of keys occupy. */
   abortUploads(below: string): Promise<void>;

@@ -11,15 +11,16 @@ export type ObjectStoreProbe = {
   /** Empty: checkpoints can be kept there. */
   readonly problems: readonly { readonly action: ProbedAction; readonly detail: string }[];
   /**
-   * Whether the store computes a checksum of what it is given and keeps it. Where it does not, only reading the bytes again
-   * says what is there. Null where the probe could not find out.
+   * Whether the store computes a checksum of what it is given and keeps it. Where it does not, only reading the bytes
+   * again says what is there. Null where the probe could not find out.
    */
   readonly keepsChecksums: boolean | null;
 };
 
 /**
- * A refusal is a problem of its action; what keeps the probe from finding out (a store that is away, a bucket that does not
- * exist, no credentials) is thrown as the Fault that it is. The probe object is deleted unless just that is refused.
+ * A refusal is a problem of its action; what keeps the probe from finding out (a store that is away, a bucket that does
+ * not exist, no credentials) is thrown as the Fault that it is. The probe object is deleted unless just that is
+ * refused.
  */
 export async function probeObjectStore(store: ObjectStore): Promise<ObjectStoreProbe> {
   const key = `.trainyard-probe-${randomUUID()}`;

@@ -1,7 +1,7 @@
 /**
- * Keeps a store that does not answer from holding up what others ask. Each request to it lasts as long as the store's patience:
- * after the first that was not answered the next ones fail at once with the same Fault, until `restMs` are over.
- * No more than `atOnceMax` wait for one store at a time.
+ * Keeps a store that does not answer from holding up what others ask. Each request to it lasts as long as the store's
+ * patience: after the first that was not answered the next ones fail at once with the same Fault, until `restMs` are
+ * over. No more than `atOnceMax` wait for one store at a time.
  */
 import { type Clock, type Fault, isFault } from "@trainyard/kernel";
 import { away } from "./faults.ts";

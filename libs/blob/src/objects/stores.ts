@@ -19,8 +19,8 @@ export type StoresSettings = {
   /** Of Google Cloud Storage, where it is not Google's. */
   readonly gcsEndpoint?: string | undefined;
   /**
-   * Addresses of stores other than Amazon's that a configuration may name. The platform sends requests there, signed with its
-   * credentials, from inside its network: no user chooses where.
+   * Addresses of stores other than Amazon's that a configuration may name. The platform sends requests there, signed
+   * with its credentials, from inside its network: no user chooses where.
    */
   readonly endpoints?: readonly string[];
   /** How long a service waits for a store before it takes it to be away. */

@@ -20,7 +20,9 @@ function seeded(): () => number {
 
 type Outage = { readonly dials: readonly number[]; readonly allBackMs: number };
 
-/** Every agent dials after its wait until the server is there again, which a dial then finds. Times are since the loss. */
+/**
+ * Every agent dials after its wait until the server is there again, which a dial then finds. Times are since the loss.
+ */
 function simulate(awayMs: number): Outage {
   const random = seeded();
   const dials: number[] = [];

@@ -2,8 +2,8 @@ import { busLimits } from "../limits.ts";
 
 /**
  * How long a client waits before it dials again: twice as long after each failure, up to a longest wait, and each wait
- * random within its upper half, so that clients that lost one server at one moment come back spread out. A wait is at most
- * about twice as long as the server has been away.
+ * random within its upper half, so that clients that lost one server at one moment come back spread out. A wait is at
+ * most about twice as long as the server has been away.
  */
 export class DialWaits {
   readonly #lastMs: number;

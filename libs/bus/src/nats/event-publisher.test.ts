@@ -1,4 +1,7 @@
-/** Behaviour of the chain that only a real server shows: repeats, refusals in the middle, kills, restarts, forgotten ids. */
+/**
+ * Behaviour of the chain that only a real server shows: repeats, refusals in the middle, kills, restarts, forgotten
+ * ids.
+ */
 import type { StoredEvent } from "@trainyard/event-log";
 import { connect } from "@nats-io/transport-node";
 import { jetstreamManager } from "@nats-io/jetstream";

@@ -1,12 +1,12 @@
 /**
  * Publishes the log into EVENTS in order, several hundred events at a time.
  *
- * Each message carries an id, of its epoch and its event, which makes a repeat harmless, and the id of the message before it, without which the
- * server refuses it. JetStream takes the messages of one connection in the order in which they were sent, so nothing
- * need be waited for in between: where one is missing or refused, every later one is refused too, and never is
- * anything reordered. For the same reason the confirmation of one message stands for all before it in the chain, and
- * only some are asked for one. The first message after a look at the stream names the stream's last sequence instead
- * of an id: a server that was restarted has forgotten the last id once the duplicate window is over.
+ * Each message carries an id, of its epoch and its event, which makes a repeat harmless, and the id of the message
+ * before it, without which the server refuses it. JetStream takes the messages of one connection in the order in which
+ * they were sent, so nothing need be waited for in between: where one is missing or refused, every later one is refused
+ * too, and never is anything reordered. For the same reason the confirmation of one message stands for all before it in
+ * the chain, and only some are asked for one. The first message after a look at the stream names the stream's last
+ * sequence instead of an id: a server that was restarted has forgotten the last id once the duplicate window is over.
  *
  *   idle ──publish──► looking at the stream's end ──► sending ⇄ waiting for a confirmation ──all confirmed──► idle
  * Any failure ends all that is under way; the next publish starts behind what was confirmed last.
@@ -98,8 +98,8 @@ export class EventPublisher {
   }
 
   /**
-   * Empties the stream. The server goes on to know the ids of the last half minute: a repeat of one of the same epoch is
-   * refused meanwhile, together with what follows it, and is to be tried again.
+   * Empties the stream. The server goes on to know the ids of the last half minute: a repeat of one of the same epoch
+   * is refused meanwhile, together with what follows it, and is to be tried again.
    */
   async clear(): Promise<void> {
     const manager = await this.#streams.ensure("EVENTS");

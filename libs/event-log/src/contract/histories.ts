@@ -6,7 +6,10 @@ import { committed, everything, requestOf, writeOf } from "./harness.ts";
 const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
 const rewound = { name: "Fault", code: "log_rewound", retry: "later" };
 
-/** A commit that rests on an event that the log does not have is of another history, whatever its versions and epochs say. */
+/**
+ * A commit that rests on an event that the log does not have is of another history, whatever its versions and epochs
+ * say.
+ */
 export function historyContract(harness: ContractHarness): void {
   it("takes what rests on an event that it has", async () => {
     await using subject = await harness.create();

@@ -1,6 +1,6 @@
 /**
- * Random commits against a model of a few lines. The model knows versions, cursor and commit ids; the order of a group's
- * appends is the order of their calls.
+ * Random commits against a model of a few lines. The model knows versions, cursor and commit ids; the order of a
+ * group's appends is the order of their calls.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -10,7 +10,9 @@ import { collect, everything, newCommitId, requestOf, writeOf } from "./harness.
 
 const streams = ["experiment-1", "experiment-2", "trial-1.1", "trial-1.2"] as const;
 
-/** One commit as drawn: versions are given as an offset from what the model holds, so that both outcomes are frequent. */
+/**
+ * One commit as drawn: versions are given as an offset from what the model holds, so that both outcomes are frequent.
+ */
 const commitArbitrary = fc.record({
   writes: fc.uniqueArray(
     fc.record({

@@ -1,6 +1,6 @@
 /**
- * The log in memory: the fake for unit tests and simulations. One log, many clients; a client is a role. Everything happens in
- * one turn of the event loop, so appends are in the order of their calls.
+ * The log in memory: the fake for unit tests and simulations. One log, many clients; a client is a role. Everything
+ * happens in one turn of the event loop, so appends are in the order of their calls.
  */
 import { assert, type Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";

@@ -37,7 +37,10 @@ export class MemoryStore {
   readonly #movedBy = new Map<string, string>();
   readonly #parked = new Map<string, ParkedRow>();
 
-  /** For tests: what puts everything back to where it is now, as a restored backup does. Whoever listens goes on listening. */
+  /**
+   * For tests: what puts everything back to where it is now, as a restored backup does. Whoever listens goes on
+   * listening.
+   */
   backup(): () => void {
     const lists = [this.commits, this.events].map((list) => [list, [...list]] as const);
     const streams = new Map([...this.#streams].map(([name, events]) => [name, [...events]]));

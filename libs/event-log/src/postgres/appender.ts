@@ -1,9 +1,11 @@
 /**
- * Group commit: appends of this process and role that wait at the same time travel together, in one statement and one fsync.
+ * Group commit: appends of this process and role that wait at the same time travel together, in one statement and one
+ * fsync.
  *
- * States of an append: waiting (in arrival order), sent (in a batch), settled. At most `batchesInFlightMax` batches are under way, on one
- * connection, so the database sees them in arrival order. If a batch fails, its appends are sent again one by one: a bad
- * neighbour hurts nobody. That is safe because a commit that did go through answers as a repeat.
+ * States of an append: waiting (in arrival order), sent (in a batch), settled. At most `batchesInFlightMax` batches are
+ * under way, on one connection, so the database sees them in arrival order. If a batch fails, its appends are sent
+ * again one by one: a bad neighbour hurts nobody. That is safe because a commit that did go through answers as a
+ * repeat.
  */
 import { Fault } from "@trainyard/kernel";
 import { logLimits } from "../limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Arrays as query parameters. Texts go in PostgreSQL's binary array format: bodies are JSON, and the text format would escape
- * every quote of theirs here and parse it away there. Numbers and UUIDs need no escaping and go as text.
+ * Arrays as query parameters. Texts go in PostgreSQL's binary array format: bodies are JSON, and the text format would
+ * escape every quote of theirs here and parse it away there. Numbers and UUIDs need no escaping and go as text.
  */
 
 const textOid = 25;

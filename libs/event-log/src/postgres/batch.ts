@@ -14,7 +14,9 @@ export const appendStatement = appendCall(26);
 const firstForm = 23;
 const firstStatement = appendCall(firstForm);
 
-/** The query for a batch. The function's first form looks for neither owners nor seen events, and costs an eighth less. */
+/**
+ * The query for a batch. The function's first form looks for neither owners nor seen events, and costs an eighth less.
+ */
 export function appendQuery(batch: readonly AppendRequest[]) {
   const values = appendArguments(batch);
   return batch.some(({ fence, seen }) => fence !== undefined || seen !== undefined)

@@ -79,7 +79,9 @@ export class LazyConnection {
     return connected;
   }
 
-  /** After an error that left its state unknown. Its successor, which another query may have asked for, is left alone. */
+  /**
+   * After an error that left its state unknown. Its successor, which another query may have asked for, is left alone.
+   */
   #drop(client: pg.Client): void {
     if (this.#current === client) {
       this.#client = undefined;

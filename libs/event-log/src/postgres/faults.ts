@@ -32,8 +32,8 @@ const sqlState = (error: unknown): string | undefined =>
 const readOnlyState = "25006";
 
 /**
- * Whether the server itself answered, so that the connection still works and nothing of the statement holds. A server that has
- * become read-only answers, too, but is not the primary any more: only a new connection finds the one that is.
+ * Whether the server itself answered, so that the connection still works and nothing of the statement holds. A server
+ * that has become read-only answers, too, but is not the primary any more: only a new connection finds the one that is.
  */
 export function wasAnswered(error: unknown): boolean {
   const state = sqlState(error);

@@ -1,7 +1,7 @@
 /**
- * Wakes readers when the log grows: one connection that listens, shared by all callbacks of a process, and a poll of the head
- * as the fallback. States: idle (nobody waits, no connection), listening, reconnecting. After each reconnect everybody is called, because
- * what was appended meanwhile was not heard.
+ * Wakes readers when the log grows: one connection that listens, shared by all callbacks of a process, and a poll of
+ * the head as the fallback. States: idle (nobody waits, no connection), listening, reconnecting. After each reconnect
+ * everybody is called, because what was appended meanwhile was not heard.
  */
 import pg, { type ClientConfig } from "pg";
 import { logLimits } from "../limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Brings the log's schema to what this program knows, and says which role owns what. Numbered files in `migrations/`, each
- * in a transaction of its own; replicas that start together wait for each other.
+ * Brings the log's schema to what this program knows, and says which role owns what. Numbered files in `migrations/`,
+ * each in a transaction of its own; replicas that start together wait for each other.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,10 @@ export type MigrateOptions = {
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const filePattern = /^(\d{4})_[a-z_]+\.sql$/;
 
-/** The functions that service roles may call, in every form, and the tables that they may read. `append` checks its caller. */
+/**
+ * The functions that service roles may call, in every form, and the tables that they may read. `append` checks its
+ * caller.
+ */
 const callable = [
   "append",
   "current_cursor",

@@ -1,4 +1,6 @@
-/** Failures of the log that need a real server: errors of whole batches, lost connections, old snapshots, curious roles. */
+/**
+ * Failures of the log that need a real server: errors of whole batches, lost connections, old snapshots, curious roles.
+ */
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

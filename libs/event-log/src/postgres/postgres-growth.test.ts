@@ -1,6 +1,6 @@
 /**
- * The cost of an append and of a read when a snapshot has stayed open for long, and when the log has many partitions: counted in
- * pages of the database's memory that they look at, which no other work on the machine changes.
+ * The cost of an append and of a read when a snapshot has stayed open for long, and when the log has many partitions:
+ * counted in pages of the database's memory that they look at, which no other work on the machine changes.
  */
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";

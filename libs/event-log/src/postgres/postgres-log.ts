@@ -29,8 +29,8 @@ export type PostgresLogOptions = ConnectionConfig & {
 };
 
 /**
- * The log in a PostgreSQL database that `migrateLog` has prepared. The user that connects is the role that owns what it appends
- * to. Connects when first used, and again after the connection was lost.
+ * The log in a PostgreSQL database that `migrateLog` has prepared. The user that connects is the role that owns what it
+ * appends to. Connects when first used, and again after the connection was lost.
  */
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
   return new PostgresLog(options);

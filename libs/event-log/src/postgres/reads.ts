@@ -23,7 +23,10 @@ type EventRow = [
   meta: string,
 ];
 
-/** A page of the log is one answer with two kinds of rows: its events, whose `timeMs` is null, and their commits, whose `stream` is. */
+/**
+ * A page of the log is one answer with two kinds of rows: its events, whose `timeMs` is null, and their commits, whose
+ * `stream` is.
+ */
 type PageRow = [
   position: number,
   stream: string | null,
@@ -36,20 +39,23 @@ type PageRow = [
 ];
 
 /**
- * Of a log of few partitions, which are all looked into. An event without its commit is no event: the join keeps it, so that
- * it is noticed.
+ * Of a log of few partitions, which are all looked into. An event without its commit is no event: the join keeps it, so
+ * that it is noticed.
  */
 const readStreamStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
   from log.events e left join log.commits c on c.position = e.commit_position
   where e.stream = $1 and e.version > $2 order by e.version limit $3`;
 
-/** Looks only into the partitions that hold some of the stream, and first where these are: worth it from a few partitions on. */
+/**
+ * Looks only into the partitions that hold some of the stream, and first where these are: worth it from a few
+ * partitions on.
+ */
 const readFromManyStatement = `select position, version, id, type, body, time_ms, commit_id, meta
   from log.read_stream($1, $2, $3)`;
 
 /**
- * Each commit is read and sent once, however many events it has. One statement, so that both come from one snapshot. Positions have
- * no gaps, so the page ends at $1 + $2 at the latest, and so do all of its commits but perhaps the last.
+ * Each commit is read and sent once, however many events it has. One statement, so that both come from one snapshot.
+ * Positions have no gaps, so the page ends at $1 + $2 at the latest, and so do all of its commits but perhaps the last.
  */
 const readAllStatement = `(
     select position, stream, version, id, type, body, null::bigint, null::text
@@ -62,7 +68,9 @@ const readAllStatement = `(
     from log.commits where position >= $1 + $2 order by position limit 1
   )`;
 
-/** As many positions as are asked for are looked at by their index, and what is of other streams stays in the database. */
+/**
+ * As many positions as are asked for are looked at by their index, and what is of other streams stays in the database.
+ */
 const readSomeStatement = `select head.position, e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta, e.stream
   from (select coalesce(max(position), 0) as position from log.commits) as head
   left join log.events e on e.position > $1 and e.position <= $1::bigint + $2::bigint and e.position <= head.position
@@ -209,8 +217,9 @@ export class Reader {
   }
 
   /**
-   * A reader of page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it is
-   * asked for at once. One that was read ahead counts only if it is full, so nobody misses what was committed meanwhile.
+   * A reader of page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it
+   * is asked for at once. One that was read ahead counts only if it is full, so nobody misses what was committed
+   * meanwhile.
    */
   async lastVersion(stream: string): Promise<number> {
     const text = "select version from log.events where stream = $1 order by version desc limit 1";

@@ -94,7 +94,9 @@ class EventPages {
     }
   }
 
-  /** The next page, read ahead beyond what is asked for: what is not there yet behind its last event may come meanwhile. */
+  /**
+   * The next page, read ahead beyond what is asked for: what is not there yet behind its last event may come meanwhile.
+   */
   async #fetch(position: number): Promise<void> {
     const until = Math.max(position, this.#after + eventsPerPage);
     const rows = await this.#reader.rows<EventRow>(

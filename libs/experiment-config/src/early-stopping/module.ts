@@ -1,7 +1,7 @@
 /**
- * An early-stopping policy as configurations know it. What it decides, and on what evidence, is in libs/search under the
- * same name; docs/early-stopping.md is for people. Times are in units of the searcher's time metric (training steps where
- * it names none); null stands for what was not given.
+ * An early-stopping policy as configurations know it. What it decides, and on what evidence, is in libs/search under
+ * the same name; docs/early-stopping.md is for people. Times are in units of the searcher's time metric (training steps
+ * where it names none); null stands for what was not given.
  */
 import type { JsonObject } from "../json.ts";
 import type { Note } from "../parts/part.ts";

@@ -1,7 +1,7 @@
 /**
- * When trials, or the whole search, end before their time: the list under `early_stopping`. The table below is the one list
- * of policies: schema, types, defaults and checks follow from it, and libs/search has tables of verdicts and sentences with
- * the same keys.
+ * When trials, or the whole search, end before their time: the list under `early_stopping`. The table below is the one
+ * list of policies: schema, types, defaults and checks follow from it, and libs/search has tables of verdicts and
+ * sentences with the same keys.
  */
 import { isMapping, itemPath, type Json, keyPath, valueAt } from "../json.ts";
 import type { Note } from "../parts/part.ts";
@@ -44,8 +44,8 @@ export type EarlyStoppingPolicy = TrialPolicy | BudgetPolicy;
 export const combining = ["any", "all"] as const;
 
 /**
- * The list under `early_stopping`, of any origin, with every default in it. A policy that this version does not have, and a
- * combination with one, is left out: it stops nothing.
+ * The list under `early_stopping`, of any origin, with every default in it. A policy that this version does not have,
+ * and a combination with one, is left out: it stops nothing.
  */
 export function readEarlyStopping(list: Json | undefined): EarlyStoppingPolicy[] {
   return Array.isArray(list) ? list.flatMap((policy) => readPolicy(policy) ?? []) : [];

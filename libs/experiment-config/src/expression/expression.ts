@@ -54,7 +54,8 @@ const DEPTH_MAX = 50;
 
 /**
  * Reads an expression; throws an `ExpressionError`. From what binds least to what binds most: `or`, `and`, `not`,
- * comparisons (which chain), `+ -`, `* / // %`, signs, `**`, calls and names: Python's order. `&&`, `||` and `!` are read too.
+ * comparisons (which chain), `+ -`, `* / // %`, signs, `**`, calls and names: Python's order. `&&`, `||` and `!` are
+ * read too.
  */
 export function parseExpression(source: string): Expression {
   if (source.length > CHARS_MAX) {

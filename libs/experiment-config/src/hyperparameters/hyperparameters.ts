@@ -4,7 +4,10 @@ import { isMapping, type Json, valueAt } from "../json.ts";
 /** The values for which a condition holds: these, or the numbers from minval to maxval. */
 export type AllowedValues = Json[] | { readonly minval?: number; readonly maxval?: number };
 
-/** By the way to another hyperparameter from the top (`/optimizer/name`). All must hold, of hyperparameters that are there. */
+/**
+ * By the way to another hyperparameter from the top (`/optimizer/name`). All must hold, of hyperparameters that are
+ * there.
+ */
 export type Conditions = { readonly [pointer: string]: AllowedValues };
 
 /** Without a condition a hyperparameter is always there. */

@@ -1,6 +1,7 @@
 /**
  * A hyperparameter is a mapping whose `type` is one of five names, any other mapping (a nest of hyperparameters; with
- * `type: nested` one that has a condition), or anything else, which is a constant. A list is one too, and what is written as a hyperparameter in it has to be a right one.
+ * `type: nested` one that has a condition), or anything else, which is a constant. A list is one too, and what is
+ * written as a hyperparameter in it has to be a right one.
  */
 import { z } from "zod";
 import { isMapping } from "../json.ts";

@@ -8,7 +8,10 @@ export function isTyped(node: SpaceNode): node is TypedHyperparameter {
   return typeof node.type === "string";
 }
 
-/** How many points the axis of a hyperparameter has in a grid: `count`, but not more than it has values; with a `step` all of them. */
+/**
+ * How many points the axis of a hyperparameter has in a grid: `count`, but not more than it has values; with a `step`
+ * all of them.
+ */
 export function gridAxisLength(hyperparameter: TypedHyperparameter): number {
   switch (hyperparameter.type) {
     case "const":

@@ -1,6 +1,6 @@
 /**
- * The values of a range with a `step`: minval, minval + step, … up to maxval. An int without one has the step 1, unless it is
- * searched on a logarithmic scale (`log: true`).
+ * The values of a range with a `step`: minval, minval + step, … up to maxval. An int without one has the step 1, unless
+ * it is searched on a logarithmic scale (`log: true`).
  */
 import type { DoubleHyperparameter, IntHyperparameter } from "./hyperparameters.ts";
 

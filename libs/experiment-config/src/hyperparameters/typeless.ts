@@ -1,6 +1,6 @@
 /**
- * A mapping without a `type` is a nest, and what is in it are constants. One whose keys are those of a hyperparameter was
- * likely meant as one: its `type` is forgotten or misspelt.
+ * A mapping without a `type` is a nest, and what is in it are constants. One whose keys are those of a hyperparameter
+ * was likely meant as one: its `type` is forgotten or misspelt.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";

@@ -1,8 +1,8 @@
 /**
- * A part of the configuration, the whole document being one: its shape, what inside it has to fit together, what must be
- * there in the end, the older shapes that it is also written in, its defaults, and how it lies over another. The stages
- * below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it, `rewritten`,
- * `laidOver` the defaults of the cluster, `filled`, `completeness`.
+ * A part of the configuration, the whole document being one: its shape, what inside it has to fit together, what must
+ * be there in the end, the older shapes that it is also written in, its defaults, and how it lies over another. The
+ * stages below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it,
+ * `rewritten`, `laidOver` the defaults of the cluster, `filled`, `completeness`.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { z } from "zod";

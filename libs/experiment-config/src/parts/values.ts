@@ -82,7 +82,10 @@ export function byKind(key: string, told: z.ZodType, untold: z.ZodType): z.ZodTy
   );
 }
 
-/** One of several mappings, which the key tells apart; a sentence about another value of it names the kinds that are `of use`. */
+/**
+ * One of several mappings, which the key tells apart; a sentence about another value of it names the kinds that are `of
+ * use`.
+ */
 export function oneOfKinds(
   key: string,
   kinds: readonly z.ZodObject[],

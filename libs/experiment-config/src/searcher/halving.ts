@@ -178,8 +178,8 @@ export const hyperband: SearcherModule<Timed & Trials> = {
 };
 
 /**
- * The largest whole k with divisor^k ≤ x, 0 for x < divisor; counted in products, since log 1000 / log 10 is less than 3
- * in floating point. No more than `most`, so that a divisor near 1 comes to an end.
+ * The largest whole k with divisor^k ≤ x, 0 for x < divisor; counted in products, since log 1000 / log 10 is less than
+ * 3 in floating point. No more than `most`, so that a divisor near 1 comes to an end.
  */
 export function floorLog(x: number, divisor: number, most: number): number {
   let k = 0;

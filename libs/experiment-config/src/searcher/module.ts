@@ -8,8 +8,8 @@ import type { Shape, Values } from "../parts/values.ts";
 
 export type SearcherModule<Own extends object = object> = {
   /**
-   * The keys of its own, beside those that every searcher takes, made of the small schemas. A function of these: reading a
-   * recorded configuration loads no schema library.
+   * The keys of its own, beside those that every searcher takes, made of the small schemas. A function of these:
+   * reading a recorded configuration loads no schema library.
    */
   readonly keys: (values: Values) => Shape;
   /** By key: what stands where the key is absent. A default that follows from other keys is in `read`. */

@@ -62,7 +62,10 @@ const INTERVALS = 20;
 
 const exploits = ["truncation", "tournament"] as const;
 
-/** Constants that do not follow from other keys. The shares and factors are those of Ray Tune; the paper has 0.2 and no redraws. */
+/**
+ * Constants that do not follow from other keys. The shares and factors are those of Ray Tune; the paper has 0.2 and no
+ * redraws.
+ */
 const numbers = {
   population_size: 16,
   max_concurrent_trials: 0,

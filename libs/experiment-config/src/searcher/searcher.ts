@@ -38,7 +38,9 @@ export const searchers = {
 } as const satisfies Readonly<Record<string, SearcherModule>>;
 export type SearcherName = keyof typeof searchers;
 
-/** The keys of every searcher: constraints on its space, its first points, and the metric by which it compares trials. */
+/**
+ * The keys of every searcher: constraints on its space, its first points, and the metric by which it compares trials.
+ */
 type Common = {
   /** The conditions on a trial's hyperparameters: `constraints.ts`. */
   readonly constraints?: string[];

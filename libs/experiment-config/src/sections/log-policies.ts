@@ -1,6 +1,6 @@
 /**
- * The effect of a log line on a trial: named patterns, of which two are built in. A pattern is a regular expression in RE2's
- * syntax, as in Determined, so that comparing it takes time linear in the line.
+ * The effect of a log line on a trial: named patterns, of which two are built in. A pattern is a regular expression in
+ * RE2's syntax, as in Determined, so that comparing it takes time linear in the line.
  */
 import { RE2JS, RE2JSException } from "re2js";
 import { z } from "zod";

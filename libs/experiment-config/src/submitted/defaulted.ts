@@ -2,8 +2,8 @@
 import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 
 /**
- * The paths of the recorded configuration that the submitted document does not have: defaults, and the newer form of what was
- * given in an older one. Of a section that is absent as a whole, the path of the section.
+ * The paths of the recorded configuration that the submitted document does not have: defaults, and the newer form of
+ * what was given in an older one. Of a section that is absent as a whole, the path of the section.
  */
 export function defaultedPaths(submitted: JsonObject, recorded: JsonObject): readonly string[] {
   return missingIn(submitted, recorded, "");

@@ -1,6 +1,6 @@
 /**
- * A submission as it is kept: the YAML text with its comments and its form, without its secrets. A secret is replaced where
- * the parser found its text; what is left of it elsewhere, in a comment for example, is replaced as text.
+ * A submission as it is kept: the YAML text with its comments and its form, without its secrets. A secret is replaced
+ * where the parser found its text; what is left of it elsewhere, in a comment for example, is replaced as text.
  */
 import { isScalar, parseDocument, stringify, visit } from "yaml";
 import { readYaml } from "../document.ts";

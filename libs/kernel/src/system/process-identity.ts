@@ -93,8 +93,8 @@ type Stat = Omit<LivingProcess, "pid" | "boot"> & { readonly isLiving: boolean }
 function statOf(pid: number): Stat | null {
   const text = readOrNull(`/proc/${pid}/stat`);
   if (text === null) return null;
-  // The name in parentheses may hold anything; then come state, parent, group, session. Field 20 is the number of threads
-  // and 22 the start (proc(5)).
+  // The name in parentheses may hold anything; then come state, parent, group, session. Field 20 is the number of
+  // threads and 22 the start (proc(5)).
   const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state = "X", parent = "0", group = "0", session = "0"] = fields;

@@ -18,8 +18,8 @@ type Entry = {
 };
 
 /**
- * The states of streams, folded once and kept. Entries may be stale: an append names the version that its decision rests
- * on, and a conflict evicts the entry. `observe` keeps entries level with the events that pass by.
+ * The states of streams, folded once and kept. Entries may be stale: an append names the version that its decision
+ * rests on, and a conflict evicts the entry. `observe` keeps entries level with the events that pass by.
  */
 export class FoldCache {
   readonly #log: EventLog;
@@ -141,8 +141,8 @@ export class FoldCache {
   }
 
   /**
-   * Events that this process has just written to a stream, the same events decoded, and the states that they were folded to
-   * already, by the names of the folds.
+   * Events that this process has just written to a stream, the same events decoded, and the states that they were
+   * folded to already, by the names of the folds.
    */
   committed(
     { stream, expectedVersion, events: written }: StreamWrite,

@@ -16,7 +16,10 @@ export type StreamFold<State> = {
   readonly name: string;
   readonly category: string;
   readonly initial: State;
-  /** Takes any event of the category and ignores what does not concern it. A method, so that folds of all states fit one table. */
+  /**
+   * Takes any event of the category and ignores what does not concern it. A method, so that folds of all states fit one
+   * table.
+   */
   evolve(state: State, event: AnyEvent): State;
   readonly snapshot?: SnapshotCodec<State>;
 };

@@ -1,7 +1,7 @@
 /**
  * Keeps the cached folds of a replica level with the log: every event passes by, in order. A fold that is not cached is
- * read from the log when it is needed, so following begins at the end. When the log went back, what is cached is of another
- * history: it goes, and following begins at the end anew.
+ * read from the log when it is needed, so following begins at the end. When the log went back, what is cached is of
+ * another history: it goes, and following begins at the end anew.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";

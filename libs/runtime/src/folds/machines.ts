@@ -1,6 +1,6 @@
 /**
- * Machines: states that are changed in place, for streams whose states are too large to be copied at each event. The cache
- * keeps one machine for each stream, and all works of the process share it.
+ * Machines: states that are changed in place, for streams whose states are too large to be copied at each event. The
+ * cache keeps one machine for each stream, and all works of the process share it.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import type { Rejection } from "@trainyard/kernel";
@@ -53,9 +53,9 @@ export function machineFold<State extends Machine>(machines: {
 }
 
 /**
- * The machine of one stream. It is where the log is, or ahead of it by what one work has decided and not committed: that is
- * undone before anybody else reads the machine, so that a work may be dropped at any time. Read the results of `committed`
- * and `ahead` at once: after an await the machine may have moved on.
+ * The machine of one stream. It is where the log is, or ahead of it by what one work has decided and not committed:
+ * that is undone before anybody else reads the machine, so that a work may be dropped at any time. Read the results of
+ * `committed` and `ahead` at once: after an await the machine may have moved on.
  */
 export class SharedMachine<State extends Machine = Machine> {
   readonly #machine: State;

@@ -1,7 +1,7 @@
 /**
- * Saved folds name the last event that is in them, so that one of another history (the log was restored from a backup, or
- * failed over with loss) is not gone on from. The event's id is the first key of the text, which is a JSON object: formats
- * need not know of it, and a text without it is one of an older version, of which only the place is looked at.
+ * Saved folds name the last event that is in them, so that one of another history (the log was restored from a backup,
+ * or failed over with loss) is not gone on from. The event's id is the first key of the text, which is a JSON object:
+ * formats need not know of it, and a text without it is one of an older version, of which only the place is looked at.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { assert } from "@trainyard/kernel";

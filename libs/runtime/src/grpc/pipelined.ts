@@ -1,6 +1,6 @@
 /**
- * The results of a task for each item, in the order of the items, while at most `most` tasks are under way. An item is taken
- * only when there is room for it, so a source that waits to be read is held back.
+ * The results of a task for each item, in the order of the items, while at most `most` tasks are under way. An item is
+ * taken only when there is room for it, so a source that waits to be read is held back.
  */
 export async function* pipelined<Item, Result>(
   items: AsyncIterable<Item>,

@@ -1,6 +1,6 @@
 /**
- * A gRPC server of services of proto/, with health (grpc.health.v1) and reflection. Who calls is known before a message is
- * read; a stream is read and written only as fast as the other side is, so nothing piles up.
+ * A gRPC server of services of proto/, with health (grpc.health.v1) and reflection. Who calls is known before a message
+ * is read; a stream is read and written only as fast as the other side is, so nothing piles up.
  */
 import type { Writable } from "node:stream";
 import { type DescFile, toBinary } from "@bufbuild/protobuf";

@@ -2,10 +2,10 @@
  * The log's events in position order, without gaps: live from the bus while it carries, from the log whenever the next
  * position is missing there or the bus is silent. Wakes within a millisecond of a publish; with the bus away it polls.
  *
- * What comes live counts only where it follows, by the id of the event before it, the event that was read last from this
- * log: another log's relay on the same NATS account, and events that a failover lost, are never handed out. Everything else
- * is read from the log, which is looked at for having gone back (`LogRewound`). A reader that is level with the bus waits
- * for it first: what the bus missed shows by the event that comes next, or by silence.
+ * What comes live counts only where it follows, by the id of the event before it, the event that was read last from
+ * this log: another log's relay on the same NATS account, and events that a failover lost, are never handed out.
+ * Everything else is read from the log, which is looked at for having gone back (`LogRewound`). A reader that is level
+ * with the bus waits for it first: what the bus missed shows by the event that comes next, or by silence.
  */
 import type { Bus, EventOrigin } from "@trainyard/bus";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -49,7 +49,10 @@ export class EventFeed implements AsyncDisposable {
     this.#handedOut = handedOut;
   }
 
-  /** The logger hears of events on the bus that are not this log's, `handedOut` of those that came live before they go out. */
+  /**
+   * The logger hears of events on the bus that are not this log's, `handedOut` of those that came live before they go
+   * out.
+   */
   static async open(
     log: EventLog,
     bus: Bus,

@@ -1,11 +1,11 @@
 /**
- * Reads the log in order and sees whether it is still the log that was read before. Positions alone do not say so: a log
- * that was restored from a backup, or whose server failed over with loss, has other events at positions that this process
- * knows, or none. So a page begins with the event that was read last, and that must be the same one, by its id. While page
- * after full page is read that look is left out: the first page that is not full makes up for it.
+ * Reads the log in order and sees whether it is still the log that was read before. Positions alone do not say so: a
+ * log that was restored from a backup, or whose server failed over with loss, has other events at positions that this
+ * process knows, or none. So a page begins with the event that was read last, and that must be the same one, by its id.
+ * While page after full page is read that look is left out: the first page that is not full makes up for it.
  *
- * What does not fit is a `LogRewound`, thrown once: nothing that was folded from the log may be used any more, and whoever
- * reads on begins anew with what the log has now.
+ * What does not fit is a `LogRewound`, thrown once: nothing that was folded from the log may be used any more, and
+ * whoever reads on begins anew with what the log has now.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";

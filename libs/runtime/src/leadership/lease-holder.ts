@@ -1,12 +1,12 @@
 /**
- * Holds one lease for as long as it can. States: waiting (another holds it; asked for once a second), held (renewed once
- * a second), lost. It counts as lost as soon as its whole term has passed, by the monotonic clock, since it was last asked
- * for with success. A timer says so, whatever the log's answer is waiting for; and since the term that the database counts
- * begins after the question, that is before it would give the lease to another. A paused process finds out when its timers
- * run, and the fence in every append refuses what it has decided before they do.
+ * Holds one lease for as long as it can. States: waiting (another holds it; asked for once a second), held (renewed
+ * once a second), lost. It counts as lost as soon as its whole term has passed, by the monotonic clock, since it was
+ * last asked for with success. A timer says so, whatever the log's answer is waiting for; and since the term that the
+ * database counts begins after the question, that is before it would give the lease to another. A paused process finds
+ * out when its timers run, and the fence in every append refuses what it has decided before they do.
  *
- * Each term asks under a name of its own. Under the same name the log would take a term that begins after an outage for the
- * one before, with the same epoch, and agents and appends of the two could not be told apart.
+ * Each term asks under a name of its own. Under the same name the log would take a term that begins after an outage for
+ * the one before, with the same epoch, and agents and appends of the two could not be told apart.
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";

@@ -70,7 +70,9 @@ async function tell(stream: string, ...events: readonly AnyEvent[]): Promise<voi
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const removed: AnyEvent = { type: "PoolRemoved", data: {} };
 
-/** Whenever an experiment is activated, it is paused, and so is the experiment of a pool's number when that is removed. */
+/**
+ * Whenever an experiment is activated, it is paused, and so is the experiment of a pool's number when that is removed.
+ */
 async function begin(): Promise<Term> {
   terms += 1;
   return {
@@ -158,7 +160,10 @@ test("an event that was lost while a service reacted to it causes nothing", asyn
   await stopped(running);
 });
 
-/** The log goes back to where it is now, as a failover behind a proxy: no connection is lost, and another event is where the lost one was. */
+/**
+ * The log goes back to where it is now, as a failover behind a proxy: no connection is lost, and another event is where
+ * the lost one was.
+ */
 function goesBackBeforeTheNextCommit(stream: string, event: AnyEvent): void {
   const restore = log.store.backup();
   beforeCommit = async () => {

@@ -1,7 +1,7 @@
 /**
- * Drives parked events again, at an operator's word: those of one key, in order, each until it is done. The row of an event
- * goes in the commit that finishes it and in no earlier one, so that a fan-out that was cut short by a fault is driven
- * again as a whole: its handler finds what the parts before have done, and goes on behind them.
+ * Drives parked events again, at an operator's word: those of one key, in order, each until it is done. The row of an
+ * event goes in the commit that finishes it and in no earlier one, so that a fan-out that was cut short by a fault is
+ * driven again as a whole: its handler finds what the parts before have done, and goes on behind them.
  */
 import { decodeEvent, type EventName } from "@trainyard/contracts";
 import {
@@ -56,7 +56,9 @@ export class ParkedRetries {
     });
   }
 
-  /** Serves all that was asked for: whether one of them came through, and whether one failed. Throws what ends the term. */
+  /**
+   * Serves all that was asked for: whether one of them came through, and whether one failed. Throws what ends the term.
+   */
   async serve(): Promise<{ readonly mended: boolean; readonly failed: boolean }> {
     let mended = false;
     let anyFailed = false;

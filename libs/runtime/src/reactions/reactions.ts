@@ -3,10 +3,11 @@
  * commits what the handler decided together with the cursor's move, so that no event is skipped and none acts twice.
  *
  * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
- * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same event again, after a growing pause. A fault that no retry mends, or a bug →
- * the event is parked under its key, and later events of that key park behind it. Three different keys parked in a row
- * stop the loop: then the fault is likely ours, and going on would park everything. It goes on once an operator has had
- * one of them processed. A commit that the log refuses, as it is too large, parks its event and does not count.
+ * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same
+ * event again, after a growing pause. A fault that no retry mends, or a bug → the event is parked under its key, and
+ * later events of that key park behind it. Three different keys parked in a row stop the loop: then the fault is likely
+ * ours, and going on would park everything. It goes on once an operator has had one of them processed. A commit that
+ * the log refuses, as it is too large, parks its event and does not count.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
@@ -42,7 +43,10 @@ export type ReactionSpec = {
   readonly consumer: string;
   readonly partition: number;
   readonly handlers: ReactionHandlers;
-  /** The key of events that wait together when one of them is parked. Default: the experiment in the stream's id, else the stream. */
+  /**
+   * The key of events that wait together when one of them is parked. Default: the experiment in the stream's id, else
+   * the stream.
+   */
   readonly keyOf?: (event: StoredEvent) => string;
   /** As many events as one commit may react to, where more than one of the same story are there already. Default: 1. */
   readonly eventsTogetherMax?: number;
@@ -316,8 +320,8 @@ export class ReactionLoop {
   }
 
   /**
-   * Drives the parked events of one key again, in order, between two events of the loop. Gives the reason with which the
-   * first of them failed again, or null.
+   * Drives the parked events of one key again, in order, between two events of the loop. Gives the reason with which
+   * the first of them failed again, or null.
    */
   retryParked(key: string): Promise<string | null> {
     const answer = this.#retries.ask(key);

@@ -96,8 +96,8 @@ export function openPool(config: DatabaseConfig, service: string, logger: Logger
     query_timeout: runtimeLimits.answerTimeoutMs,
     keepAlive: true,
   });
-  // A connection that breaks is replaced by the pool, and its next query fails; without a listener it would end the process,
-  // whether it is idle or breaks between two queries of a transaction.
+  // A connection that breaks is replaced by the pool, and its next query fails; without a listener it would end the
+  // process, whether it is idle or breaks between two queries of a transaction.
   pool.on("error", (error) => logger.warn({ err: error }, "idle_connection_lost"));
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

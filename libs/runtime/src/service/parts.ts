@@ -19,7 +19,9 @@ export type Overrides = {
 /** Of a service that has tables of its own, too. */
 export type TableOverrides = Overrides & { readonly pool?: Pool };
 
-/** The parts that `serviceOf` needs of every service. Everything that is opened for the service closes with its stack. */
+/**
+ * The parts that `serviceOf` needs of every service. Everything that is opened for the service closes with its stack.
+ */
 export type ServingParts = {
   readonly name: string;
   readonly stack: AsyncDisposableStack;

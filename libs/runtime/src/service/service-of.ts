@@ -1,12 +1,12 @@
 /**
  * The life of every service, starting → ready → draining → stopped, around what is its own: the plan.
  *
- * Start: the tables are migrated, the health server listens, the loops run, the service's own HTTP server listens where it
- * has one (in place of the health server), and commands are served. Drain, in reverse: readiness fails at once, commands are
- * no longer taken, requests end before the loops that they wait for, and the connections close.
+ * Start: the tables are migrated, the health server listens, the loops run, the service's own HTTP server listens where
+ * it has one (in place of the health server), and commands are served. Drain, in reverse: readiness fails at once,
+ * commands are no longer taken, requests end before the loops that they wait for, and the connections close.
  *
- * A service whose partition is another replica's, or nobody's yet, is ready: it can take over. But it takes no commands, and
- * /readyz answers "standby" instead of "ok", for those who know that there is no other replica.
+ * A service whose partition is another replica's, or nobody's yet, is ready: it can take over. But it takes no
+ * commands, and /readyz answers "standby" instead of "ok", for those who know that there is no other replica.
  *
  * A loop that throws is a bug: it is logged, and its unhandled rejection ends the process, which is then started again.
  */

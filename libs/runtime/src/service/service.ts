@@ -1,7 +1,7 @@
 /**
- * A service's life: starting → ready → draining → stopped. `runMain` is the whole of a main.ts: it reads the environment,
- * starts the service, and on SIGTERM or SIGINT drains it within a limit; a second signal exits at once. The process ends
- * by an empty event loop; a timer that does not hold it open is the backstop.
+ * A service's life: starting → ready → draining → stopped. `runMain` is the whole of a main.ts: it reads the
+ * environment, starts the service, and on SIGTERM or SIGINT drains it within a limit; a second signal exits at once.
+ * The process ends by an empty event loop; a timer that does not hold it open is the backstop.
  */
 import { runtimeLimits } from "../limits.ts";
 

@@ -12,7 +12,9 @@ export const storesVariables = {
   TRAINYARD_STORAGE_S3_KMS_KEY: z.string().min(1).optional(),
   /** The name of the key of Cloud KMS that encrypts checkpoints, where the bucket's own setting is not meant. */
   TRAINYARD_STORAGE_GCS_KMS_KEY: z.string().min(1).optional(),
-  /** Of Google Cloud Storage, where it is not Google's: a private address of it, or a server that speaks its protocol. */
+  /**
+   * Of Google Cloud Storage, where it is not Google's: a private address of it, or a server that speaks its protocol.
+   */
   TRAINYARD_STORAGE_GCS_ENDPOINT: z.url().optional(),
   /** The stores other than Amazon's that configurations may name: addresses with commas between. */
   TRAINYARD_STORAGE_ENDPOINTS: z.string().default(""),

@@ -7,7 +7,10 @@ import pg from "pg";
  */
 const ofTheRows: readonly string[] = ["22", "23", "54"];
 
-/** The failure of a service's own tables at a write, as a Fault: `unstorable`, never to be sent again, or `code`, to be sent later. */
+/**
+ * The failure of a service's own tables at a write, as a Fault: `unstorable`, never to be sent again, or `code`, to be
+ * sent later.
+ */
 export function tableFault(cause: unknown, code: string, what: string): Fault {
   if (cause instanceof pg.DatabaseError && ofTheRows.includes(cause.code?.slice(0, 2) ?? "")) {
     const detail = `${what} rejected the data: ${cause.message}`;
@@ -17,8 +20,8 @@ export function tableFault(cause: unknown, code: string, what: string): Fault {
 }
 
 /**
- * Whether an error, or the cause of a Fault, says that the database is not there or goes (SQLSTATE classes 08 and 57P, too many
- * connections, the socket's own codes): the same for every statement, whatever it is about.
+ * Whether an error, or the cause of a Fault, says that the database is not there or goes (SQLSTATE classes 08 and 57P,
+ * too many connections, the socket's own codes): the same for every statement, whatever it is about.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (isFault(error)) return isDatabaseAway(error.cause);

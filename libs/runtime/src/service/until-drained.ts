@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 
 /**
- * Waits until the other end has taken what was written to it, at most so long, and gives whether it has. A signal that aborts
- * ends the wait: the caller sees it. For servers that write no more to a client than it reads.
+ * Waits until the other end has taken what was written to it, at most so long, and gives whether it has. A signal that
+ * aborts ends the wait: the caller sees it. For servers that write no more to a client than it reads.
  */
 export async function untilDrained(
   stream: Pick<Writable, "writableNeedDrain"> & NodeJS.EventEmitter,

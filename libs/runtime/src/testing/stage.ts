@@ -1,6 +1,7 @@
 /**
- * A stage for tests of reactions: a log in memory, the other services' events told to it by the test, and the reactions of
- * one service run over it until nothing is left to react to. `afresh` is what a crash leaves: the log and the cursor.
+ * A stage for tests of reactions: a log in memory, the other services' events told to it by the test, and the reactions
+ * of one service run over it until nothing is left to react to. `afresh` is what a crash leaves: the log and the
+ * cursor.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";

@@ -1,6 +1,6 @@
 /**
- * A live table beside a temporary one of the same name, a range of keys at a time. The range is a page of whichever side
- * has more rows in it, so that neither a row too many nor one too few makes a page large.
+ * A live table beside a temporary one of the same name, a range of keys at a time. The range is a page of whichever
+ * side has more rows in it, so that neither a row too many nor one too few makes a page large.
  */
 import { Fault } from "@trainyard/kernel";
 import { escapeIdentifier, type PoolClient } from "pg";

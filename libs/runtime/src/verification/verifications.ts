@@ -1,7 +1,7 @@
 /**
- * Runs the checks of a service on request, however long they take: who asks names a verification and asks again until it
- * is done. The first question starts it, an answer comes after a second at the latest with what is known by then, and one
- * that nobody asks about any more ends. They run one after the other: each folds the whole log.
+ * Runs the checks of a service on request, however long they take: who asks names a verification and asks again until
+ * it is done. The first question starts it, an answer comes after a second at the latest with what is known by then,
+ * and one that nobody asks about any more ends. They run one after the other: each folds the whole log.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { ViewVerdict } from "@trainyard/contracts/commands";

@@ -9,8 +9,8 @@ import { runtimeLimits } from "../limits.ts";
 import { shownBeside } from "./shown-beside.ts";
 
 /**
- * The saved states of one category's streams, each beside its stream folded from the first event up to where it was saved.
- * Saved ones that the fold's format does not read are nothing that anybody starts from, and hold.
+ * The saved states of one category's streams, each beside its stream folded from the first event up to where it was
+ * saved. Saved ones that the fold's format does not read are nothing that anybody starts from, and hold.
  */
 export function snapshotCheck<State>(
   service: string,

@@ -1,13 +1,14 @@
 /**
  * A view beside the log folded afresh, by the view's own `apply`, into temporary tables of the same shape.
  *
- * The log is folded up to where the live view is, without holding anything. Then the tables are compared page by page in
- * the order of their keys, each page in a transaction of its own that locks the view's cursor, folds the few events that
- * came meanwhile, and joins both sides of one range of keys. So each row is compared at one position, no transaction is
- * long, memory is bounded by a page, and the live view waits for one page at a time. The first row that differs is told.
+ * The log is folded up to where the live view is, without holding anything. Then the tables are compared page by page
+ * in the order of their keys, each page in a transaction of its own that locks the view's cursor, folds the few events
+ * that came meanwhile, and joins both sides of one range of keys. So each row is compared at one position, no
+ * transaction is long, memory is bounded by a page, and the live view waits for one page at a time. The first row that
+ * differs is told.
  *
- * What the live view has set aside, a fold of the same version sets aside as well, so that the rest is compared all the same;
- * a view that lacks events does not hold, and the first of its streams is told.
+ * What the live view has set aside, a fold of the same version sets aside as well, so that the rest is compared all the
+ * same; a view that lacks events does not hold, and the first of its streams is told.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault, isFault } from "@trainyard/kernel";
@@ -39,7 +40,10 @@ export function viewCheck(service: string, view: View, log: EventLog): Check {
   };
 }
 
-/** Waits until the view has what the log has now. One that is folded again may take long; one that stands still holds nothing. */
+/**
+ * Waits until the view has what the log has now. One that is folded again may take long; one that stands still holds
+ * nothing.
+ */
 async function keepsUp(view: View, head: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const before = view.position;

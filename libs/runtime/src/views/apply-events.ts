@@ -1,8 +1,9 @@
 /**
- * Applies events to a view's tables, within the caller's transaction. What cannot be applied, whatever is retried, is set
- * aside: the page is halved until the event is found, its stream's name is written down with the reason, and the view goes
- * on. The later events of that stream are not applied either: rows that lack one event in the middle would be what no
- * history gives, while rows that end before it are what they were. Building the view anew applies all of them again.
+ * Applies events to a view's tables, within the caller's transaction. What cannot be applied, whatever is retried, is
+ * set aside: the page is halved until the event is found, its stream's name is written down with the reason, and the
+ * view goes on. The later events of that stream are not applied either: rows that lack one event in the middle would be
+ * what no history gives, while rows that end before it are what they were. Building the view anew applies all of them
+ * again.
  *
  * A fault of the world is nobody's event: it is thrown, and the page is repeated.
  */
@@ -43,7 +44,10 @@ export async function readSetAside(
   }));
 }
 
-/** The quick way: all at once. The transaction is spoilt when it throws. `someAreSetAside`: where that is not known, true. */
+/**
+ * The quick way: all at once. The transaction is spoilt when it throws. `someAreSetAside`: where that is not known,
+ * true.
+ */
 export async function applyEvents(
   client: PoolClient,
   spec: ViewSpec,

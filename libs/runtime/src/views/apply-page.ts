@@ -28,7 +28,10 @@ export type PageStart = {
   readonly passed: number;
 };
 
-/** Applies what the rows do not have of a page that begins behind `from.passed`. A page that fails for one of its events is halved. */
+/**
+ * Applies what the rows do not have of a page that begins behind `from.passed`. A page that fails for one of its events
+ * is halved.
+ */
 export async function applyPage(
   pool: Pool,
   spec: ViewSpec,
@@ -75,7 +78,9 @@ export function concerns(spec: ViewSpec, event: StoredEvent): boolean {
   }
 }
 
-/** The events that the rows do not have yet; null when the rows are of another history, or version, than these events. */
+/**
+ * The events that the rows do not have yet; null when the rows are of another history, or version, than these events.
+ */
 function freshFrom(
   { row, passed }: PageStart,
   found: ViewCursor,

@@ -1,12 +1,12 @@
 /**
- * Builds a view anew beside its live tables, and exchanges them. Nobody waits for it: the live tables are folded and read
- * as before until one transaction puts the new ones in their place, at a position that is not before theirs.
+ * Builds a view anew beside its live tables, and exchanges them. Nobody waits for it: the live tables are folded and
+ * read as before until one transaction puts the new ones in their place, at a position that is not before theirs.
  *
  *   preparing ──empty tables beside, a cursor of their own──► folding ──as far as the live ones──► exchanged
  *
- * The cursor beside survives the process, so a build goes on where it was; replicas fold into the same tables, each page
- * once. One that was begun by another version, or of a log that went back since, is begun again. A newer version that has
- * exchanged the tables meanwhile ends it.
+ * The cursor beside survives the process, so a build goes on where it was; replicas fold into the same tables, each
+ * page once. One that was begun by another version, or of a log that went back since, is begun again. A newer version
+ * that has exchanged the tables meanwhile ends it.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
@@ -126,7 +126,9 @@ export class BesideBuild {
     });
   }
 
-  /** Puts the tables beside in the place of the live ones, once no more than a page lies between; false while more does. */
+  /**
+   * Puts the tables beside in the place of the live ones, once no more than a page lies between; false while more does.
+   */
   async #exchange(history: LogHistory): Promise<boolean> {
     const spec = this.#spec;
     const [live, beside] = [liveSlot(spec), besideSlot(spec)];

@@ -50,7 +50,9 @@ export async function migrate(pool: Pool, schema: string, folder: string): Promi
 
 const numberOf = (name: string): number => Number(name.slice(0, 4));
 
-/** A role that may not create schemas finds its own there already; "if not exists" would ask for the right all the same. */
+/**
+ * A role that may not create schemas finds its own there already; "if not exists" would ask for the right all the same.
+ */
 async function ensureSchema(client: PoolClient, schema: string): Promise<void> {
   const { rowCount } = await client.query("select from pg_namespace where nspname = $1", [schema]);
   if (rowCount === 0) await client.query(`create schema ${schema}`);

@@ -17,18 +17,19 @@ export type ViewSpec = {
   readonly schema: string;
   readonly view: string;
   /**
-   * Of what `apply` makes of the log: raised with every change after which the same events give other rows. Then the view
-   * is built anew beside the old one, which an older process goes on with until the new one takes its place.
+   * Of what `apply` makes of the log: raised with every change after which the same events give other rows. Then the
+   * view is built anew beside the old one, which an older process goes on with until the new one takes its place.
    */
   readonly version: number;
   /**
    * All that `apply` writes to, each with a primary key; nothing else writes to them. They are made by the service's
-   * migrations. One that is built anew is a copy of the table's shape, with names of its own for indexes and constraints.
+   * migrations. One that is built anew is a copy of the table's shape, with names of its own for indexes and
+   * constraints.
    */
   readonly tables: readonly ViewTable[];
   /**
-   * Whether an event may change rows, or is one that `after` wants: `apply` and `after` see only these. Pages without one
-   * cost no transaction: the cursor's row stays where it is, and moves with the next page that changes rows.
+   * Whether an event may change rows, or is one that `after` wants: `apply` and `after` see only these. Pages without
+   * one cost no transaction: the cursor's row stays where it is, and moves with the next page that changes rows.
    */
   readonly concerns: (event: StoredEvent) => boolean;
   /**

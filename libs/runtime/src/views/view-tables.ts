@@ -46,7 +46,10 @@ export function besideSlot({ schema, view }: ViewSpec): ViewSlot {
 
 export const besideName = (table: string): string => `${table}__next`;
 
-/** Makes what a view keeps besides its rows where it is not there yet: a service's own migrations made the cursor's table. */
+/**
+ * Makes what a view keeps besides its rows where it is not there yet: a service's own migrations made the cursor's
+ * table.
+ */
 export async function prepareTables(pool: Pool, { schema }: ViewSpec): Promise<void> {
   const { rows } = await pool.query<{ ready: boolean }>(
     "select to_regclass($1) is not null as ready",
@@ -148,8 +151,8 @@ export function isOfTheLog(cursor: ViewCursor, event: StoredEvent | null): boole
 }
 
 /**
- * Whether two cursors at one position are of one history. A commit alone does not say so: a reaction that is repeated in a
- * log which lost it has the same commit id, and other events.
+ * Whether two cursors at one position are of one history. A commit alone does not say so: a reaction that is repeated
+ * in a log which lost it has the same commit id, and other events.
  */
 export function isSame(one: ViewCursor, other: ViewCursor): boolean {
   const sameEvent = one.eventId === "" || other.eventId === "" || one.eventId === other.eventId;

@@ -3,14 +3,14 @@
  * replicas may fold into the same tables: each page starts from the cursor's row, which it locks, so that an event is
  * applied once. A page of events that do not concern the view leaves the row where it is, for at most so many events.
  *
- * The cursor stores position, commit and event. Where the log has another event at that position, or none, the tables and
- * the log are not of one history (one of them was restored from a backup): a rewind. It is reported as an error, the
- * tables are emptied and folded again from 0. It is looked for at start, whenever the cursor's row is not where this
- * process left it, and when the feed says that the log went back. No epoch is kept beside the position: nobody outside
- * goes on from a view's position, but from the log's.
+ * The cursor stores position, commit and event. Where the log has another event at that position, or none, the tables
+ * and the log are not of one history (one of them was restored from a backup): a rewind. It is reported as an error,
+ * the tables are emptied and folded again from 0. It is looked for at start, whenever the cursor's row is not where
+ * this process left it, and when the feed says that the log went back. No epoch is kept beside the position: nobody
+ * outside goes on from a view's position, but from the log's.
  *
- * The cursor's row also says which version of the view the tables are of. Older tables are built anew beside, and a process
- * that is older than the tables stops. An event that cannot be applied is set aside, and the view goes on.
+ * The cursor's row also says which version of the view the tables are of. Older tables are built anew beside, and a
+ * process that is older than the tables stops. An event that cannot be applied is set aside, and the view goes on.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -85,14 +85,17 @@ export class View {
   }
 
   /**
-   * Whether the rows have had, since this process began with them, all that the log held then. False again while they are
-   * folded again from 0, and once the tables belong to a newer version.
+   * Whether the rows have had, since this process began with them, all that the log held then. False again while they
+   * are folded again from 0, and once the tables belong to a newer version.
    */
   get caughtUpOnce(): boolean {
     return this.#caughtUpOnce && this.#superseded === null;
   }
 
-  /** How many events of the log the rows do not have yet; null before the view runs. Throws a Fault where the log is away. */
+  /**
+   * How many events of the log the rows do not have yet; null before the view runs. Throws a Fault where the log is
+   * away.
+   */
   async lag(): Promise<number | null> {
     if (this.#feed === null) return null;
     return Math.max(0, (await this.#feed.head()) - this.#position);
@@ -177,7 +180,10 @@ export class View {
     this.spec.rewound?.();
   }
 
-  /** Where to go on; from the beginning after a rewind. Null when the signal aborts before the tables are of this version. */
+  /**
+   * Where to go on; from the beginning after a rewind. Null when the signal aborts before the tables are of this
+   * version.
+   */
   async #resume(feed: EventFeed, signal: AbortSignal): Promise<ViewCursor | null> {
     const { spec, pool } = this;
     await prepareTables(pool, spec);

@@ -95,9 +95,9 @@ export class Executor {
   }
 
   /**
-   * A reaction: as a command, with the cursor's move in the same commit. Null when it caused nothing, so that the caller
-   * may move the cursor lazily. `cursorOfPart` gives the cursor of each part that the handler commits on its way, and of
-   * the last; undefined where a part moves none.
+   * A reaction: as a command, with the cursor's move in the same commit. Null when it caused nothing, so that the
+   * caller may move the cursor lazily. `cursorOfPart` gives the cursor of each part that the handler commits on its
+   * way, and of the last; undefined where a part moves none.
    */
   async react(
     identityOfPart: (part: number) => CommitIdentity,

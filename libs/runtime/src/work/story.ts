@@ -50,8 +50,8 @@ export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
 type Look = { readonly handled: boolean; readonly stops: boolean };
 
 /**
- * The events from `at` on that one commit may react to: those of one story (correlation, workspace, who began it), so that
- * what they cause belongs to it, and in between what nobody reacts to. Ends with one that is reacted to.
+ * The events from `at` on that one commit may react to: those of one story (correlation, workspace, who began it), so
+ * that what they cause belongs to it, and in between what nobody reacts to. Ends with one that is reacted to.
  */
 export function runOfStory(
   events: readonly StoredEvent[],

@@ -7,7 +7,9 @@ export type Answered<Answer> =
   | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly error: string };
 
-/** Answers what this thread is asked, in the order in which the answers come. `transferredOf` gives what moves with one. */
+/**
+ * Answers what this thread is asked, in the order in which the answers come. `transferredOf` gives what moves with one.
+ */
 export function answerCalls<Question, Answer>(
   answer: (question: Question) => Answer | Promise<Answer>,
   transferredOf: (answer: Answer) => readonly Transferable[] = () => [],

@@ -1,6 +1,6 @@
 /**
- * Questions to a worker thread, which computes while this thread goes on. The thread starts with the first question, and
- * again when it was lost; the questions that it had not answered are then rejected. Its module calls `answerCalls`.
+ * Questions to a worker thread, which computes while this thread goes on. The thread starts with the first question,
+ * and again when it was lost; the questions that it had not answered are then rejected. Its module calls `answerCalls`.
  */
 import { type Transferable, Worker } from "node:worker_threads";
 import { Fault } from "@trainyard/kernel";

@@ -1,8 +1,8 @@
 /**
  * One decision of a pool's autoscaling: how many machines to launch, and which to end. Nothing is done here; a driver
- * carries the decision out and passes the marks to the next one. A pool with `compat: determined` wants as many agents as
- * Determined's arithmetic says; else `planAgents` says it, and idle agents that a waiting run or a reservation counts on
- * are kept.
+ * carries the decision out and passes the marks to the next one. A pool with `compat: determined` wants as many agents
+ * as Determined's arithmetic says; else `planAgents` says it, and idle agents that a waiting run or a reservation
+ * counts on are kept.
  */
 import { determinedNewAgents } from "../determined/desired-agents.ts";
 import { queueOf } from "../determined/pass.ts";

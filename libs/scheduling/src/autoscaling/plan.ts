@@ -2,10 +2,10 @@
  * The new agents that the queue of a pool wants.
  *
  * The waiting runs are placed by priority and place, by the rules of the pool itself, on what is free now and on agents
- * that are starting; new agents are added only for a run that finds no room there, and only as many as give it room. So a
- * run that fits on what is there starts no agent, free slots that are too scattered for a run do not count for it, and a
- * run whose conditions a new agent does not meet starts none. Runs that wait for the limit of their job or for the quota
- * of their workspace want no agent.
+ * that are starting; new agents are added only for a run that finds no room there, and only as many as give it room. So
+ * a run that fits on what is there starts no agent, free slots that are too scattered for a run do not count for it,
+ * and a run whose conditions a new agent does not meet starts none. Runs that wait for the limit of their job or for
+ * the quota of their workspace want no agent.
  *
  * Determined's arithmetic is `determinedNewAgents`.
  */

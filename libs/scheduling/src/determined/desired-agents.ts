@@ -1,6 +1,6 @@
 /**
- * The number of agents that Determined starts for what waits, before the limits. It counts all waiting slots, also those
- * for which other agents have room.
+ * The number of agents that Determined starts for what waits, before the limits. It counts all waiting slots, also
+ * those for which other agents have room.
  */
 import type { DeterminedAgent, DeterminedJob, DeterminedTask } from "./model.ts";
 

@@ -28,7 +28,9 @@ export type PriorityClass = {
   readonly placed: readonly DeterminedTask[];
 };
 
-/** The tasks of a kind in queue order, best priority first; a priority at which only the other kind has tasks is empty. */
+/**
+ * The tasks of a kind in queue order, best priority first; a priority at which only the other kind has tasks is empty.
+ */
 export function priorityClasses(queue: Queue, kind: Kind): readonly PriorityClass[] {
   const classes = Map.groupBy(prioritised(queue), ({ priority }) => priority);
   return [...classes]

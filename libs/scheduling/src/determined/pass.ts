@@ -3,8 +3,8 @@
  *
  * A run is a task and its experiment the job. Runs that may not go to an agent, for their constraints or for launches
  * that failed there, are blocked from it; an agent counts only if all its slots meet the constraints. Runs whose agents
- * must have the same value of a label go to one agent. Preferred labels, time limits and quotas change nothing here, and
- * nothing is reserved. The whole queue is looked at in each pass.
+ * must have the same value of a label go to one agent. Preferred labels, time limits and quotas change nothing here,
+ * and nothing is reserved. The whole queue is looked at in each pass.
  */
 import type { PoolAgents } from "../agents.ts";
 import { admitsAgent, admitsSlot, type ConditionSet, conditionsOf } from "../constraints.ts";

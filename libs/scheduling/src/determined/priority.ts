@@ -1,14 +1,15 @@
 /**
  * Determined's priority scheduler.
  *
- * Tasks with and without slots are scheduled independently. Priorities are looked at from the best (1) to the worst (99),
- * within one in queue order. What fits is placed in a working copy. As soon as a task of a priority does not fit, what is
- * of a worse priority is backfill: without preemption it is not started, with preemption only preemptible tasks are.
+ * Tasks with and without slots are scheduled independently. Priorities are looked at from the best (1) to the worst
+ * (99), within one in queue order. What fits is placed in a working copy. As soon as a task of a priority does not fit,
+ * what is of a worse priority is backfill: without preemption it is not started, with preemption only preemptible tasks
+ * are.
  *
  * With preemption, a task that does not fit takes victims from priority 99 up to its own, the last in the queue first,
  * until it fits. Of its own priority, only tasks of jobs strictly behind it are victims. If it never fits, none are
- * stopped. The walk is greedy: a victim that turns out not to be needed stays one. A task that preempts does not start in
- * the same pass, nor does anything of a worse priority once something is to be released.
+ * stopped. The walk is greedy: a victim that turns out not to be needed stays one. A task that preempts does not start
+ * in the same pass, nor does anything of a worse priority once something is to be released.
  */
 import { findFits } from "./fit.ts";
 import type { Decision, DeterminedTask, FitRules, Queue, Release, Start } from "./model.ts";
@@ -129,7 +130,10 @@ function makeRoom(making: RoomMaking): readonly Release[] {
   return [...planned.values()];
 }
 
-/** The tasks that were stopped for it, none where planned releases suffice; null, with nothing changed, if it never fits. */
+/**
+ * The tasks that were stopped for it, none where planned releases suffice; null, with nothing changed, if it never
+ * fits.
+ */
 function stopUntilFits(
   task: DeterminedTask,
   victims: readonly Victim[],

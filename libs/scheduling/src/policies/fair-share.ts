@@ -1,9 +1,9 @@
 /**
  * The slots are divided among jobs by weight, by progressive filling: a job that needs less than its share leaves the
- * rest to the others. Shares are whole slots; the fractions go to the largest remainders, and of equal ones to jobs that
- * hold the slot already, so that no slot moves back and forth. A job below its share goes first, the one with the fewest
- * slots for its weight before others; jobs at their share may use what is left. With preemption a job below its share
- * stops runs of jobs above theirs, and no job falls below its share because of it.
+ * rest to the others. Shares are whole slots; the fractions go to the largest remainders, and of equal ones to jobs
+ * that hold the slot already, so that no slot moves back and forth. A job below its share goes first, the one with the
+ * fewest slots for its weight before others; jobs at their share may use what is left. With preemption a job below its
+ * share stops runs of jobs above theirs, and no job falls below its share because of it.
  */
 import type { PlacedRun } from "../placed.ts";
 import { placeOf } from "../queue.ts";

@@ -1,7 +1,7 @@
 /**
- * Findings about a space that is right key by key: no point that was sampled, or next to none, satisfies the constraints, or a
- * given point does not. A range is tried with draws that a search repeats where its own find nothing: what is accepted
- * here has a point for every trial.
+ * Findings about a space that is right key by key: no point that was sampled, or next to none, satisfies the
+ * constraints, or a given point does not. A range is tried with draws that a search repeats where its own find nothing:
+ * what is accepted here has a point for every trial.
  */
 import {
   configLimits,

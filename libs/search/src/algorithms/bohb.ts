@@ -3,8 +3,8 @@
  * hyperparameter optimization at scale", ICML 2018). Halving is asha's; one trial in three is drawn by chance, and the
  * others come from the model of the highest rung to which two more trials have come than the space has axes.
  *
- * Version 2 also hedges against curves that cross: the first rung rises where early values do not predict later ones, and
- * the model never rests on the lowest of several rungs. The paper hedges by hyperband's brackets instead.
+ * Version 2 also hedges against curves that cross: the first rung rises where early values do not predict later ones,
+ * and the model never rests on the lowest of several rungs. The paper hedges by hyperband's brackets instead.
  */
 import type { BohbSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";

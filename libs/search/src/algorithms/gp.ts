@@ -1,14 +1,14 @@
 /**
  * Bayesian optimisation by a Gaussian process (`gp/model.ts`) and expected improvement (D. R. Jones, M. Schonlau,
  * W. J. Welch, 1998). The first trials fill the space (a Sobol sequence) until 8 to 10 have ended. A trial that runs
- * stands in with the mean that the model expects of it (the "kriging believer": D. Ginsbourger, R. Le Riche, L. Carraro,
- * 2010), so that nothing is waited for and no two trials run at one place.
+ * stands in with the mean that the model expects of it (the "kriging believer": D. Ginsbourger, R. Le Riche, L.
+ * Carraro, 2010), so that nothing is waited for and no two trials run at one place.
  *
  * The model takes some tens of milliseconds, so it is asked beside the log (`suggestions.ts`), ahead of need: for the
- * next trial, with the results that there are. When a place becomes free the prepared suggestion is taken if it lacks no
- * more than a quarter as many results as trials run. So a sequential search uses every result, and many workers go on at
- * once. Where none is prepared the place waits for one, until somebody says that it has waited for too long: then the
- * trial gets its point of the Sobol sequence.
+ * next trial, with the results that there are. When a place becomes free the prepared suggestion is taken if it lacks
+ * no more than a quarter as many results as trials run. So a sequential search uses every result, and many workers go
+ * on at once. Where none is prepared the place waits for one, until somebody says that it has waited for too long: then
+ * the trial gets its point of the Sobol sequence.
  */
 import type { Algorithm, Model, Observation, ProposedPoint, Suggestion } from "../algorithm.ts";
 import { givenTrials } from "../space/points.ts";

@@ -1,8 +1,8 @@
 /**
- * Grid search: the cartesian product of the axes, taken from its end as Determined 0.38 does (`grid.go`): trial 1 is the
- * last point, trial n the n-th from the end. A trial with invalid hyperparameters is not replaced: its point has been
- * tried. With `max_trials` the first so many are tried. The product is never written out, so that its size costs nothing, unless conditions or constraints leave points out
- * of it (`space-rules/grid.ts`).
+ * Grid search: the cartesian product of the axes, taken from its end as Determined 0.38 does (`grid.go`): trial 1 is
+ * the last point, trial n the n-th from the end. A trial with invalid hyperparameters is not replaced: its point has
+ * been tried. With `max_trials` the first so many are tried. The product is never written out, so that its size costs
+ * nothing, unless conditions or constraints leave points out of it (`space-rules/grid.ts`).
  */
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";

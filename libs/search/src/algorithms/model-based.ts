@@ -6,7 +6,9 @@ import { applyToModel, type ModelState, newModelState } from "./model-state.ts";
 import { wantedTrials } from "./random.ts";
 import { topUp } from "./top-up.ts";
 
-/** The point of the next trial. What is proposed together adds its places to `more`, so that each sees those before it. */
+/**
+ * The point of the next trial. What is proposed together adds its places to `more`, so that each sees those before it.
+ */
 type NextPoint = (
   search: RunningSearch<ModelState>,
   trial: number,

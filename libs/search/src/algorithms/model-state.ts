@@ -29,7 +29,10 @@ export type ModelState = {
   readonly earlier: number;
   /** The places of the trials in their order, those of earlier searches first: `placeOfTrial`. */
   readonly places: readonly (readonly number[])[];
-  /** Trials that have ended, those of earlier searches included, save those that somebody canceled: of these nothing is known. */
+  /**
+   * Trials that have ended, those of earlier searches included, save those that somebody canceled: of these nothing is
+   * known.
+   */
   readonly ended: number;
   /** The best of those that were trained, the best first, of equals the earlier. */
   readonly ranked: readonly Ranked[];

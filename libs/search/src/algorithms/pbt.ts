@@ -1,17 +1,18 @@
 /**
  * Population-based training (Jaderberg et al., 2017). A population of trials trains side by side. Whenever a member has
- * trained for `interval` since it was last compared, and is past `burn_in`, its last score is compared with those of the others
- * (`exploit.ts`). It continues (TrialResumed), or copies a better one: its own trial is stopped (TrialStopDecided), and a
- * new one continues from the donor's checkpoint (TrialProposed) with hyperparameters near the donor's (`explore.ts`). A copy's
- * next comparison is an interval after its checkpoint, so each is judged on training of its own.
+ * trained for `interval` since it was last compared, and is past `burn_in`, its last score is compared with those of
+ * the others (`exploit.ts`). It continues (TrialResumed), or copies a better one: its own trial is stopped
+ * (TrialStopDecided), and a new one continues from the donor's checkpoint (TrialProposed) with hyperparameters near the
+ * donor's (`explore.ts`). A copy's next comparison is an interval after its checkpoint, so each is judged on training
+ * of its own.
  *
- * A member that failed, or whose hyperparameters were invalid, is replaced by a copy of a good one. Until there is one, and none
- * has ended, the place goes to a trial of its own; as often as the population has members. A trial that a policy or the user
- * stops leaves the population smaller. Neither the population nor the number of trials exceeds the configuration: with the
- * last trial, members continue as they are.
+ * A member that failed, or whose hyperparameters were invalid, is replaced by a copy of a good one. Until there is one,
+ * and none has ended, the place goes to a trial of its own; as often as the population has members. A trial that a
+ * policy or the user stops leaves the population smaller. Neither the population nor the number of trials exceeds the
+ * configuration: with the last trial, members continue as they are.
  *
- * Where fewer members may train at one time than there are, they take turns: a member that was compared and continues is suspended, and the one with
- * the least training continues from its checkpoint.
+ * Where fewer members may train at one time than there are, they take turns: a member that was compared and continues
+ * is suspended, and the one with the least training continues from its checkpoint.
  *
  * The result is a schedule: which hyperparameters held until when, along the line of the best trial (`lineage.ts`).
  */
@@ -81,7 +82,10 @@ class PbtTurn {
     this.#training = this.#population.members.filter(({ waiting }) => !waiting).length;
   }
 
-  /** A member has reported. One that has been suspended may report until its run has ended: it is compared when it is its turn. */
+  /**
+   * A member has reported. One that has been suspended may report until its run has ended: it is compared when it is
+   * its turn.
+   */
   report(trial: number, value: number | null): void {
     const member = memberOf(this.#population, trial);
     if (member === undefined || member.score === null || value === null) return;

@@ -17,7 +17,9 @@ import { sobol } from "./sobol.ts";
 import { tpe } from "./tpe.ts";
 import type { SearcherName } from "@trainyard/experiment-config";
 
-/** Under the name in the configuration every version that a recorded search may have; the last is what new searches get. */
+/**
+ * Under the name in the configuration every version that a recorded search may have; the last is what new searches get.
+ */
 const versions: { readonly [Name in SearcherName]: readonly Algorithm[] } = {
   single: [single],
   random: [random],

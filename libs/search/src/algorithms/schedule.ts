@@ -1,8 +1,9 @@
 /**
- * A schedule trained as one run: the hyperparameters that held until each time along the line of a trial, as population-based
- * training finds them (`population/lineage.ts`). A trial's hyperparameters never change, so each segment is a trial. Once a
- * checkpoint of it holds the time until which the segment lasts, the trial is stopped, and the next one goes on from that
- * checkpoint; the last trains until its time. Nothing is waited for: the trial goes on until the checkpoint is there.
+ * A schedule trained as one run: the hyperparameters that held until each time along the line of a trial, as
+ * population-based training finds them (`population/lineage.ts`). A trial's hyperparameters never change, so each
+ * segment is a trial. Once a checkpoint of it holds the time until which the segment lasts, the trial is stopped, and
+ * the next one goes on from that checkpoint; the last trains until its time. Nothing is waited for: the trial goes on
+ * until the checkpoint is there.
  *
  * A segment that fails breaks the chain, and the search has failed. One whose training code comes to its own end before
  * its time is the end of the schedule.

@@ -1,8 +1,8 @@
 /**
- * Quasi-random search: trial n is point n - 1 of a Sobol sequence that the seed scrambles (`sobol/sequence.ts`), so that
- * the trials fill the space evenly where random ones leave gaps and clusters. A dimension for each hyperparameter with a
- * choice, in the order of sorted keys; those beyond the table's 128 are drawn as random search draws them. Proposals,
- * replacements and the end are those of random search.
+ * Quasi-random search: trial n is point n - 1 of a Sobol sequence that the seed scrambles (`sobol/sequence.ts`), so
+ * that the trials fill the space evenly where random ones leave gaps and clusters. A dimension for each hyperparameter
+ * with a choice, in the order of sorted keys; those beyond the table's 128 are drawn as random search draws them.
+ * Proposals, replacements and the end are those of random search.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";

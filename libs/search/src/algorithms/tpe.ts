@@ -1,13 +1,13 @@
 /**
- * A tree of Parzen estimators (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, NIPS 2011): the first trials fill the space (a
- * Sobol sequence) until ten have ended; then the trials are parted into the good and the others (`tpe/split.ts`), each set
- * is smoothed to a density (`tpe/estimator.ts`), l of the good and g of the others, 24 candidates are drawn from l, and the
- * one with the largest l / g is proposed. With `multivariate` the densities are joint (S. Falkner, A. Klein, F. Hutter, ICML
- * 2018), else each axis has its own.
+ * A tree of Parzen estimators (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, NIPS 2011): the first trials fill the
+ * space (a Sobol sequence) until ten have ended; then the trials are parted into the good and the others
+ * (`tpe/split.ts`), each set is smoothed to a density (`tpe/estimator.ts`), l of the good and g of the others, 24
+ * candidates are drawn from l, and the one with the largest l / g is proposed. With `multivariate` the densities are
+ * joint (S. Falkner, A. Klein, F. Hutter, ICML 2018), else each axis has its own.
  *
- * A trial's value is its best one; of several metrics it has those of its last report (`several-objectives.ts`). A trial
- * that failed, that had invalid hyperparameters or no finite value, or that is still running, is among the others. Nothing is
- * waited for. It does not model how a value grows with training.
+ * A trial's value is its best one; of several metrics it has those of its last report (`several-objectives.ts`). A
+ * trial that failed, that had invalid hyperparameters or no finite value, or that is still running, is among the
+ * others. Nothing is waited for. It does not model how a value grows with training.
  */
 import type { ProposedPoint } from "../algorithm.ts";
 import { derivedFrom } from "../derived.ts";
@@ -64,7 +64,8 @@ function suggestedPlace(
   const isNew = newPlaces(box, samples);
   if (plan.searcher["multivariate"] === false) {
     const place = allowed(placeByAxis(good, others, chance));
-    // Constraints, and what has been tried, are of axes together: where the best of each do not do, the joint one is asked.
+    // Constraints, and what has been tried, are of axes together: where the best of each do not do, the joint one is
+    // asked.
     if (place !== null && isNew(place)) return place;
   }
   const place = jointPlace(good, others, chance, (drawn) => {

@@ -93,7 +93,9 @@ function addKernel(masses: number[], middle: number, width: number): void {
   }
 }
 
-/** The bandwidth for a normal density of this spread (D. W. Scott, "Multivariate density estimation", 1992), robustly. */
+/**
+ * The bandwidth for a normal density of this spread (D. W. Scott, "Multivariate density estimation", 1992), robustly.
+ */
 function scottWidth(at: readonly number[]): number {
   const count = at.length;
   const mean = at.reduce((sum, x) => sum + x, 0) / count;

@@ -1,8 +1,9 @@
 /**
  * Which of several results are best where more than one number counts. A result dominates another that is worse in
  * something and better in nothing; those that none dominates are the first front, those that only these dominate the
- * second, and so on. Among those of one front the lonelier comes first, by the crowding distance of K. Deb, A. Pratap, S.
- * Agarwal, T. Meyarivan ("A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002). Smaller is better throughout.
+ * second, and so on. Among those of one front the lonelier comes first, by the crowding distance of K. Deb, A. Pratap,
+ * S. Agarwal, T. Meyarivan ("A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002). Smaller is better
+ * throughout.
  */
 
 type Scores = readonly number[];

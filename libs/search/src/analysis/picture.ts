@@ -1,8 +1,8 @@
 /**
- * The picture of a search at a version of its stream: rungs, the path of each trial through them, and the decisions with
- * their evidence. The search's own machine folds the events, so ranks and cutoffs are those that decide; what is kept
- * beside it is when things happened. A picture covers a range of trial numbers, so that its size does not grow with the
- * search.
+ * The picture of a search at a version of its stream: rungs, the path of each trial through them, and the decisions
+ * with their evidence. The search's own machine folds the events, so ranks and cutoffs are those that decide; what is
+ * kept beside it is when things happened. A picture covers a range of trial numbers, so that its size does not grow
+ * with the search.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
@@ -17,7 +17,9 @@ import { decisionVerb, stopSentence } from "../sentences.ts";
 import type { TrialState } from "../state.ts";
 import { SearchRecord } from "./record.ts";
 
-/** When something happened: the version of the search, milliseconds since 1970, and the training of all trials by then. */
+/**
+ * When something happened: the version of the search, milliseconds since 1970, and the training of all trials by then.
+ */
 export type Moment = { readonly version: number; readonly atMs: number; readonly units: number };
 
 export type PicturedDecision = Moment & {

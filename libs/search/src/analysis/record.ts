@@ -136,7 +136,9 @@ export type Rated = TrialRecord & { readonly values: readonly number[] };
 
 export type ParetoTrials = {
   readonly objectives: readonly Objective[];
-  /** Those with values of all objectives that did not fail and whose hyperparameters were not invalid, in their order. */
+  /**
+   * Those with values of all objectives that did not fail and whose hyperparameters were not invalid, in their order.
+   */
   readonly rated: readonly Rated[];
   /** Those of them that no other dominates. */
   readonly front: readonly Rated[];

@@ -1,7 +1,7 @@
 /**
- * The hyperparameters that a client proposes, held against the experiment's space: each that is there has to have a value in
- * its range, save that constants may be left out, and all together satisfy the constraints. Anything else would be a trial
- * that the rest of the platform takes for one of this search and that is none.
+ * The hyperparameters that a client proposes, held against the experiment's space: each that is there has to have a
+ * value in its range, save that constants may be left out, and all together satisfy the constraints. Anything else
+ * would be a trial that the rest of the platform takes for one of this search and that is none.
  */
 import {
   type HyperparameterSpace,

@@ -1,8 +1,8 @@
 /**
- * The state of a custom search: the posted operations, the target of each trial, and the trials that wait for a place. A
- * trial that is proposed beyond `max_concurrent_trials` waits from its start, and one that is resumed beyond it is suspended
- * by the rule `no_place`; both are resumed in order as places become free. A trial that its client suspended waits for its
- * client.
+ * The state of a custom search: the posted operations, the target of each trial, and the trials that wait for a place.
+ * A trial that is proposed beyond `max_concurrent_trials` waits from its start, and one that is resumed beyond it is
+ * suspended by the rule `no_place`; both are resumed in order as places become free. A trial that its client suspended
+ * waits for its client.
  */
 import type { EventData } from "@trainyard/contracts";
 import type { SearchEvent } from "../events.ts";

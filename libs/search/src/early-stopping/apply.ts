@@ -1,4 +1,7 @@
-/** How the search's events change the state of the policies. Reports that are not later than their trial's last one are ignored. */
+/**
+ * How the search's events change the state of the policies. Reports that are not later than their trial's last one are
+ * ignored.
+ */
 import type { EventData } from "@trainyard/contracts";
 import type { PbtPolicy } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";

@@ -1,12 +1,13 @@
 /**
- * How a trial compares with the others at a time, as Google Vizier's median rule does (Golovin et al., KDD 2017, §3.2.2):
- * its best value so far with the running averages, up to that time, of the others that have reported at or beyond it.
+ * How a trial compares with the others at a time, as Google Vizier's median rule does (Golovin et al., KDD 2017,
+ * §3.2.2): its best value so far with the running averages, up to that time, of the others that have reported at or
+ * beyond it.
  *
  * For each time at which trials report there is a ranking of the averages up to it. A report brings its trial into the
- * rankings of the times since its last report: one, where all report at the same times. Times that many reports share are
- * few; where every trial has its own (seconds, for instance), only the first ones become times of comparison, after them
- * some at growing distances, and a report in between is compared at the last one before it. All of this is exact: a ranking
- * always holds every trial that has come as far.
+ * rankings of the times since its last report: one, where all report at the same times. Times that many reports share
+ * are few; where every trial has its own (seconds, for instance), only the first ones become times of comparison, after
+ * them some at growing distances, and a report in between is compared at the last one before it. All of this is exact:
+ * a ranking always holds every trial that has come as far.
  */
 import {
   type Entry,
@@ -74,8 +75,8 @@ export function gone(course: Course, time: number, value: number): Course {
 }
 
 /**
- * Ranks a trial after a report that led from one course to the next, and returns the course as it is compared from then on.
- * `lastTimeOf` tells how far a trial has come.
+ * Ranks a trial after a report that led from one course to the next, and returns the course as it is compared from then
+ * on. `lastTimeOf` tells how far a trial has come.
  */
 export function advance(
   averages: Averages,
@@ -132,8 +133,8 @@ function openTime(
   }
   const opened = emptyRanking();
   if (passed) {
-    // As long as every time is one of comparison, nobody reported between the last one and this: who went beyond the last
-    // has come to this one too, with the same average.
+    // As long as every time is one of comparison, nobody reported between the last one and this: who went beyond the
+    // last has come to this one too, with the same average.
     const after = times[before] as number;
     for (const entry of entriesBetween(ranking, 0, ranking.size)) {
       if (lastTimeOf(entry.trial) > after) insert(undo, opened, entry);
@@ -191,8 +192,9 @@ export function comparison(
 }
 
 /**
- * Two or three of the others in order, from a place among them on. A place among the others is the same in the ranking, or
- * the next one where the trial itself comes before: so the first one is left out then, or the trial, where it is there.
+ * Two or three of the others in order, from a place among them on. A place among the others is the same in the ranking,
+ * or the next one where the trial itself comes before: so the first one is left out then, or the trial, where it is
+ * there.
  */
 function othersFrom(
   ranking: Ranking,

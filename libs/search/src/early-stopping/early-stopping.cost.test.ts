@@ -1,4 +1,6 @@
-/** The cost of a policy's decision does not grow with the search: it is looked up in rankings, never among all trials. */
+/**
+ * The cost of a policy's decision does not grow with the search: it is looked up in rankings, never among all trials.
+ */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";

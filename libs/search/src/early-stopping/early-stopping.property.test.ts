@@ -71,7 +71,9 @@ const searchers = fc.constantFrom<SearcherConfig>(
   ashaOf({ max_trials: TRIALS, max_concurrent_trials: 3, smaller_is_better: false }),
 );
 
-/** Carries the steps out, each a second after the other; `see` gets what was known before a report, and what followed. */
+/**
+ * Carries the steps out, each a second after the other; `see` gets what was known before a report, and what followed.
+ */
 function run(
   searcher: SearcherConfig,
   policies: EarlyStoppingPolicy[],

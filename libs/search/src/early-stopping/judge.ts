@@ -1,7 +1,7 @@
 /**
- * The decisions of the early-stopping policies after an input of the search: the trial whose report came is stopped by the first
- * policy of the list that says so, and a budget that is spent ends the search. They are asked before the algorithm is,
- * and each decision carries what it rests on.
+ * The decisions of the early-stopping policies after an input of the search: the trial whose report came is stopped by
+ * the first policy of the list that says so, and a budget that is spent ends the search. They are asked before the
+ * algorithm is, and each decision carries what it rests on.
  */
 import type { JsonObject, PolicyOf } from "@trainyard/experiment-config";
 import type { Decision, Observation } from "../algorithm.ts";
@@ -119,7 +119,9 @@ export function countsSlots({ plan }: RunningSearch): boolean {
   return (rulesOf(plan).budget?.max_slot_hours ?? null) !== null;
 }
 
-/** Whether a search that started with these policies, as SearchStarted carries them, has to be asked when time passes. */
+/**
+ * Whether a search that started with these policies, as SearchStarted carries them, has to be asked when time passes.
+ */
 export function hasBudgetOfTime(recorded: JsonObject | undefined): boolean {
   return policiesIn(recorded).some(
     (policy) => "name" in policy && policy.name === "budget" && limitsTime(policy),

@@ -1,6 +1,6 @@
 /**
- * An early-stopping policy as a search knows it: its verdict on a report, and the sentence about that verdict. Its keys and
- * defaults are in libs/experiment-config, under the same name.
+ * An early-stopping policy as a search knows it: its verdict on a report, and the sentence about that verdict. Its keys
+ * and defaults are in libs/experiment-config, under the same name.
  */
 import type { JsonObject, PolicyName, PolicyOf } from "@trainyard/experiment-config";
 import type { RunningSearch } from "../state.ts";

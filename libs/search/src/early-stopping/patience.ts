@@ -1,4 +1,6 @@
-/** How long a trial has gone without an improvement. Before the grace ends values count, and patience does not run out. */
+/**
+ * How long a trial has gone without an improvement. Before the grace ends values count, and patience does not run out.
+ */
 import type { NoImprovementPolicy } from "@trainyard/experiment-config";
 import { WORST } from "./ranked.ts";
 

@@ -1,4 +1,7 @@
-/** The policies that judge a trial, each under its name: a policy of the configuration that is missing here does not compile. */
+/**
+ * The policies that judge a trial, each under its name: a policy of the configuration that is missing here does not
+ * compile.
+ */
 import { median, percentile } from "./percentile.ts";
 import { noImprovement } from "./no-improvement.ts";
 import { notFinite } from "./not-finite.ts";

@@ -1,6 +1,6 @@
 /**
- * The state of the early-stopping policies, folded from the search's own events beside the algorithm's memory, and only as
- * much as the configured policies need.
+ * The state of the early-stopping policies, folded from the search's own events beside the algorithm's memory, and only
+ * as much as the configured policies need.
  */
 import { type Averages, type Course, noAverages, noCourse } from "./averages.ts";
 import { noStanding, type Standing } from "./lower-quantile.ts";

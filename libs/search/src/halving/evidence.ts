@@ -8,7 +8,10 @@ import { correlationLater, correlationNext } from "./first-rung.ts";
 /** Enough to see what a trial was compared with; a rung of 100,000 would not fit into an event. */
 const NEIGHBOURS_EACH_SIDE = 4;
 
-/** The rank of a trial in a rung that it has reached, with its neighbours. `rank` counts from 1; `cutoff` is the last value that the rung lets through. */
+/**
+ * The rank of a trial in a rung that it has reached, with its neighbours. `rank` counts from 1; `cutoff` is the last
+ * value that the rung lets through.
+ */
 export function standing(
   halving: Halving,
   trial: number,
@@ -61,7 +64,9 @@ function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): Js
     .map(({ trial, value }) => ({ trial, value: shownValue(value, smallerIsBetter) }));
 }
 
-/** How values at the first rung correlate with those at the next rung and at the one after it, where that is measured. */
+/**
+ * How values at the first rung correlate with those at the next rung and at the one after it, where that is measured.
+ */
 function trustShown({ plan, trust }: Halving, bracket: number): JsonObject {
   if (plan.trust === undefined) return {};
   const [next, later] = [correlationNext(trust), correlationLater(trust)];

@@ -146,7 +146,9 @@ describe("the questions about the first rung", () => {
   });
 });
 
-/** A search by `auto` over trials whose final values chance gives; `early` makes of it what the first two steps show. */
+/**
+ * A search by `auto` over trials whose final values chance gives; `early` makes of it what the first two steps show.
+ */
 function simulated(early: (final: number) => number, seed = 1, misleading = 2, trials = 120) {
   const final = (trial: number): number => draw(seed, "final", trial);
   return runSearch({

@@ -1,22 +1,23 @@
 /**
- * Whether the first rung of a search can be trusted. Successive halving assumes that early values predict later ones; where
- * they do not, it promotes the wrong trials, and every trial pays for a rung in vain. So the rank correlation (Spearman's)
- * between values at the first rung and later ones is measured, on the first trials that reach it: no selection has biased
- * these.
+ * Whether the first rung of a search can be trusted. Successive halving assumes that early values predict later ones;
+ * where they do not, it promotes the wrong trials, and every trial pays for a rung in vain. So the rank correlation
+ * (Spearman's) between values at the first rung and later ones is measured, on the first trials that reach it: no
+ * selection has biased these.
  *
- * - With the next rung: the trials asked continue to it, whatever their values. A few are enough where the answer is clear;
- *   otherwise more are asked.
- * - With the rung after it, once the next one was found to agree, since two rungs may mislead together: the best and the
- *   worst of the trials asked continue once more. Only where that is cheap against a full training, and not before it is
- *   cheap against what the search has spent; until then the values of promoted trials are used, which cost nothing.
+ * - With the next rung: the trials asked continue to it, whatever their values. A few are enough where the answer is
+ *   clear; otherwise more are asked.
+ * - With the rung after it, once the next one was found to agree, since two rungs may mislead together: the best and
+ *   the worst of the trials asked continue once more. Only where that is cheap against a full training, and not before
+ *   it is cheap against what the search has spent; until then the values of promoted trials are used, which cost
+ *   nothing.
  *
- * A trial that continues only because it is asked is a probe: it returns to its rung, and counts at no other until it is
- * promoted, when its values there are known already. So a probe costs its own steps, and no rung lets more trials through
- * because of it.
+ * A trial that continues only because it is asked is a probe: it returns to its rung, and counts at no other until it
+ * is promoted, when its values there are known already. So a probe costs its own steps, and no rung lets more trials
+ * through because of it.
  *
- * Where one of the two correlations is too low the first rung rises: new trials train until the next one before they are
- * compared, the trials that wait below are stopped, and the correlations are measured again. It never falls, and at least
- * two rungs are left.
+ * Where one of the two correlations is too low the first rung rises: new trials train until the next one before they
+ * are compared, the trials that wait below are stopped, and the correlations are measured again. It never falls, and at
+ * least two rungs are left.
  */
 
 /** How many are asked, and the rank correlations from which the first rung is trusted and below which it rises. */

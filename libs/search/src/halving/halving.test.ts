@@ -1,4 +1,7 @@
-/** Determined's published behaviour in both forms, and what ours adds: reasons, rungs that close, values that are not finite. */
+/**
+ * Determined's published behaviour in both forms, and what ours adds: reasons, rungs that close, values that are not
+ * finite.
+ */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HalvingSearcher } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";

@@ -30,7 +30,10 @@ export type HalvingPlan = {
   readonly concurrent: number;
   /** Measures the first rung of the one bracket, which may rise. */
   readonly trust?: TrustPlan;
-  /** A trial that reaches a rung above the first with the best value of all so far is promoted, however few have reached it. */
+  /**
+   * A trial that reaches a rung above the first with the best value of all so far is promoted, however few have reached
+   * it.
+   */
   readonly bestGoesOn?: true;
 };
 
@@ -146,7 +149,9 @@ export function hyperbandBrackets(
   }));
 }
 
-/** Whole shares of `total`, the rest of the rounding to the first; where there are fewer than shares the last get none. */
+/**
+ * Whole shares of `total`, the rest of the rounding to the first; where there are fewer than shares the last get none.
+ */
 function inProportion(weights: readonly number[], total: number): number[] {
   const sum = weights.reduce((all, weight) => all + weight, 0);
   const shares = weights.map((weight) => Math.floor((weight / sum) * total));

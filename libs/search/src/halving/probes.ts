@@ -1,4 +1,7 @@
-/** Measures the first rung by the first trials that reach it, probes and promoted ones, and raises it: see `first-rung.ts`. */
+/**
+ * Measures the first rung by the first trials that reach it, probes and promoted ones, and raises it: see
+ * `first-rung.ts`.
+ */
 import { insert } from "../ranking.ts";
 import type { UndoLog } from "../undo-log.ts";
 import {
@@ -152,8 +155,8 @@ function owedOf(halving: Halving, asked: readonly Asked[], known: number): reado
 }
 
 /**
- * Raises the first rung: trials on their way to the old one continue to the next. The trials asked have been there already,
- * and are measured against the rung after it.
+ * Raises the first rung: trials on their way to the old one continue to the next. The trials asked have been there
+ * already, and are measured against the rung after it.
  */
 function rise(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {
   const { first: below, asked: before } = halving.trust;

@@ -9,8 +9,8 @@ export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): 
 }
 
 /**
- * Whether no other trial can reach the rung: all trials of the bracket have been proposed, and none is on its way to it,
- * or to one below it, or can still be promoted from one.
+ * Whether no other trial can reach the rung: all trials of the bracket have been proposed, and none is on its way to
+ * it, or to one below it, or can still be promoted from one.
  */
 export function isClosed(halving: Halving, bracket: number, rung: number): boolean {
   if (mayCreate(halving, bracket)) return false;

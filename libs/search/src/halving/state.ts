@@ -1,12 +1,12 @@
 /**
  * The state of successive halving, and how the search's events change it. Each trial has a place: its bracket, the rung
- * it is on its way to, and its values there. A trial that has reported a value at its rung is due: the decision in the same
- * commit promotes it (TrialResumed), suspends it or stops it. A rung keeps all its trials, and apart from these the waiting
- * ones that can be promoted.
+ * it is on its way to, and its values there. A trial that has reported a value at its rung is due: the decision in the
+ * same commit promotes it (TrialResumed), suspends it or stops it. A rung keeps all its trials, and apart from these
+ * the waiting ones that can be promoted.
  *
- * Values are ranked smaller first, whatever the direction. A value that is not finite, and a trial that ended before its
- * rung, counts as the largest number and is never promoted. Of equal values the earlier arrival is the better, save in the
- * stopping form, where it is the later one (as in Determined), so that equal trials all continue.
+ * Values are ranked smaller first, whatever the direction. A value that is not finite, and a trial that ended before
+ * its rung, counts as the largest number and is never promoted. Of equal values the earlier arrival is the better, save
+ * in the stopping form, where it is the later one (as in Determined), so that equal trials all continue.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
@@ -164,9 +164,9 @@ export function passedOver(trial: number, rungs: number): readonly Entry[] {
 }
 
 /**
- * ObservationRecorded: the value as it is ranked. A late report, and one of a trial that is not wanted any more, is ignored.
- * A trial that waits was trained on until it heard of that: what it still reports is kept, and counts when it is promoted,
- * as its next run may have nothing new to say at these times.
+ * ObservationRecorded: the value as it is ranked. A late report, and one of a trial that is not wanted any more, is
+ * ignored. A trial that waits was trained on until it heard of that: what it still reports is kept, and counts when it
+ * is promoted, as its next run may have nothing new to say at these times.
  */
 export function observe(
   halving: Halving,

@@ -8,7 +8,10 @@
 const LN2_HIGH = 6.9314718036912381649e-1;
 const LN2_LOW = 1.90821492927058770002e-10;
 
-/** e to the power of x: x = k ln 2 + r with |r| ≤ ln 2 / 2, and the Taylor series of r to the term where it is below 2^-60. */
+/**
+ * e to the power of x: x = k ln 2 + r with |r| ≤ ln 2 / 2, and the Taylor series of r to the term where it is below
+ * 2^-60.
+ */
 export function exp(x: number): number {
   const k = Math.round(x / (LN2_HIGH + LN2_LOW));
   const r = x - k * LN2_HIGH - k * LN2_LOW;

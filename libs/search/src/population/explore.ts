@@ -1,8 +1,9 @@
 /**
  * Explore: the hyperparameters of a copy, from those of the member that it copies. Each one that may change is drawn
  * afresh with the given probability, else moved: a number is multiplied by one of the factors, a categorical goes one
- * choice to the left or right. As in Ray Tune (`tune/schedulers/pbt.py`), save that every value stays within its bounds,
- * a whole number moves by at least 1, one with a step by at least that, and a categorical at an end stays there.
+ * choice to the left or right. As in Ray Tune (`tune/schedulers/pbt.py`), save that every value stays within its
+ * bounds, a whole number moves by at least 1, one with a step by at least that, and a categorical at an end stays
+ * there.
  *
  * Every draw has the number of the copy's trial for its counter.
  */

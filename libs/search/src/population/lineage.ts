@@ -1,7 +1,7 @@
 /**
- * The line of a trial: the trials that lead to it, each of which went on from a checkpoint of the one before, with the times
- * between which its training is part of the line. Of a population this is the schedule that it found. A function of the
- * search's events.
+ * The line of a trial: the trials that lead to it, each of which went on from a checkpoint of the one before, with the
+ * times between which its training is part of the line. Of a population this is the schedule that it found. A function
+ * of the search's events.
  */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";

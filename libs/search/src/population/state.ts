@@ -1,8 +1,9 @@
 /**
- * The memory of population-based training, and how the search's events change it. Members are the trials that are wanted
- * to run; each has its last score, the last checkpoint of it that others may start from, and the time at which it was last
- * compared with the others. A place is vacant until a trial is proposed for it: all of them at first, later those of
- * members that copy another (the trial of a member ends, another goes on from the donor's checkpoint) or that failed.
+ * The memory of population-based training, and how the search's events change it. Members are the trials that are
+ * wanted to run; each has its last score, the last checkpoint of it that others may start from, and the time at which
+ * it was last compared with the others. A place is vacant until a trial is proposed for it: all of them at first, later
+ * those of members that copy another (the trial of a member ends, another goes on from the donor's checkpoint) or that
+ * failed.
  *
  * Scores are ranked smaller first, whatever the direction; what is not finite counts as the largest number.
  */
@@ -200,7 +201,10 @@ function leave(population: Population, trial: number, vacates: boolean, undo: Un
   else undo.set(population, "finished", true);
 }
 
-/** A failed member leaves its place to another. A copy that failed before it reported anything speaks against its checkpoint. */
+/**
+ * A failed member leaves its place to another. A copy that failed before it reported anything speaks against its
+ * checkpoint.
+ */
 function end(
   population: Population,
   { trial, outcome }: EventData<"TrialOutcomeRecorded">,

@@ -1,4 +1,7 @@
-/** Names that a searcher reads in each report and that a recorded search does not have: it recorded only what it read itself. */
+/**
+ * Names that a searcher reads in each report and that a recorded search does not have: it recorded only what it read
+ * itself.
+ */
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { SearchedConfig } from "../commands.ts";
 import type { SearchEvent } from "../events.ts";

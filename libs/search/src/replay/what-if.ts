@@ -1,8 +1,8 @@
 /**
  * The outcome of a recorded search with another searcher: its n-th trial is the n-th that was recorded, with the
  * hyperparameters and the reports that were recorded of it. A report waits for as long as the other searcher lets its
- * trial wait, and is never heard of once it has stopped it. What was not recorded (a trial beyond the last one, training
- * beyond where the trial was stopped) cannot be known: such a trial ends as if somebody had canceled it.
+ * trial wait, and is never heard of once it has stopped it. What was not recorded (a trial beyond the last one,
+ * training beyond where the trial was stopped) cannot be known: such a trial ends as if somebody had canceled it.
  */
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";

@@ -1,8 +1,8 @@
 /**
- * A search in virtual time, decided by the product's own decider: `workers` trials train at a time, step by step, and report
- * at each step. A trial that is suspended frees its worker at once and goes on from where it was when it is resumed, so
- * that no step is trained twice; a stop takes effect at once. Who can go on waits in the order of its turn. The same
- * search, seed and world give the same history: the only clock is the one that is computed.
+ * A search in virtual time, decided by the product's own decider: `workers` trials train at a time, step by step, and
+ * report at each step. A trial that is suspended frees its worker at once and goes on from where it was when it is
+ * resumed, so that no step is trained twice; a stop takes effect at once. Who can go on waits in the order of its turn.
+ * The same search, seed and world give the same history: the only clock is the one that is computed.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EventData } from "@trainyard/contracts";

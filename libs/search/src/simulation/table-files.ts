@@ -14,7 +14,8 @@ function isListOfLists(value: unknown): value is readonly (readonly Json[])[] {
 }
 
 /**
- * Learning curves: `hp_names`, `hp[configuration]`, and `valid[configuration][step]`, a loss. Null is what is not finite.
+ * Learning curves: `hp_names`, `hp[configuration]`, and `valid[configuration][step]`, a loss. Null is what is not
+ * finite.
  */
 export function curveTable(name: string, file: unknown): Table | Rejection {
   if (!isMapping(file)) return wrong("holds no JSON object with hp_names, hp and valid");
@@ -59,8 +60,8 @@ type Parameter = { readonly name: string; readonly choices: readonly Json[] };
 
 /**
  * The final values of every configuration of a grid: float32, little endian, row-major in the order of the table's
- * `params` in `spec.json`, then of its `replicates`, whose mean is the metric after the one step that there is. A replicate
- * that was not recorded is NaN, and left out of the mean.
+ * `params` in `spec.json`, then of its `replicates`, whose mean is the metric after the one step that there is. A
+ * replicate that was not recorded is NaN, and left out of the mean.
  */
 export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Table | Rejection {
   const spec = isMapping(specs) ? specs[name] : undefined;

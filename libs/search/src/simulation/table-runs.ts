@@ -5,7 +5,10 @@ import { RowsLeft, type Table } from "./table.ts";
 
 export type TableRun = {
   readonly seed: number;
-  /** The best value reported by anybody, at any step, once all have trained 1, 2, … full trainings' steps; null for none. */
+  /**
+   * The best value reported by anybody, at any step, once all have trained 1, 2, … full trainings' steps; null for
+   * none.
+   */
   readonly incumbents: readonly (number | null)[];
   /** Trials that trained at all. */
   readonly trials: number;
@@ -92,7 +95,9 @@ export function lengthened(runs: readonly TableRun[], length: number): readonly 
   }));
 }
 
-/** Quartiles over the runs at each budget, between two values by proportion; a run without a value is worse than any. */
+/**
+ * Quartiles over the runs at each budget, between two values by proportion; a run without a value is worse than any.
+ */
 export function summaryOf(
   runs: readonly TableRun[],
   smallerIsBetter: boolean,

@@ -1,7 +1,7 @@
 /**
  * A table of trainings: a row for each configuration, and its metric after each step. A search against
- * it trains nothing. A trial whose hyperparameters are drawn gets a row drawn from those not yet used; any other proposal
- * gets the nearest row not yet used, by distance in the scaled space, where two different choices are 1 apart.
+ * it trains nothing. A trial whose hyperparameters are drawn gets a row drawn from those not yet used; any other
+ * proposal gets the nearest row not yet used, by distance in the scaled space, where two different choices are 1 apart.
  */
 import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
 import { assert, draw, drawInteger } from "@trainyard/kernel";

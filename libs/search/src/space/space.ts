@@ -1,7 +1,7 @@
 /**
  * Points of a hyperparameter space. Semantics of Determined 0.38 (`master/pkg/searcher`: hyperparameters.go, grid.go),
- * with chance of our own: draw number `n` of the stream `hyperparameters/<path>` belongs to trial `n`, so that a trial's
- * point depends on the seed and its number alone, never on what other hyperparameters or trials there are.
+ * with chance of our own: draw number `n` of the stream `hyperparameters/<path>` belongs to trial `n`, so that a
+ * trial's point depends on the seed and its number alone, never on what other hyperparameters or trials there are.
  */
 import {
   gridAxisLength,
@@ -133,8 +133,8 @@ function between({ minval, maxval }: { minval: number; maxval: number }, u: numb
 }
 
 /**
- * Point number `index` of the grid, 0 ≤ index < gridSize(space): axes in the order of sorted keys, nests in their place,
- * the last axis running fastest.
+ * Point number `index` of the grid, 0 ≤ index < gridSize(space): axes in the order of sorted keys, nests in their
+ * place, the last axis running fastest.
  */
 export function gridPoint(space: HyperparameterSpace, index: number): JsonObject {
   return gridNest(space, { rest: index });

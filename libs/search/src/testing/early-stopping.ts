@@ -1,4 +1,7 @@
-/** Helpers for the tests of early stopping: a search whose trials all run, and the policies decided naively from all reports. */
+/**
+ * Helpers for the tests of early stopping: a search whose trials all run, and the policies decided naively from all
+ * reports.
+ */
 import type {
   EarlyStoppingPolicy,
   SearcherConfig,

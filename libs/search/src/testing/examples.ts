@@ -1,4 +1,7 @@
-/** Every search method that is registered, each with a small configuration, for suites that all of them must pass: new ones join by themselves. */
+/**
+ * Every search method that is registered, each with a small configuration, for suites that all of them must pass: new
+ * ones join by themselves.
+ */
 import { exportJsonSchema, type NormalisedConfig } from "@trainyard/experiment-config";
 import { isRejection } from "@trainyard/kernel";
 import { acceptExperiment } from "../acceptance/accepted.ts";

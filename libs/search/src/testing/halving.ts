@@ -104,7 +104,9 @@ export function shortly(events: readonly SearchEvent[]): string[] {
   });
 }
 
-/** A trial as Determined's older cases describe it: the value that it reports, and whether it dies at its last length. */
+/**
+ * A trial as Determined's older cases describe it: the value that it reports, and whether it dies at its last length.
+ */
 export type Scripted = { readonly value: number; readonly diesAt?: number };
 
 /**

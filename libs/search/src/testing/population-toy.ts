@@ -1,7 +1,8 @@
 /**
- * The toy of Jaderberg et al. (2017), figure 2: a member has weights (θ₀, θ₁) = (0.9, 0.9) and would have 1.2 - (θ₀² + θ₁²) as large
- * as possible, but follows the gradient of 1.2 - (h₀ θ₀² + h₁ θ₁²), and one of the two members begins with h = (1, 0), the
- * other with (0, 1): each is blind to one weight. Neither alone comes beyond 0.39; copying and changing together to 1.2.
+ * The toy of Jaderberg et al. (2017), figure 2: a member has weights (θ₀, θ₁) = (0.9, 0.9) and would have 1.2 - (θ₀² +
+ * θ₁²) as large as possible, but follows the gradient of 1.2 - (h₀ θ₀² + h₁ θ₁²), and one of the two members begins
+ * with h = (1, 0), the other with (0, 1): each is blind to one weight. Neither alone comes beyond 0.39; copying and
+ * changing together to 1.2.
  */
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { pbtOf, TestPopulation, type Training } from "./population.ts";

@@ -1,6 +1,7 @@
 /**
- * A population in virtual time: every member trains on its own, one report after the other, each followed by a checkpoint
- * of its state. Who is furthest behind by the clock goes first. It is the product's own decider that decides.
+ * A population in virtual time: every member trains on its own, one report after the other, each followed by a
+ * checkpoint of its state. Who is furthest behind by the clock goes first. It is the product's own decider that
+ * decides.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type {

@@ -1,6 +1,6 @@
 /**
- * The cost of a decision, as the number of values of a search's state that it reads: the same on every machine, however busy.
- * Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
+ * The cost of a decision, as the number of values of a search's state that it reads: the same on every machine, however
+ * busy. Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
  */
 
 import type { SearchCommand } from "../commands.ts";

@@ -3,7 +3,10 @@ import { sign } from "node:crypto";
 import { expect, test } from "vitest";
 import { type GcsUser, newAccount, userOf, userOfToken, userOfUrl } from "./authorise.ts";
 
-/** The account of the conformance tests of Google's client libraries (conformance-test/test-data/v4SignedUrl.json of nodejs-storage). */
+/**
+ * The account of the conformance tests of Google's client libraries (conformance-test/test-data/v4SignedUrl.json of
+ * nodejs-storage).
+ */
 const published: GcsUser = {
   email: "test-iam-credentials@dummy-project-id.iam.gserviceaccount.com",
   publicKey: `-----BEGIN PUBLIC KEY-----

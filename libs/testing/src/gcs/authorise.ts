@@ -1,7 +1,7 @@
 /**
- * Lets a request pass, or refuses it. The JSON API takes a JWT that a service account signed itself, as Google's clients make them
- * ("Using OAuth 2.0 for Server to Server Applications", self-signed JWT with a scope); addresses of the XML
- * API are signed by version 4 ("V4 signing process", GOOG4-RSA-SHA256).
+ * Lets a request pass, or refuses it. The JSON API takes a JWT that a service account signed itself, as Google's
+ * clients make them ("Using OAuth 2.0 for Server to Server Applications", self-signed JWT with a scope); addresses of
+ * the XML API are signed by version 4 ("V4 signing process", GOOG4-RSA-SHA256).
  */
 import { createHash, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import { GcsError } from "./errors.ts";

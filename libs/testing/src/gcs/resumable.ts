@@ -1,8 +1,9 @@
 /**
- * Resumable uploads ("Resumable uploads" and "Perform resumable uploads" of Google's documentation). A session is begun with
- * credentials; its address takes content without any, so that it is a secret. A request brings the bytes from where the store
- * is, all that is left or a multiple of the chunk size; what arrived of one that broke off is kept, in such multiples, too. `bytes * /N` asks where the store
- * is. Digests that were announced are compared when all is there; a session whose content differs is over.
+ * Resumable uploads ("Resumable uploads" and "Perform resumable uploads" of Google's documentation). A session is begun
+ * with credentials; its address takes content without any, so that it is a secret. A request brings the bytes from
+ * where the store is, all that is left or a multiple of the chunk size; what arrived of one that broke off is kept, in
+ * such multiples, too. `bytes * /N` asks where the store is. Digests that were announced are compared when all is
+ * there; a session whose content differs is over.
  */
 import { randomUUID } from "node:crypto";
 import { PassThrough } from "node:stream";

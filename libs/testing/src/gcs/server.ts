@@ -1,7 +1,7 @@
 /**
- * A server of Google Cloud Storage for tests, on 127.0.0.1: objects of the JSON API, resumable uploads, and signed addresses of the
- * XML API. It refuses what the store refuses: tokens, signatures, times, digests, sizes, preconditions; and shows the failures
- * that a test commands. Objects are gone when it is disposed of.
+ * A server of Google Cloud Storage for tests, on 127.0.0.1: objects of the JSON API, resumable uploads, and signed
+ * addresses of the XML API. It refuses what the store refuses: tokens, signatures, times, digests, sizes,
+ * preconditions; and shows the failures that a test commands. Objects are gone when it is disposed of.
  *
  * It does not have versions, access lists, buckets' own settings, compose, batches, or sessions that expire.
  */

@@ -1,4 +1,6 @@
-/** The content of objects and parts: files in a folder of the server's own, or of large ones nothing but their sizes. */
+/**
+ * The content of objects and parts: files in a folder of the server's own, or of large ones nothing but their sizes.
+ */
 import { link, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

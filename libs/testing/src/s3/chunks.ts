@@ -1,8 +1,9 @@
 /**
- * The encoding `aws-chunked`: each chunk is its size in hex, perhaps `;chunk-signature=…`, its bytes and a line's end; a chunk of
- * no bytes ends the content, and lines of trailers follow. A chunk's signature covers the one before it, the first that of the
- * request; the trailers have a signature of their own. Source: "Signature Calculations for the Authorization Header:
- * Transferring Payload in Multiple Chunks" and its twin on trailing headers in the API reference of Amazon S3.
+ * The encoding `aws-chunked`: each chunk is its size in hex, perhaps `;chunk-signature=…`, its bytes and a line's end;
+ * a chunk of no bytes ends the content, and lines of trailers follow. A chunk's signature covers the one before it, the
+ * first that of the request; the trailers have a signature of their own. Source: "Signature Calculations for the
+ * Authorization Header: Transferring Payload in Multiple Chunks" and its twin on trailing headers in the API reference
+ * of Amazon S3.
  */
 import { createHash } from "node:crypto";
 import { S3Error } from "./errors.ts";

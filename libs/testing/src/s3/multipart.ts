@@ -1,4 +1,7 @@
-/** Objects in parts: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload and AbortMultipartUpload. */
+/**
+ * Objects in parts: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload and
+ * AbortMultipartUpload.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import {
   type Checksum,

@@ -1,9 +1,9 @@
 /**
- * An S3 server for tests, on 127.0.0.1. It refuses what S3 refuses: signatures, times, digests, unknown parameters, parts
- * that are too small; and shows the failures that a test commands. Objects are gone when it is disposed of.
+ * An S3 server for tests, on 127.0.0.1. It refuses what S3 refuses: signatures, times, digests, unknown parameters,
+ * parts that are too small; and shows the failures that a test commands. Objects are gone when it is disposed of.
  *
- * It does not have versions, access lists, lifecycle, encryption (its headers are kept and given back) or ListObjects of
- * version 1.
+ * It does not have versions, access lists, lifecycle, encryption (its headers are kept and given back) or ListObjects
+ * of version 1.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";

@@ -1,10 +1,10 @@
 /**
  * Signature version 4 of AWS as a server checks it: the header `Authorization`, or the query of a presigned request.
  *
- * The canonical request is method, path, query, signed headers and the digest of the payload; the string to sign names its
- * SHA-256, the time and the scope (day/region/s3/aws4_request); the key is derived from the secret by the parts of the scope.
- * Source: "Authenticating Requests (AWS Signature Version 4)" in the API reference of Amazon S3. Its examples are the test.
- * SigV4A (asymmetric) and POST forms are not here.
+ * The canonical request is method, path, query, signed headers and the digest of the payload; the string to sign names
+ * its SHA-256, the time and the scope (day/region/s3/aws4_request); the key is derived from the secret by the parts of
+ * the scope. Source: "Authenticating Requests (AWS Signature Version 4)" in the API reference of Amazon S3. Its
+ * examples are the test. SigV4A (asymmetric) and POST forms are not here.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { S3Error } from "./errors.ts";

@@ -1,10 +1,11 @@
 /**
  * The request to the engine for a launch: the body of POST /containers/create (Docker Engine API 1.41, which Podman's
- * service serves too). The folders of a run are mounted at their own paths, so that one path names the same file on both
- * sides: the SDK's spool, the code and the checkpoints are where a process has them.
+ * service serves too). The folders of a run are mounted at their own paths, so that one path names the same file on
+ * both sides: the SDK's spool, the code and the checkpoints are where a process has them.
  *
- * Its output goes through two named pipes of the run's folder, not through the engine: lines reach the supervisor while the
- * engine is away, and nothing is written twice. An init of the engine's is PID 1, so that signals act as on a process.
+ * Its output goes through two named pipes of the run's folder, not through the engine: lines reach the supervisor while
+ * the engine is away, and nothing is written twice. An init of the engine's is PID 1, so that signals act as on a
+ * process.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -170,7 +171,10 @@ export function containerBody(
   };
 }
 
-/** By their own numbers on the host. In the host's network they are ports of the host as they are; without one they are none. */
+/**
+ * By their own numbers on the host. In the host's network they are ports of the host as they are; without one they are
+ * none.
+ */
 export function publishedPorts(
   { proxyPorts }: Pick<ContainerSection, "proxyPorts">,
   { network }: Pick<ContainerSettings, "network">,

@@ -82,9 +82,10 @@ function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
 }
 
 /**
- * Whether its end is the shutdown's and says nothing of the run. It says something where the script has said so itself: it
- * has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever else it does
- * once it was told (a handler that exits with 0, a peer that fails because its peers are gone) is because it was told.
+ * Whether its end is the shutdown's and says nothing of the run. It says something where the script has said so itself:
+ * it has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever
+ * else it does once it was told (a handler that exits with 0, a peer that fails because its peers are gone) is because
+ * it was told.
  */
 function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boolean {
   if (kill?.why === "wanted" || (kill === null && stop === null)) return false;
@@ -96,8 +97,9 @@ function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boole
 }
 
 /**
- * No code and no signal says that nobody knows how it would have ended: its supervisor or its host was lost, or the host
- * was shut down around it. The scheduler takes it for a lost run, which goes on elsewhere and counts against nobody.
+ * No code and no signal says that nobody knows how it would have ended: its supervisor or its host was lost, or the
+ * host was shut down around it. The scheduler takes it for a lost run, which goes on elsewhere and counts against
+ * nobody.
  */
 function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boolean): Plain<Exit> {
   if (shutDown) {

@@ -1,6 +1,7 @@
 /**
- * The same container in the words of Podman's own API (POST /libpod/containers/create, version 4). It is used where the run
- * has GPUs: Podman's Docker API takes no CDI names (4.3 looks for a file of that name) and ignores requests for devices.
+ * The same container in the words of Podman's own API (POST /libpod/containers/create, version 4). It is used where the
+ * run has GPUs: Podman's Docker API takes no CDI names (4.3 looks for a file of that name) and ignores requests for
+ * devices.
  */
 import type { ContainerBody } from "./container-body.ts";
 

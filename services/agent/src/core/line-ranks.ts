@@ -1,7 +1,7 @@
 /**
- * The ranks of lines: a launcher writes `[rank=3] ` before each line of a process, and the prefix stays in the text. The
- * parts of a long line have the rank of its beginning. Any process may write such a prefix: it says something only about
- * the lines of its own run.
+ * The ranks of lines: a launcher writes `[rank=3] ` before each line of a process, and the prefix stays in the text.
+ * The parts of a long line have the rank of its beginning. Any process may write such a prefix: it says something only
+ * about the lines of its own run.
  */
 const prefix = /^\[rank=([0-9]{1,9})\] /;
 

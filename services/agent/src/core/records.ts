@@ -11,8 +11,8 @@ export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };
 export type NoticeRecord = { readonly text: string };
 
 /**
- * How a run ended. exited: its supervisor saw it, or it could not be started for a reason of its own. lost: nobody saw it.
- * not_launched: the platform could not. never_started: it was killed before it began.
+ * How a run ended. exited: its supervisor saw it, or it could not be started for a reason of its own. lost: nobody saw
+ * it. not_launched: the platform could not. never_started: it was killed before it began.
  */
 export type ExitRecord = {
   readonly kind: "exited" | "lost" | "not_launched" | "never_started";

@@ -1,4 +1,7 @@
-/** A startup-hook.sh beside the model code, as in Determined: it is read by a shell before the entrypoint, in its folder. */
+/**
+ * A startup-hook.sh beside the model code, as in Determined: it is read by a shell before the entrypoint, in its
+ * folder.
+ */
 
 export const hookName = "startup-hook.sh";
 

@@ -1,8 +1,8 @@
 /**
- * The variables by which a training process sees the devices of its slots and no others, in the order of the slots, so that
- * local rank n has device n. Sources: "CUDA Environment Variables" of NVIDIA's CUDA Programming Guide (UUIDs; an empty value
- * hides all), and "GPU isolation techniques" of AMD's ROCm documentation (ROCR_VISIBLE_DEVICES takes UUIDs or numbers;
- * HIP_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES are numbers among the devices that it leaves).
+ * The variables by which a training process sees the devices of its slots and no others, in the order of the slots, so
+ * that local rank n has device n. Sources: "CUDA Environment Variables" of NVIDIA's CUDA Programming Guide (UUIDs; an
+ * empty value hides all), and "GPU isolation techniques" of AMD's ROCm documentation (ROCR_VISIBLE_DEVICES takes UUIDs
+ * or numbers; HIP_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES are numbers among the devices that it leaves).
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";

@@ -22,9 +22,9 @@ export type Look =
     };
 
 /**
- * The devices of one kind. `look` never throws, and returns within the time limit of its program, or soon after the signal
- * aborts. The slot of a device has the same id at every look: it is the device's UUID where it has one, because numbers
- * move when a device leaves.
+ * The devices of one kind. `look` never throws, and returns within the time limit of its program, or soon after the
+ * signal aborts. The slot of a device has the same id at every look: it is the device's UUID where it has one, because
+ * numbers move when a device leaves.
  */
 export interface Devices {
   /** The name of the program, for messages. */

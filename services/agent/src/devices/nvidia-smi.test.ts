@@ -1,8 +1,9 @@
 /**
- * The texts have the form that NVIDIA documents: the manual page "nvidia-smi - NVIDIA System Management Interface program"
- * for --query-gpu with csv, noheader, nounits (memory in MiB, values in brackets that are not to be had), for topo -m and its
- * legend, and for the list without devices; "Error Recovery and Response Flags" for the recovery actions. The lines about a
- * lost GPU are as people report them to NVIDIA's projects open-gpu-kernel-modules and dcgm-exporter.
+ * The texts have the form that NVIDIA documents: the manual page "nvidia-smi - NVIDIA System Management Interface
+ * program" for --query-gpu with csv, noheader, nounits (memory in MiB, values in brackets that are not to be had), for
+ * topo -m and its legend, and for the list without devices; "Error Recovery and Response Flags" for the recovery
+ * actions. The lines about a lost GPU are as people report them to NVIDIA's projects open-gpu-kernel-modules and
+ * dcgm-exporter.
  */
 import { describe, expect, test } from "vitest";
 import { parseGpus, parseRecovery, parseTopology } from "./nvidia-smi.ts";

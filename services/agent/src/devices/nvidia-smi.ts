@@ -1,7 +1,7 @@
 /**
  * The output of nvidia-smi, as text. Sources: the manual page "nvidia-smi - NVIDIA System Management Interface program"
- * (--query-gpu, --format=csv, topo -m with its legend) and "Error Recovery and Response Flags" of NVIDIA's "GPU Memory Error
- * Management" (the recovery action). Nothing here throws: the output of another version may look different.
+ * (--query-gpu, --format=csv, topo -m with its legend) and "Error Recovery and Response Flags" of NVIDIA's "GPU Memory
+ * Error Management" (the recovery action). Nothing here throws: the output of another version may look different.
  */
 import { stripVTControlCharacters } from "node:util";
 import { storableText } from "@trainyard/kernel";

@@ -1,7 +1,7 @@
 /**
- * The slots that the agent offers: which kind was decided once, at the start, and which of its devices are healthy at every
- * look. A device that leaves (it is broken, or no longer listed) takes its slot along until it is back. A look that fails says
- * nothing of the devices: only several in a row withdraw them.
+ * The slots that the agent offers: which kind was decided once, at the start, and which of its devices are healthy at
+ * every look. A device that leaves (it is broken, or no longer listed) takes its slot along until it is back. A look
+ * that fails says nothing of the devices: only several in a row withdraw them.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";

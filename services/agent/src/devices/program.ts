@@ -1,4 +1,6 @@
-/** Runs a program of a vendor. It may be missing, hang, fail, or print without end: each is a result, and none throws. */
+/**
+ * Runs a program of a vendor. It may be missing, hang, fail, or print without end: each is a result, and none throws.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { Clock } from "@trainyard/kernel";

@@ -1,6 +1,6 @@
 /**
- * The texts have the form that AMD documents: "ROCm SMI Python CLI tool usage" and "Python API reference" of rocm_smi_lib
- * for --json and the names of the values, "GPU isolation techniques" of the ROCm documentation for UUIDs.
+ * The texts have the form that AMD documents: "ROCm SMI Python CLI tool usage" and "Python API reference" of
+ * rocm_smi_lib for --json and the names of the values, "GPU isolation techniques" of the ROCm documentation for UUIDs.
  */
 import { expect, test } from "vitest";
 import { parseCards } from "./rocm-smi.ts";

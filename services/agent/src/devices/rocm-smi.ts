@@ -1,7 +1,7 @@
 /**
- * The output of `rocm-smi --json`: an object with a member `card<n>` for each GPU, whose values are texts, and others such
- * as `system`. Sources: "ROCm SMI Python CLI tool usage" and "Python API reference" of AMD's rocm_smi_lib (options, JSON
- * output), and "GPU isolation techniques" of the ROCm documentation (UUIDs of the form GPU-<unique id>).
+ * The output of `rocm-smi --json`: an object with a member `card<n>` for each GPU, whose values are texts, and others
+ * such as `system`. Sources: "ROCm SMI Python CLI tool usage" and "Python API reference" of AMD's rocm_smi_lib
+ * (options, JSON output), and "GPU isolation techniques" of the ROCm documentation (UUIDs of the form GPU-<unique id>).
  */
 import { storableText } from "@trainyard/kernel";
 import { limits } from "../limits.ts";

@@ -1,6 +1,6 @@
 /**
- * The parts of a host that an agent lets configurations have in containers: nothing that its operator did not name. Paths are compared
- * after all links are followed, and what was compared is what is mounted.
+ * The parts of a host that an agent lets configurations have in containers: nothing that its operator did not name.
+ * Paths are compared after all links are followed, and what was compared is what is mounted.
  */
 import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
@@ -30,7 +30,10 @@ const withGpus = ["/", "/dev"];
 /** Those below are of services of the host; no run gets one. */
 const firstPort = 1_024;
 
-/** The section with the real paths of its host; throws LaunchProblem for what is not allowed, LackProblem for what is not there. */
+/**
+ * The section with the real paths of its host; throws LaunchProblem for what is not allowed, LackProblem for what is
+ * not there.
+ */
 export function allowedSection(section: ContainerSection, places: HostPlaces): ContainerSection {
   const { access, agent } = places;
   for (const name of section.addCapabilities) {

@@ -1,6 +1,6 @@
 /**
- * Makes sure that an image is there: pulls it where it is missing or where the configuration forces a pull, tells of its
- * progress, and tries again a few times what may get better. What the registry refuses fails at once.
+ * Makes sure that an image is there: pulls it where it is missing or where the configuration forces a pull, tells of
+ * its progress, and tries again a few times what may get better. What the registry refuses fails at once.
  */
 import type Docker from "dockerode";
 import { Backoff, type Clock, storableText } from "@trainyard/kernel";
@@ -40,7 +40,8 @@ const final =
 const ofHost = /permission denied|executable file|no space left|quota exceeded|read-only file/i;
 
 /**
- * Throws LaunchProblem where the name of the image is the reason, LackProblem where the registry does not give it to this
+ * Throws LaunchProblem where the name of the image is the reason, LackProblem where the registry does not give it to
+ * this
  * host, else HostProblem; once the signal has aborted, anything. */
 export async function ensureImage(
   name: string,

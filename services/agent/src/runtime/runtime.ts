@@ -1,7 +1,8 @@
 /**
- * The port to what runs launch in: processes of this host, or containers of an engine. A runtime says how a run is started;
- * the supervisor starts it (supervisor/main.ts), and the run's group signals, observes and adopts it from what is on record
- * (state/run-group.ts). So a run that one runtime has started is ended and adopted by an agent with another.
+ * The port to what runs launch in: processes of this host, or containers of an engine. A runtime says how a run is
+ * started; the supervisor starts it (supervisor/main.ts), and the run's group signals, observes and adopts it from what
+ * is on record (state/run-group.ts). So a run that one runtime has started is ended and adopted by an agent with
+ * another.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
@@ -28,14 +29,17 @@ export class LaunchProblem extends Error {
   override readonly name = "LaunchProblem";
 }
 
-/** Why this host cannot launch a run now, as a sentence that needs no other words. The agent is not to be used for a while. */
+/**
+ * Why this host cannot launch a run now, as a sentence that needs no other words. The agent is not to be used for a
+ * while.
+ */
 export class HostProblem extends Error {
   override readonly name: string = "HostProblem";
 }
 
 /**
- * The parts of a configuration that this host lacks, as a sentence that needs no other words. Another host may have it, so
- * the run is tried there, and a few times in all; it says nothing against the agent, and it is no restart.
+ * The parts of a configuration that this host lacks, as a sentence that needs no other words. Another host may have it,
+ * so the run is tried there, and a few times in all; it says nothing against the agent, and it is no restart.
  */
 export class LackProblem extends HostProblem {
   override readonly name = "LackProblem";
@@ -50,8 +54,8 @@ export interface Runtime {
    */
   order(launching: Launching, signal: AbortSignal): Promise<StartOrder>;
   /**
-   * Removes what is left of runs that are over, by the allocations that are not. May be called at any time and any number of
-   * times. Throws where that cannot be known now.
+   * Removes what is left of runs that are over, by the allocations that are not. May be called at any time and any
+   * number of times. Throws where that cannot be known now.
    */
   sweep(running: () => ReadonlySet<string>): Promise<void>;
 }

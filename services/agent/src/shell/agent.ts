@@ -68,7 +68,9 @@ export class Agent implements AsyncDisposable {
   readonly #deps: AgentDeps;
   readonly #runsFolder: string;
   readonly #runs = new Map<string, Run>();
-  /** Launches that could not be written down, as they are reported until they are forgotten. They leave nothing on disk. */
+  /**
+   * Launches that could not be written down, as they are reported until they are forgotten. They leave nothing on disk.
+   */
   readonly #refused = new Map<string, Plain<AllocationReport>>();
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
@@ -134,8 +136,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Ends all runs, and tells what became of them: those that use the SDK are asked and have time for a checkpoint, then,
-   * and the others at once, comes SIGTERM, in the end SIGKILL. Nothing is launched any more.
+   * Ends all runs, and tells what became of them: those that use the SDK are asked and have time for a checkpoint,
+   * then, and the others at once, comes SIGTERM, in the end SIGKILL. Nothing is launched any more.
    */
   async shutDown(): Promise<void> {
     this.#isShuttingDown = true;
@@ -208,7 +210,10 @@ export class Agent implements AsyncDisposable {
     this.#publish();
   }
 
-  /** Its runs continue whatever the scheduler speaks; a launch that comes all the same is one that the scheduler may send. */
+  /**
+   * Its runs continue whatever the scheduler speaks; a launch that comes all the same is one that the scheduler may
+   * send.
+   */
   #compare(wanted: Plain<Wanted>): void {
     const problem = protocolProblem(spokenProtocol, wanted);
     if (problem !== null && problem !== this.#unlike) this.#deps.events.protocolDiffers(problem);
@@ -262,7 +267,9 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Another holds the name: nothing is launched and nothing echoed, and what still runs here is ended as the list says. */
+  /**
+   * Another holds the name: nothing is launched and nothing echoed, and what still runs here is ended as the list says.
+   */
   #doWithoutName(wanted: Plain<Wanted>, why: string): void {
     if (!this.#hasNoName) this.#deps.events.nameTaken(why);
     this.#hasNoName = true;
@@ -348,7 +355,9 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** The remains of a run in its runtime go with it, also where neither its supervisor nor an agent could see to that. */
+  /**
+   * The remains of a run in its runtime go with it, also where neither its supervisor nor an agent could see to that.
+   */
   async #orphanLoop(): Promise<void> {
     const { clock, runtime, events } = this.#deps;
     const { signal } = this.#stopping;

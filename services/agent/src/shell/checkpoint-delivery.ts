@@ -1,7 +1,8 @@
 /**
- * Has the platform declare and complete the checkpoints that an ended process left in its spool: the earliest first, each
- * settled only by an answer. To do it twice is harmless. What is sealed is never removed here: what the platform refuses for
- * good it has recorded as abandoned, and clears after a grace. A folder that was never whole goes: nobody else knows of it.
+ * Has the platform declare and complete the checkpoints that an ended process left in its spool: the earliest first,
+ * each settled only by an answer. To do it twice is harmless. What is sealed is never removed here: what the platform
+ * refuses for good it has recorded as abandoned, and clears after a grace. A folder that was never whole goes: nobody
+ * else knows of it.
  */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -143,7 +144,8 @@ async function deliverRound(
     if (answer.kind === "later") {
       deps.events.checkpointsWait(answer.why);
       waitMs = Math.max(waitMs ?? 0, answer.retryAfterMs);
-      // A service that is away for one checkpoint is away for all; a delivery too early for one may be time for the next.
+      // A service that is away for one checkpoint is away for all; a delivery too early for one may be time for the
+      // next.
       if (answer.alone) continue;
       return waitMs;
     }
@@ -262,7 +264,8 @@ async function storageIdOf(
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   if (path === null || !existsSync(path)) return undefined;
   const root = dirname(path);
-  // A marker is a file in a folder that the run has named: the agent writes none there for a run with a user of its own.
+  // A marker is a file in a folder that the run has named: the agent writes none there for a run with a user of its
+  // own.
   if (folder.owner !== null) {
     const seen = await readStorageMarker(root);
     return seen.kind === "marked" ? seen.id : undefined;

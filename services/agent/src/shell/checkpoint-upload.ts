@@ -1,8 +1,8 @@
 /**
- * Sends the rest of a sealed checkpoint to its object store after its process has ended, by the program that the SDK uses
- * itself (`trainyard._checkpoint._uploader`): parts that the store has are not sent again. It runs as the run's user and
- * reads nothing that the run could not. While bytes move it says so; one that is silent for too long is killed, for a
- * later attempt.
+ * Sends the rest of a sealed checkpoint to its object store after its process has ended, by the program that the SDK
+ * uses itself (`trainyard._checkpoint._uploader`): parts that the store has are not sent again. It runs as the run's
+ * user and reads nothing that the run could not. While bytes move it says so; one that is silent for too long is
+ * killed, for a later attempt.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

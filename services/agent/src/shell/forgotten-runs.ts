@@ -11,9 +11,9 @@ type Forgotten = {
 };
 
 /**
- * The oldest first: folders that nobody can ask about any more, and those beyond the number of the newest that are kept.
- * What is undelivered, or cannot be removed, costs no newer run its folder, and is looked at again at the next call. Stops
- * between two folders once the signal aborts.
+ * The oldest first: folders that nobody can ask about any more, and those beyond the number of the newest that are
+ * kept. What is undelivered, or cannot be removed, costs no newer run its folder, and is looked at again at the next
+ * call. Stops between two folders once the signal aborts.
  */
 export async function cleanUpForgotten(
   { runs, uptime, events }: Forgotten,

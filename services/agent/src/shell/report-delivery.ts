@@ -1,6 +1,7 @@
 /**
  * Delivers the metric reports that an ended process left in its spool, by the rules of the SDK's README ("The run's
- * folder"): from the acknowledged offset, in file order, moving it only after an answer. To send a line twice is harmless.
+ * folder"): from the acknowledged offset, in file order, moving it only after an answer. To send a line twice is
+ * harmless.
  */
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { Backoff, type Clock } from "@trainyard/kernel";
@@ -27,8 +28,8 @@ type Answer =
 type Piece = { readonly lines: readonly string[]; readonly end: number };
 
 /**
- * Resolves when nothing is left, or when the metrics service wants none of it any more; null when the signal aborts. What
- * a later run does again is passed over: what machines did meanwhile may stand behind it, and counts.
+ * Resolves when nothing is left, or when the metrics service wants none of it any more; null when the signal aborts.
+ * What a later run does again is passed over: what machines did meanwhile may stand behind it, and counts.
  */
 export async function deliverReports(
   deps: DeliveryDeps,

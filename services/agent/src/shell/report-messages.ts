@@ -1,4 +1,6 @@
-/** A report as messages: one where it fits, else in parts (agent.proto), so that no run is left out for another's sake. */
+/**
+ * A report as messages: one where it fits, else in parts (agent.proto), so that no run is left out for another's sake.
+ */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,

@@ -71,8 +71,8 @@ export class RunEnding {
   }
 
   /**
-   * Kills what a dead supervisor has left until none of it lives, and gives back what holds it: whether there was anything, and
-   * what remains. Null when the signal aborts.
+   * Kills what a dead supervisor has left until none of it lives, and gives back what holds it: whether there was
+   * anything, and what remains. Null when the signal aborts.
    */
   async endOrphans(signal: AbortSignal): Promise<Orphans | null> {
     const group = this.#group;

@@ -3,11 +3,11 @@
  *
  *   preparing → running → settling → ended, and when the scheduler has recorded the end, forgotten
  *
- * Invariants. The folder is the truth: whatever this process knows beyond it can be found again by the next one. The run
- * is started at most once, by whoever claims it (supervisor.json). It is over only when exit.json says so, and that is
- * written only when none of its processes lives, by the supervisor or, where that is dead, by the agent. Settling, the
- * reports that the process left are delivered and its last lines sent, each for a bounded time, so that validations come
- * before the end that is decided on; what did not get through in that time is sent later, also after a restart.
+ * Invariants. The folder is the truth: whatever this process knows beyond it can be found again by the next one. The
+ * run is started at most once, by whoever claims it (supervisor.json). It is over only when exit.json says so, and that
+ * is written only when none of its processes lives, by the supervisor or, where that is dead, by the agent. Settling,
+ * the reports that the process left are delivered and its last lines sent, each for a bounded time, so that validations
+ * come before the end that is decided on; what did not get through in that time is sent later, also after a restart.
  */
 import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
@@ -121,7 +121,9 @@ export class Run implements AsyncDisposable {
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
   }
 
-  /** The checkpoints that it has stored and the platform has not taken; the last known ones where that cannot be read. */
+  /**
+   * The checkpoints that it has stored and the platform has not taken; the last known ones where that cannot be read.
+   */
   #sealed(): RunView["sealed"] {
     try {
       this.#named = this.#spool.named();

@@ -1,4 +1,6 @@
-/** Starts the supervisor of a run, and gives it its order once the model code is there: its start takes as long as that. */
+/**
+ * Starts the supervisor of a run, and gives it its order once the model code is there: its start takes as long as that.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,7 +12,9 @@ const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
 /** Compiled code is kept between starts: a supervisor is up in half the time. */
 const compiled = resolve(import.meta.dirname, "../../../../.cache/compiled");
 
-/** The variables that it needs itself; above all no secret. The marks say to which cluster or run of tests it belongs. */
+/**
+ * The variables that it needs itself; above all no secret. The marks say to which cluster or run of tests it belongs.
+ */
 const passedOn = [
   "PATH",
   "HOME",

@@ -1,8 +1,9 @@
 /**
- * Starts the supervisors of an agent's runs. A run in a container, and any run of a host without Python 3, gets a process of
- * Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py), which an agent has
- * one of: that costs a tenth of the processor time. Its death costs no run, since a supervisor that it has forked needs it for
- * nothing, and an order that it had not answered goes to the next one: exactly one supervisor claims a run.
+ * Starts the supervisors of an agent's runs. A run in a container, and any run of a host without Python 3, gets a
+ * process of Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py),
+ * which an agent has one of: that costs a tenth of the processor time. Its death costs no run, since a supervisor that
+ * it has forked needs it for nothing, and an order that it had not answered goes to the next one: exactly one
+ * supervisor claims a run.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";

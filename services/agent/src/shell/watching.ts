@@ -1,6 +1,8 @@
 import { watch } from "node:fs";
 
-/** The kernel's announcements are a help, not a need: where there are too many watches, looking now and then must do. */
+/**
+ * The kernel's announcements are a help, not a need: where there are too many watches, looking now and then must do.
+ */
 export function watching(path: string, callback: () => void): Disposable {
   try {
     const watcher = watch(path, callback);

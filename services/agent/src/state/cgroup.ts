@@ -1,11 +1,11 @@
 /**
- * The cgroup2 of one run: a leaf below the cgroup in which its supervisor runs, wherever the hierarchy is mounted (alone
- * at /sys/fs/cgroup, beside the older ones at /sys/fs/cgroup/unified, or elsewhere). It needs no controller, only leave to
- * make folders there and to move a process, which root has, and a service manager can delegate.
+ * The cgroup2 of one run: a leaf below the cgroup in which its supervisor runs, wherever the hierarchy is mounted
+ * (alone at /sys/fs/cgroup, beside the older ones at /sys/fs/cgroup/unified, or elsewhere). It needs no controller,
+ * only leave to make folders there and to move a process, which root has, and a service manager can delegate.
  *
- * What is in it stays in it, whatever sessions, groups and parents it has; `populated` does not count zombies. Where the
- * kernel is older than cgroup.kill (5.14), the leaf is frozen while each of its processes is sent the signal, so that none
- * forks on meanwhile.
+ * What is in it stays in it, whatever sessions, groups and parents it has; `populated` does not count zombies. Where
+ * the kernel is older than cgroup.kill (5.14), the leaf is frozen while each of its processes is sent the signal, so
+ * that none forks on meanwhile.
  */
 import {
   existsSync,
@@ -26,7 +26,9 @@ export type RunCgroup = {
   remove(): void;
 };
 
-/** Where this process is in the cgroup2 hierarchy, in the order in which it is worth a try; empty where there is none. */
+/**
+ * Where this process is in the cgroup2 hierarchy, in the order in which it is worth a try; empty where there is none.
+ */
 export function ownCgroups(
   mountinfo: string = readText("/proc/self/mountinfo"),
   membership: string = readText("/proc/self/cgroup"),
@@ -34,7 +36,8 @@ export function ownCgroups(
   const own = /^0::(\/.*)$/m.exec(membership)?.[1];
   if (own === undefined) return [];
   return mountinfo.split("\n").flatMap((line) => {
-    // Fields of proc_pid_mountinfo(5): the fourth is the root of the mount, the fifth where it is; the type follows " - ".
+    // Fields of proc_pid_mountinfo(5): the fourth is the root of the mount, the fifth where it is; the type follows " -
+    // ".
     const [fields = "", after = ""] = line.split(" - ");
     if (after.split(" ")[0] !== "cgroup2") return [];
     const [, , , root = "", mountPoint = ""] = fields.split(" ");

@@ -1,7 +1,7 @@
 /**
- * A run in a container. Its init is PID 1 of the container's namespace: the kernel ends all of the container with it, so the
- * run is over when its init is gone, and SIGKILL to the init ends the run also while the engine is away. Where this user may
- * not signal it (Docker runs it as root and the agent is not root), the engine is asked.
+ * A run in a container. Its init is PID 1 of the container's namespace: the kernel ends all of the container with it,
+ * so the run is over when its init is gone, and SIGKILL to the init ends the run also while the engine is away. Where
+ * this user may not signal it (Docker runs it as root and the agent is not root), the engine is asked.
  *
  * SIGTERM goes to all but the init, as to all processes of a group; the init would pass it on a second time.
  */
@@ -71,7 +71,10 @@ async function askEngine(socket: string, name: string, signal: string): Promise<
     .catch(() => {});
 }
 
-/** Kills it where it runs. Says what remains where the engine does not do so: the agent's next look at all containers removes it. */
+/**
+ * Kills it where it runs. Says what remains where the engine does not do so: the agent's next look at all containers
+ * removes it.
+ */
 async function removeContainer(socket: string, name: string): Promise<string> {
   const { bounded, engineAt, isGone, problemOf } = await import("../runtime/engine.ts");
   try {

@@ -34,7 +34,9 @@ export class OutputReader {
   readonly #folder: string;
   readonly #output: string;
   #at: ShippedRecord;
-  /** Of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of its rest. */
+  /**
+   * Of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of its rest.
+   */
   #ranks = new LineRanks();
 
   constructor(runFolder: string) {

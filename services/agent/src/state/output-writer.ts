@@ -1,7 +1,8 @@
 /**
- * Appends a run's lines to files of a bounded size (see layout.ts). One writer at a time: the supervisor while it lives,
- * the agent before it was started and after it was killed. A write never throws into the run: what the disk does not
- * take, or what nobody fetched beyond a gibibyte, is dropped and counted, and a line says how much once there is room.
+ * Appends a run's lines to files of a bounded size (see layout.ts). One writer at a time: the supervisor while it
+ * lives, the agent before it was started and after it was killed. A write never throws into the run: what the disk does
+ * not take, or what nobody fetched beyond a gibibyte, is dropped and counted, and a line says how much once there is
+ * room.
  */
 import {
   closeSync,

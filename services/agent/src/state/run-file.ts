@@ -1,9 +1,9 @@
 /**
- * Reads and writes in the folder that a training process may write. All in it is the process's own: in the place of a file
- * there may be anything, of any size, a pipe that nobody writes to, or a link to what never ends; in the place of a folder a
- * link to another run's, or to the system's, at any moment. So each folder below the run's is opened as a folder and no link,
- * and what is in it is reached through the open folder. Where the run has a user of its own only that user's files count: a
- * hard link gives any name to another's.
+ * Reads and writes in the folder that a training process may write. All in it is the process's own: in the place of a
+ * file there may be anything, of any size, a pipe that nobody writes to, or a link to what never ends; in the place of
+ * a folder a link to another run's, or to the system's, at any moment. So each folder below the run's is opened as a
+ * folder and no link, and what is in it is reached through the open folder. Where the run has a user of its own only
+ * that user's files count: a hard link gives any name to another's.
  *
  * Names are relative to the run's folder, with "/".
  */
@@ -64,7 +64,10 @@ function openFile(path: string, uid: number | undefined): number | null {
   return null;
 }
 
-/** Replaced by rename, and the run's to read and replace. Throws where the folder is not there, or the draft's name is taken. */
+/**
+ * Replaced by rename, and the run's to read and replace. Throws where the folder is not there, or the draft's name is
+ * taken.
+ */
 export function writeRunFile(runDir: string, name: string, text: string): void {
   const owner = ownerOfFolder(runDir);
   const [folder, base] = split(name);

@@ -55,7 +55,9 @@ const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 /** A claim in whose name nothing is ever started. */
 const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
-/** That the scheduler has recorded its end, and how long agents had been up on this folder; not known of an older agent. */
+/**
+ * That the scheduler has recorded its end, and how long agents had been up on this folder; not known of an older agent.
+ */
 export type Forgotten = { readonly atMs: number; readonly upMs?: number };
 
 export type Delivered = "delivered" | "refused" | "given_up";
@@ -175,7 +177,9 @@ export class RunFolder {
     return this.#forgotten.record;
   }
 
-  /** The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is. */
+  /**
+   * The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is.
+   */
   get lastWord(): LastWord {
     const written = readRunFile(this.runDir, "end.json", limits.endRecordBytesMax);
     if (written === null) return { endRecord: null, problem: "" };
@@ -214,7 +218,9 @@ export class RunFolder {
     this.writeHeld();
   }
 
-  /** Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom. */
+  /**
+   * Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom.
+   */
   writeHeld(): void {
     if (this.#held.size === 0 || this.#clock.monotonicMs() < this.#againMs) return;
     this.#againMs = this.#clock.monotonicMs() + limits.writeAgainMs;

@@ -1,15 +1,17 @@
 /**
  * All processes of one run, whatever they have done to get away from their group: the port behind which four mechanisms
- * lie. Which one is in force is on record in the run's folder before the run starts (group.json), so that whoever adopts
- * the run finds the same processes.
+ * lie. Which one is in force is on record in the run's folder before the run starts (group.json), so that whoever
+ * adopts the run finds the same processes.
  *
  *   cgroup   a cgroup2 of the run's own. The kernel knows who is in it, and kills all of it at once.
- *   parent   a small Python process starts the run and adopts whatever in it loses its parent (a subreaper), so that all
+ *   parent   a small Python process starts the run and adopts whatever in it loses its parent (a subreaper), so that
+ *   all
  *            of the run are its descendants, and it goes when none is left.
  *   scan     /proc alone: the leader's session and group, whoever was started with the run's folder in its environment,
  *            and the descendants of all these. A process that gave up both and lost its parent before anybody looked is
  *            not found.
- *   container  a container of Docker's or Podman's: its init is PID 1 of a namespace, which ends with it (container-group.ts).
+ *   container  a container of Docker's or Podman's: its init is PID 1 of a namespace, which ends with it
+ *   (container-group.ts).
  *
  * The first two look at /proc too, for a process that was moved to another cgroup, or whose adoptive parent was killed.
  * Zombies do not count: they hold nothing, and who does not wait for them may live for ever.

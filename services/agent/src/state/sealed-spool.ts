@@ -1,7 +1,7 @@
 /**
- * The SDK's remains of a run's checkpoints in `run/spool/checkpoints`, by the rules of its README ("The run's folder"): a
- * `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the training
- * process's: what is no record of the SDK's is passed over.
+ * The SDK's remains of a run's checkpoints in `run/spool/checkpoints`, by the rules of its README ("The run's folder"):
+ * a `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the
+ * training process's: what is no record of the SDK's is passed over.
  */
 import { lstatSync, opendirSync } from "node:fs";
 import { basename } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * How long agents have been up on this folder, all their starts together: an age that no wall clock can make up or take back.
- * What passed while none was up does not count: nobody could have delivered anything then.
+ * How long agents have been up on this folder, all their starts together: an age that no wall clock can make up or take
+ * back. What passed while none was up does not count: nobody could have delivered anything then.
  */
 import { names, readRecord, writeRecord } from "./layout.ts";
 

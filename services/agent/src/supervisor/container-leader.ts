@@ -1,8 +1,8 @@
 /**
- * Starts a run's container and waits for its end. Its output comes through two named pipes of the run's folder, of which the
- * supervisor holds the reading ends; the engine is asked for three things only: to make the container, to start it, and how
- * it ended. While the engine is away, or restarted, the container runs and its lines are read; its end is then seen by its
- * process, and the engine has a minute to come back and say the code.
+ * Starts a run's container and waits for its end. Its output comes through two named pipes of the run's folder, of
+ * which the supervisor holds the reading ends; the engine is asked for three things only: to make the container, to
+ * start it, and how it ended. While the engine is away, or restarted, the container runs and its lines are read; its
+ * end is then seen by its process, and the engine has a minute to come back and say the code.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
@@ -80,7 +80,8 @@ async function endOf(
   try {
     const code = await codeOf(running, socket);
     if (typeof code !== "number") return code;
-    // An init that cannot start the shell ends like any program. The run may remove the mark, but not what it has written.
+    // An init that cannot start the shell ends like any program. The run may remove the mark, but not what it has
+    // written.
     if (code > 0 && code < signalled && !hasBegun()) {
       return { lost: withoutShell(body), neverStarted: true };
     }
@@ -115,8 +116,8 @@ async function codeOf(running: Running, socket: string): Promise<number | Lost> 
 }
 
 /**
- * The engine says at once that a container has ended. But it may go away without a word, and its answer has begun by then
- * (the headers come first), so the process is looked at too.
+ * The engine says at once that a container has ended. But it may go away without a word, and its answer has begun by
+ * then (the headers come first), so the process is looked at too.
  */
 async function overOrGone({ container, clock }: Running, init: ProcessIdentity): Promise<void> {
   const over = new AbortController();
@@ -140,8 +141,8 @@ function signalName(number: number): string | null {
 type Pipe = { readonly stream: Socket; readonly release: () => void };
 
 /**
- * The reading end of a named pipe. Until its release another end of ours keeps it from ending, since a reader sees the end
- * of a pipe that nobody has open for writing, which is so before the container opens it.
+ * The reading end of a named pipe. Until its release another end of ours keeps it from ending, since a reader sees the
+ * end of a pipe that nobody has open for writing, which is so before the container opens it.
  */
 function openPipe(folder: string, name: string): Pipe {
   mkdirSync(folder, { recursive: true });

@@ -1,8 +1,8 @@
 /**
- * Makes and starts a run's container, with an engine that fails now and then: its answer may be lost, or be a 500, before or
- * after it did what was asked. What may pass is tried again with growing waits. A repeat is safe: the container's name is the
- * run's own, so a second one is refused and the first is found, and a container is only started again while the engine says
- * that it never was.
+ * Makes and starts a run's container, with an engine that fails now and then: its answer may be lost, or be a 500,
+ * before or after it did what was asked. What may pass is tried again with growing waits. A repeat is safe: the
+ * container's name is the run's own, so a second one is refused and the first is found, and a container is only started
+ * again while the engine says that it never was.
  */
 import type Docker from "dockerode";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
@@ -14,9 +14,9 @@ import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
 import type { ContainerOrder } from "./container-leader.ts";
 
 /**
- * PID 1 of the container, by its number on this host; null where it has ended already. `hasBegun` says whether anything of
- * the run was seen. Throws LaunchProblem where the configuration is the reason, HostProblem where the engine does not answer,
- * else what it said; the container may then be there, and may run.
+ * PID 1 of the container, by its number on this host; null where it has ended already. `hasBegun` says whether anything
+ * of the run was seen. Throws LaunchProblem where the configuration is the reason, HostProblem where the engine does
+ * not answer, else what it said; the container may then be there, and may run.
  */
 export async function startedInit(
   engine: Docker,

@@ -1,6 +1,7 @@
 /**
- * Starts a run's first process so that all of the run can be found and ended, where no Python forks supervisors: in a cgroup
- * of its own, else with nothing but /proc to go by (see run-group.ts). What was chosen is recorded before the run starts.
+ * Starts a run's first process so that all of the run can be found and ended, where no Python forks supervisors: in a
+ * cgroup of its own, else with nothing but /proc to go by (see run-group.ts). What was chosen is recorded before the
+ * run starts.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -62,7 +63,10 @@ const parentArguments = ["-I", "-S", "-E", join(import.meta.dirname, "parent.py"
 /** A cgroup's name is a file name: there is room for more, but whoever reads it needs the run's name only. */
 const nameCharsMax = 100;
 
-/** `record` is called before the command is started. Throws StartFailure, or why the mechanism that was asked for is not here. */
+/**
+ * `record` is called before the command is started. Throws StartFailure, or why the mechanism that was asked for is not
+ * here.
+ */
 export async function startLeader(
   command: Command,
   asked: ProcessMechanism | "auto",
@@ -109,7 +113,10 @@ function orNotHere<T>(work: () => T): T {
   }
 }
 
-/** As another user it becomes the command once it has its order: nothing of the run's is in a process of the supervisor's user. */
+/**
+ * As another user it becomes the command once it has its order: nothing of the run's is in a process of the
+ * supervisor's user.
+ */
 function spawnLeader({ argv, environment, work, user }: Command): ChildProcess {
   if (user !== undefined) {
     return spawn(python(), [...parentArguments, "become"], {

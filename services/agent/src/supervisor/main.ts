@@ -1,10 +1,10 @@
 /**
- * The supervisor of one run in a container, or of any run on a host without Python 3 (for others see starter.py): a process of its own, in a session of its own, so that the run and the record of its end
- * survive the agent. Argument: the run's folder (see layout.ts). It reads one line from its input, the order to start; an
- * input that ends without it means that the agent died first, and nothing was started. Then it claims the run, starts the
- * process as the leader of a new session, records who that is, writes the lines of its output, and at its end ends what is
- * left of the run, and records how it went once nothing of it lives. It knows nothing of the network, of trials, or of the
- * agent.
+ * The supervisor of one run in a container, or of any run on a host without Python 3 (for others see starter.py): a
+ * process of its own, in a session of its own, so that the run and the record of its end survive the agent. Argument:
+ * the run's folder (see layout.ts). It reads one line from its input, the order to start; an input that ends without it
+ * means that the agent died first, and nothing was started. Then it claims the run, starts the process as the leader of
+ * a new session, records who that is, writes the lines of its output, and at its end ends what is left of the run, and
+ * records how it went once nothing of it lives. It knows nothing of the network, of trials, or of the agent.
  */
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Counts the out-of-memory kills in a container's cgroup while it runs: Podman 4.3 does not report them, and a cgroup goes
- * with its last process. cgroup v2 counts them in memory.events, v1 in memory.oom_control.
+ * Counts the out-of-memory kills in a container's cgroup while it runs: Podman 4.3 does not report them, and a cgroup
+ * goes with its last process. cgroup v2 counts them in memory.events, v1 in memory.oom_control.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

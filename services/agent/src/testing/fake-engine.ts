@@ -1,6 +1,7 @@
 /**
- * A container engine that is as strict as Docker's: it refuses a body with a key or a type that the Docker Engine API 1.41
- * does not have, and devices that it was not given. Its "containers" are processes of this host, run as they would be.
+ * A container engine that is as strict as Docker's: it refuses a body with a key or a type that the Docker Engine API
+ * 1.41 does not have, and devices that it was not given. Its "containers" are processes of this host, run as they would
+ * be.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +14,9 @@ type Body = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 type Made = { readonly body: Body; child: ChildProcess | null; code: number; endedMs: number };
 type Answer = { readonly status: number; readonly body?: unknown };
-/** Requests that fail: those that begin with `call`, such as "POST start", so many times, with 500 or without an answer. */
+/**
+ * Requests that fail: those that begin with `call`, such as "POST start", so many times, with 500 or without an answer.
+ */
 export type EngineFault = {
   readonly call: string;
   times: number;

@@ -1,6 +1,6 @@
 /**
- * An image without a registry: a tar of a few of this host's programs with their libraries, its Python, and the folders that
- * a container needs. `podman import` makes an image of it.
+ * An image without a registry: a tar of a few of this host's programs with their libraries, its Python, and the folders
+ * that a container needs. `podman import` makes an image of it.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * A Podman of a test's own: its service on a socket in a new folder, with storage of its own, so that no container or image
- * of this host is seen or touched. It is Debian's, with runc (crun does not run on every host) and limits that need no
- * privilege (docs/howto/use-containers.md).
+ * A Podman of a test's own: its service on a socket in a new folder, with storage of its own, so that no container or
+ * image of this host is seen or touched. It is Debian's, with runc (crun does not run on every host) and limits that
+ * need no privilege (docs/howto/use-containers.md).
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -58,7 +58,10 @@ export class Podman implements AsyncDisposable {
     for (const name of ["root", "runroot", "tmp"]) mkdirSync(join(folder, name));
   }
 
-  /** Started, with an image of the tar in it, else of this host's programs; `registry` is one that is reached without TLS. */
+  /**
+   * Started, with an image of the tar in it, else of this host's programs; `registry` is one that is reached without
+   * TLS.
+   */
   static async start(tar: string | null = null, registry = ""): Promise<Podman> {
     const folder = newFolder();
     const podman = new Podman(folder, registry);

@@ -1,4 +1,7 @@
-/** The runtimes of the agent's contract (service.test.ts): processes, or, in the file that asks for it, containers of Podman. */
+/**
+ * The runtimes of the agent's contract (service.test.ts): processes, or, in the file that asks for it, containers of
+ * Podman.
+ */
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { needPodman, Podman, podmanProblem, testImage } from "./podman.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service and
- * a registry on the bus, and the HTTP of registry and metrics.
+ * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service
+ * and a registry on the bus, and the HTTP of registry and metrics.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -79,7 +79,10 @@ export class ScriptedPlatform implements AsyncDisposable {
   partsHeard = 1;
   readonly #parts: Plain<Report>[] = [];
   downloads = 0;
-  /** Model code is sent in pieces of so many bytes, one every few milliseconds, and stops after so many pieces; null for whole. */
+  /**
+   * Model code is sent in pieces of so many bytes, one every few milliseconds, and stops after so many pieces; null for
+   * whole.
+   */
   drip: { readonly bytes: number; readonly piecesMax: number } | null = null;
   /** The answer to downloads of model code. */
   contextStatus = 200;

@@ -1,4 +1,7 @@
-/** The agent is root, and a run with a user of its own plants what it can in its folder: nothing outside is read, written or removed. */
+/**
+ * The agent is root, and a run with a user of its own plants what it can in its folder: nothing outside is read,
+ * written or removed.
+ */
 import {
   chmodSync,
   chownSync,

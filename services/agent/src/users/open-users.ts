@@ -1,6 +1,6 @@
 /**
- * Finds out at the agent's start whether its runs can have users of their own, and opens what they have to reach: a range that
- * was asked for and does not work ends the agent, since its runs would have the rights of root.
+ * Finds out at the agent's start whether its runs can have users of their own, and opens what they have to reach: a
+ * range that was asked for and does not work ends the agent, since its runs would have the rights of root.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -33,8 +33,8 @@ export type Places = {
 };
 
 /**
- * The mode of a storage folder: everyone may add a folder, which has the storage's group, and nobody removes another's. The SDK
- * flushes the folder after it has added one, for which it must be able to open it.
+ * The mode of a storage folder: everyone may add a folder, which has the storage's group, and nobody removes another's.
+ * The SDK flushes the folder after it has added one, for which it must be able to open it.
  */
 const storageMode = 0o3777;
 
@@ -82,7 +82,9 @@ function refused(why: string): Fault {
   );
 }
 
-/** The lines of passwd(5) and group(5) have the id third. Throws where an account of this host has an id of the range. */
+/**
+ * The lines of passwd(5) and group(5) have the id third. Throws where an account of this host has an id of the range.
+ */
 export function checkAccounts(
   { first, last }: UserRange,
   files: readonly string[] = ["/etc/passwd", "/etc/group"],

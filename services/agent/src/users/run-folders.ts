@@ -23,7 +23,9 @@ export function give(folder: string, { uid, gid }: Owner): void {
   lchownSync(folder, uid, gid);
 }
 
-/** The user of a run by its folder, which the agent has made and only the agent can replace; null for the agent's own. */
+/**
+ * The user of a run by its folder, which the agent has made and only the agent can replace; null for the agent's own.
+ */
 export function ownerOfFolder(runDir: string): Owner | null {
   const found = lstatSync(runDir, { throwIfNoEntry: false });
   if (found === undefined || found.uid === process.getuid?.()) return null;

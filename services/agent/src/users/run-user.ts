@@ -1,7 +1,7 @@
 /**
- * The Unix user of an experiment's runs: the first id of the range plus the experiment's number, as user and as group. So it
- * is the same on every host with the same range, no two experiments ever share one, and nobody keeps a list. A number beyond
- * the range has none: starting over would give an experiment the files of an earlier one (ADR 30).
+ * The Unix user of an experiment's runs: the first id of the range plus the experiment's number, as user and as group.
+ * So it is the same on every host with the same range, no two experiments ever share one, and nobody keeps a list. A
+ * number beyond the range has none: starting over would give an experiment the files of an earlier one (ADR 30).
  */
 import { Fault, isExperimentId } from "@trainyard/kernel";
 

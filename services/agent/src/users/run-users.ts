@@ -8,7 +8,9 @@ export class RunUsers {
   readonly #groups: readonly number[];
   readonly #inherits: readonly string[];
 
-  /** Without a range every run is the agent's own user. `inherits` names variables of the agent that runs have as well. */
+  /**
+   * Without a range every run is the agent's own user. `inherits` names variables of the agent that runs have as well.
+   */
   constructor(
     range: UserRange | null,
     groups: readonly number[] = [],

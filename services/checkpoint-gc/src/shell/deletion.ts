@@ -1,9 +1,9 @@
 /**
- * The steps after a condemnation: once the grace is over everything is checked again, and the checkpoint is spared or its
- * deletion starts; what is being deleted is removed, and then recorded as gone. All of it follows from the state, so that
- * after a crash the same is done again, whichever step it interrupted. A deletion starts, and is recorded, only while this
- * host sees the storage that the checkpoint was written to; what has to wait for that is tried again later and later, and
- * meanwhile the others have their turn.
+ * The steps after a condemnation: once the grace is over everything is checked again, and the checkpoint is spared or
+ * its deletion starts; what is being deleted is removed, and then recorded as gone. All of it follows from the state,
+ * so that after a crash the same is done again, whichever step it interrupted. A deletion starts, and is recorded, only
+ * while this host sees the storage that the checkpoint was written to; what has to wait for that is tried again later
+ * and later, and meanwhile the others have their turn.
  */
 import {
   type CheckpointStorageSection,
@@ -171,7 +171,8 @@ export class Deletion {
     const experiment = parseTrialId(trial)?.experiment;
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
     if ((await work.guard(experiments, experiment)).deletion === "done") return null;
-    // Validations may have come in since: those that an ended run's agent still held. And a person may have set a policy.
+    // Validations may have come in since: those that an ended run's agent still held. And a person may have set a
+    // policy.
     const given = await judged(this.#index, work, experiment);
     return given.has(checkpoint) ? null : "its rank is now among those to keep";
   }
@@ -185,7 +186,10 @@ export class Deletion {
     return storageOfCheckpoint(storageId, (await cache.load(adoptions, id)).state);
   }
 
-  /** From the start of its deletion on a checkpoint is not restored from: that begins only where its files can be removed. */
+  /**
+   * From the start of its deletion on a checkpoint is not restored from: that begins only where its files can be
+   * removed.
+   */
   async #lookForStorage(facts: CheckpointFacts): Promise<void> {
     const problem = await this.#problemOf(facts);
     if (problem !== null) throw new Fault("storage_away", problem, { retry: "later" });

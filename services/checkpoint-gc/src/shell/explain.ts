@@ -1,4 +1,6 @@
-/** The reasons that keep or condemn checkpoints, for people: the same rankings and references that decide; read-only. */
+/**
+ * The reasons that keep or condemn checkpoints, for people: the same rankings and references that decide; read-only.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type {
   ExplainRetention,

@@ -44,8 +44,8 @@ export class CheckpointIndex {
   readonly view: View;
 
   /**
-   * Calls back when the retention of a checkpoint has changed, or a storage was adopted; and for each experiment that has
-   * a new checkpoint, or a new value that may be one's.
+   * Calls back when the retention of a checkpoint has changed, or a storage was adopted; and for each experiment that
+   * has a new checkpoint, or a new value that may be one's.
    */
   constructor(
     pool: Pool,

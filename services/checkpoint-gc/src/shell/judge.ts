@@ -1,4 +1,7 @@
-/** The checkpoints that an experiment's policy gives up, and their condemnation: one place for the end, the run, and the preview of it. */
+/**
+ * The checkpoints that an experiment's policy gives up, and their condemnation: one place for the end, the run, and the
+ * preview of it.
+ */
 import { assert, type Clock, isRejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { condemned, type Policy } from "../core/policy/condemned.ts";

@@ -8,9 +8,9 @@ import { checkpoints, experiments, searches, trials } from "../streams.ts";
 export type Reader = Pick<Work, "load" | "guard">;
 
 /**
- * The first reason why a checkpoint is still needed; null when nothing refers to it. Every stream that might is guarded, so
- * that what is decided on the answer holds only if none of them has moved. A run that is requested of a stream that is not
- * known here yet guards the checkpoint's retention, and finds it condemned.
+ * The first reason why a checkpoint is still needed; null when nothing refers to it. Every stream that might is
+ * guarded, so that what is decided on the answer holds only if none of them has moved. A run that is requested of a
+ * stream that is not known here yet guards the checkpoint's retention, and finds it condemned.
  */
 export async function needOf(
   work: Reader,
@@ -72,8 +72,8 @@ async function needOfProposed(
 }
 
 /**
- * Of a trial whose last checkpoints are still on their way nothing is judged: they compete with the others. One that is not
- * declared yet is as much on its way. What is read a moment late is judged later: its end is told here too.
+ * Of a trial whose last checkpoints are still on their way nothing is judged: they compete with the others. One that is
+ * not declared yet is as much on its way. What is read a moment late is judged later: its end is told here too.
  */
 export async function needOfUnsettled(work: Reader, trial: string): Promise<string | null> {
   // A folder that a person uploaded has no trial.

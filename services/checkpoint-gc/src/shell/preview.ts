@@ -1,4 +1,6 @@
-/** The preview of an experiment's deletion: deleted and remaining checkpoints, by the references that decide; read-only. */
+/**
+ * The preview of an experiment's deletion: deleted and remaining checkpoints, by the references that decide; read-only.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { DeletionPreview } from "@trainyard/contracts/commands";
 import { type Rejection, reject, streamName } from "@trainyard/kernel";

@@ -1,4 +1,7 @@
-/** Others' events to condemnations. What an experiment's policy gives up is looked at when it ends, and again when something stops to need it. */
+/**
+ * Others' events to condemnations. What an experiment's policy gives up is looked at when it ends, and again when
+ * something stops to need it.
+ */
 import { parseTrialId } from "@trainyard/kernel";
 import { foldOf, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { needOfPins } from "../core/policy/references.ts";
@@ -64,7 +67,9 @@ async function sweepAround(
   if (experiment !== undefined) await sweep(deps, work, experiment, position);
 }
 
-/** Condemns what the policy of an ended experiment gives up and nothing needs; of a deleted one all that nothing needs. */
+/**
+ * Condemns what the policy of an ended experiment gives up and nothing needs; of a deleted one all that nothing needs.
+ */
 async function sweep(
   deps: ReactionDeps,
   work: Work,

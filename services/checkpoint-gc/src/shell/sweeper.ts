@@ -1,11 +1,11 @@
 /**
- * Retention while an experiment runs: each new checkpoint may push another out of what the policy keeps. An experiment is
- * judged as a whole some seconds after its last change, so that one with many checkpoints is not judged for each of them.
- * What is forgotten at a restart is judged after the next checkpoint, and all of it again when the experiment ends. An
- * experiment that has ended is left to the reactions: nothing is judged here because this process is new.
+ * Retention while an experiment runs: each new checkpoint may push another out of what the policy keeps. An experiment
+ * is judged as a whole some seconds after its last change, so that one with many checkpoints is not judged for each of
+ * them. What is forgotten at a restart is judged after the next checkpoint, and all of it again when the experiment
+ * ends. An experiment that has ended is left to the reactions: nothing is judged here because this process is new.
  *
- * A search that starts trials from earlier checkpoints of others may name any of them at any time: such an experiment is
- * judged at its end only.
+ * A search that starts trials from earlier checkpoints of others may name any of them at any time: such an experiment
+ * is judged at its end only.
  */
 import { newEventId } from "@trainyard/event-log";
 import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";

@@ -1,8 +1,8 @@
 /**
  * Random histories of one experiment, judged by the service's own reactions over a log in memory, beside an oracle that
- * knows nothing of events: it keeps what happened in plain tables and counts. Each condemnation is checked at its moment
- * (nothing that is held or kept), and at the end that nothing else is left. With crashes the process dies before or after
- * any commit, and begins anew with what the log has.
+ * knows nothing of events: it keeps what happened in plain tables and counts. Each condemnation is checked at its
+ * moment (nothing that is held or kept), and at the end that nothing else is left. With crashes the process dies before
+ * or after any commit, and begins anew with what the log has.
  */
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";

@@ -122,7 +122,10 @@ async function showLink(output: Output): Promise<void> {
   output.note(`the link works once, until ${until}; "yard ui" prints another`);
 }
 
-/** An experiment that names no storage is checked, as each submit is; a cluster whose storage cannot be used is stopped again. */
+/**
+ * An experiment that names no storage is checked, as each submit is; a cluster whose storage cannot be used is stopped
+ * again.
+ */
 async function tryStorage(output: Output): Promise<void> {
   const { clusterAccess, clusterDown } = await embedded();
   const access = clusterAccess();

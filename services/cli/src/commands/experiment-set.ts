@@ -1,4 +1,6 @@
-/** Changes of people to an experiment, during its life and afterwards: its words, its place in the queue, its retention. */
+/**
+ * Changes of people to an experiment, during its life and afterwards: its words, its place in the queue, its retention.
+ */
 import { randomUUID } from "node:crypto";
 import type { RequestInitOf } from "@trainyard/contracts";
 import { CommandResponseSchema, ExperimentSchema } from "@trainyard/contracts/api";

@@ -56,7 +56,9 @@ async function download({ client, output }: Context, args: readonly string[]): P
   if (masked.length > 0) output.note(`masked values: ${masked.map(printable).join(", ")}`);
 }
 
-/** The packages of the first run, in pip's form; those whose names or versions pip could not read are in the facts only. */
+/**
+ * The packages of the first run, in pip's form; those whose names or versions pip could not read are in the facts only.
+ */
 function requirementsOf({ environments }: Plain<Submission>): string {
   return Object.entries(environments[0]?.packages ?? {})
     .filter((entry) => entry.every((text) => /^[A-Za-z0-9._+!-]+$/.test(text)))

@@ -240,7 +240,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   if (experiment.trialsFailed > 0) await showFailed({ client, output }, experiment.id);
 }
 
-/** Why runs wait for a place: a line each. Shows nothing if the scheduler has none of them, or does not answer in time. */
+/**
+ * Why runs wait for a place: a line each. Shows nothing if the scheduler has none of them, or does not answer in time.
+ */
 async function showWaiting({ client, output }: Context, experiment: string): Promise<void> {
   const signal = AbortSignal.timeout(cliLimits.explainMs);
   let waiting: readonly Plain<JobRun>[];

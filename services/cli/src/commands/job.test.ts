@@ -56,8 +56,8 @@ test("jobs are listed in queue order, of one pool or of all", async () => {
   ]);
   await gateway.yard("job", "list", "--pool", "default");
   expect(gateway.requests.map(({ call }) => call)).toEqual([
-    "GET /api/v1/jobs",
-    "GET /api/v1/jobs?pool=default",
+    "GET /api/v1/jobs?pageSize=500",
+    "GET /api/v1/jobs?pool=default&pageSize=500",
   ]);
 });
 

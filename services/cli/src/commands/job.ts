@@ -11,17 +11,17 @@ import {
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { positiveNumberOf, wholeNumberOf } from "../option-values.ts";
+import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { number, time } from "../output.ts";
+import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function addJobCommands(program: Command): void {
   const group = program.command("job").description("experiments in the queues of the pools");
-  group
-    .command("list")
-    .alias("ls")
+  addRowOptions(group.command("list").alias("ls"))
     .option("--pool <name>", "of this pool only", "")
     .description("experiments with runs that wait or have a place, in queue order")
-    .action(withPlatform<{ readonly pool: string }>(list));
+    .action(withPlatform<ListOptions>(list));
   group
     .command("explain")
     .argument("<experiment>")
@@ -44,12 +44,18 @@ export function addJobCommands(program: Command): void {
     .action(withPlatform<MoveOptions>(move));
 }
 
+type ListOptions = RowOptions & { readonly pool: string };
+
 async function list(
   { client, output }: Context,
   _args: readonly string[],
-  { pool }: { readonly pool: string },
+  { pool, ...rows }: ListOptions,
 ): Promise<void> {
-  const page = await client.call("listJobs", { pool });
+  const request = { pool, ...rowsOf(rows) };
+  const page = await allPages(
+    (start) => client.call("listJobs", { ...request, ...start }),
+    limitOf(rows),
+  );
   if (output.json) {
     output.message(ListJobsResponseSchema, page);
     return;

@@ -17,9 +17,9 @@ import { unpackInto } from "../unpack-into.ts";
 import { Failure } from "../usage-error.ts";
 
 /**
- * Writes a version as a folder: checkpoint/ with the files, code/ with the model code if there is any, what is known of both,
- * and a README that says how to load it. The folder gets its name when it is complete and every file was compared with its
- * recorded SHA-256; one that has files already is refused.
+ * Writes a version as a folder: checkpoint/ with the files, code/ with the model code if there is any, what is known of
+ * both, and a README that says how to load it. The folder gets its name when it is complete and every file was compared
+ * with its recorded SHA-256; one that has files already is refused.
  */
 export async function exportVersion(
   client: Pick<Client, "call" | "download">,

@@ -1,6 +1,6 @@
 /**
- * A local folder becomes a version. The files are sent by the Python package of the checkout, as those of a checkpoint are:
- * one program is the only implementation.
+ * A local folder becomes a version. The files are sent by the Python package of the checkout, as those of a checkpoint
+ * are: one program is the only implementation.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

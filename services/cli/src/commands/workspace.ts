@@ -13,13 +13,14 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { type Column, firstLine, printable, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Words = { readonly description?: string; readonly notes?: string };
 type Change = Words & { readonly ifMatch?: string; readonly reason?: string };
-type Listing = { readonly archived?: boolean };
+type Listing = RowOptions & { readonly archived?: boolean };
 type Action<Options> = (
   context: Context,
   args: readonly string[],
@@ -67,7 +68,8 @@ function addVerbs(group: Command, noun: string, names: readonly string[], verbs:
       .option("--description <text>", "one line about it")
       .option("--notes <text>", "as long as it has to be");
   withWords(add("create")).description(`a new ${noun}`).action(withPlatform(verbs.create));
-  const list = group.command("list").alias("ls").option("-a, --archived", `also archived ones`);
+  const list = addRowOptions(group.command("list").alias("ls"));
+  list.option("-a, --archived", "also archived ones");
   for (const name of names.slice(0, -1)) list.argument(name);
   list.description("in the order of their creation").action(withPlatform(verbs.list));
   add("describe").description(`one ${noun}`).action(withPlatform(verbs.describe));
@@ -93,8 +95,13 @@ const createWorkspace: Action<Words> = async ({ client, output }, args, words) =
   else output.line(`created workspace ${printable(answer.workspace?.name ?? "")}`);
 };
 
-const listWorkspaces: Action<Listing> = async ({ client, output }, _args, { archived = false }) => {
-  const page = await allPages((start) => client.call("listWorkspaces", { archived, ...start }));
+const listWorkspaces: Action<Listing> = async ({ client, output }, _args, options) => {
+  const { archived = false } = options;
+  const request = { archived, ...rowsOf(options) };
+  const page = await allPages(
+    (start) => client.call("listWorkspaces", { ...request, ...start }),
+    limitOf(options),
+  );
   if (output.json) output.message(ListWorkspacesResponseSchema, page);
   else output.table(page.items, columns);
 };
@@ -130,9 +137,13 @@ const createProject: Action<Words> = async ({ client, output }, args, words) => 
   else output.line(`created project ${printable(request.name)} in ${printable(request.workspace)}`);
 };
 
-const listProjects: Action<Listing> = async ({ client, output }, args, { archived = false }) => {
-  const asked = { workspace: argument(args, 0), archived };
-  const page = await allPages((start) => client.call("listProjects", { ...asked, ...start }));
+const listProjects: Action<Listing> = async ({ client, output }, args, options) => {
+  const { archived = false } = options;
+  const asked = { workspace: argument(args, 0), archived, ...rowsOf(options) };
+  const page = await allPages(
+    (start) => client.call("listProjects", { ...asked, ...start }),
+    limitOf(options),
+  );
   if (output.json) output.message(ListProjectsResponseSchema, page);
   else output.table(page.items, columns);
 };

@@ -1,4 +1,7 @@
-/** A gateway that a test plays, and the command line against it, in the process of the test: a process each would take seconds. */
+/**
+ * A gateway that a test plays, and the command line against it, in the process of the test: a process each would take
+ * seconds.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

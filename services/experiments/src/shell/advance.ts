@@ -14,8 +14,8 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   const trial = await work.load(foldOf(trials), id);
   const parts = parseTrialId(id);
   if (parts === null || trial.status !== "open") return;
-  // The experiment may be told to pause or stop at this moment: the commit holds only if it was not. The search needs no
-  // guard, as whatever it decides meanwhile reaches this trial by its own event.
+  // The experiment may be told to pause or stop at this moment: the commit holds only if it was not. The search needs
+  // no guard, as whatever it decides meanwhile reaches this trial by its own event.
   const experiment = await work.guard(foldOf(experiments), parts.experiment);
   const search = searchWant(await work.load(searches, parts.experiment), parts.number);
   const origin = await originOf(work, trial);
@@ -40,8 +40,8 @@ async function originOf(work: Work, trial: TrialState): Promise<Origin> {
 }
 
 /**
- * Whether something that the last run has left may yet be complete, or is, and the trial's stream does not have it yet: that
- * reaction is still to come. What is read a moment late only makes it wait as long.
+ * Whether something that the last run has left may yet be complete, or is, and the trial's stream does not have it yet:
+ * that reaction is still to come. What is read a moment late only makes it wait as long.
  */
 async function isAwaiting(
   work: Work,

@@ -1,11 +1,11 @@
 /**
- * Trials whose next run waits for checkpoints that the run before has left, and until when. The times are folded from the
- * log as it passes by, and saved now and then, so that a new holder reads only the rest: nothing is on a timer that a
- * crash could take along. When a time has come the trial is advanced, and its next run starts from what is complete.
+ * Trials whose next run waits for checkpoints that the run before has left, and until when. The times are folded from
+ * the log as it passes by, and saved now and then, so that a new holder reads only the rest: nothing is on a timer that
+ * a crash could take along. When a time has come the trial is advanced, and its next run starts from what is complete.
  *
- * These times are of the log's clock, which need not agree with this host's. So what is left of a wait when it is first seen
- * here, beside the time of the newest event, is counted on the monotonic clock. A new holder knows of no time that has
- * passed since that event: a wait that it finds under way ends at most a whole wait after it has taken over.
+ * These times are of the log's clock, which need not agree with this host's. So what is left of a wait when it is first
+ * seen here, beside the time of the newest event, is counted on the monotonic clock. A new holder knows of no time that
+ * has passed since that event: a wait that it finds under way ends at most a whole wait after it has taken over.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -79,7 +79,10 @@ export class AwaitingTrials {
     this.#timeMs = Math.max(this.#timeMs, timeMs);
   }
 
-  /** An event that passes by; one that has done so before changes nothing. True when somebody waits now who did not before. */
+  /**
+   * An event that passes by; one that has done so before changes nothing. True when somebody waits now who did not
+   * before.
+   */
   observe(stored: StoredEvent): boolean {
     if (stored.position <= this.#position) return false;
     this.#position = stored.position;
@@ -120,7 +123,10 @@ async function timeOf(log: EventLog, position: number): Promise<number> {
   return (await log.readAll(position - 1, 1))[0]?.timeMs ?? 0;
 }
 
-/** The state that the next holder would start from; null where nothing was ever saved. One of another history is none of the log. */
+/**
+ * The state that the next holder would start from; null where nothing was ever saved. One of another history is none of
+ * the log.
+ */
 export async function savedAwaiting(
   deps: Pick<AwaitingDeps, "log" | "logger">,
 ): Promise<Saved | null> {
@@ -142,7 +148,10 @@ type Wait = { readonly untilMs: number; readonly dueMs: number };
 export class Awaiting implements Waits {
   readonly #deps: AwaitingDeps;
   readonly #trials: AwaitingTrials;
-  /** Trials that were advanced when their time had come, and that time: what keeps them since, a pause perhaps, has none. */
+  /**
+   * Trials that were advanced when their time had come, and that time: what keeps them since, a pause perhaps, has
+   * none.
+   */
   readonly #over = new Map<string, number>();
   /** The rest of each wait, as it was first seen in this term. */
   readonly #waits = new Map<string, Wait>();

@@ -90,8 +90,8 @@ export function commandTable(
 }
 
 /**
- * A repeat of a command draws a number again, and the log answers with what the first one wrote: the number in the answer
- * comes from there.
+ * A repeat of a command draws a number again, and the log answers with what the first one wrote: the number in the
+ * answer comes from there.
  */
 async function create(
   executor: Executor,

@@ -15,7 +15,9 @@ export type Proposal = EventData<"TrialProposed">;
 /** The search's proposal with a number; null for none. */
 export type Proposals = (experiment: string, number: number) => Promise<Proposal | null>;
 
-/** For a trial that was proposed and never created, because its experiment was stopped at that moment: few, and rarely. */
+/**
+ * For a trial that was proposed and never created, because its experiment was stopped at that moment: few, and rarely.
+ */
 export function proposalsOf(log: EventLog): Proposals {
   return async (experiment, number) => {
     for (let version = 0; ; ) {

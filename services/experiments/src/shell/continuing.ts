@@ -26,9 +26,9 @@ function isUnfinished({ completed, lost, proposed, over }: SearchState): boolean
 }
 
 /**
- * After its end nothing holds a checkpoint of another experiment that trials begin from (ADR 48). A continuation is refused if
- * it is gone and a trial would need it; from the continuation on it is held again. `number`: the only trial that is taken up,
- * absent for all.
+ * After its end nothing holds a checkpoint of another experiment that trials begin from (ADR 48). A continuation is
+ * refused if it is gone and a trial would need it; from the continuation on it is held again. `number`: the only trial
+ * that is taken up, absent for all.
  */
 export async function unlessSourceIsGone<Decided extends readonly unknown[]>(
   work: Work,

@@ -1,7 +1,7 @@
 /**
- * Ends the graces of deletions: when the time of one is over the experiment is deleted for good. The times are folded from
- * the log as it passes by, and saved now and then, so that a new holder reads only the rest. An undo that comes first wins:
- * both are decided on the experiment's stream.
+ * Ends the graces of deletions: when the time of one is over the experiment is deleted for good. The times are folded
+ * from the log as it passes by, and saved now and then, so that a new holder reads only the rest. An undo that comes
+ * first wins: both are decided on the experiment's stream.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";

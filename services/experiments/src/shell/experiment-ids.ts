@@ -1,6 +1,6 @@
 /**
- * Where the numbers of experiments come from: each is drawn once, and they are consecutive, also after a crash of PostgreSQL.
- * A create that is refused or repeated leaves a gap, because it draws a number before it is decided.
+ * Where the numbers of experiments come from: each is drawn once, and they are consecutive, also after a crash of
+ * PostgreSQL. A create that is refused or repeated leaves a gap, because it draws a number before it is decided.
  */
 import { type ExperimentId, experimentId, Fault } from "@trainyard/kernel";
 import type { Pool } from "pg";

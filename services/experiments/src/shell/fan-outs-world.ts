@@ -37,7 +37,10 @@ import { experiments } from "../streams.ts";
 const streamsPerTelling = 250;
 const consumer = "experiments";
 
-/** A commit of this service: a part of a fan-out, or what a reaction has decided; of which experiment, on how many streams. */
+/**
+ * A commit of this service: a part of a fan-out, or what a reaction has decided; of which experiment, on how many
+ * streams.
+ */
 export type Noted = {
   readonly kind: "part" | "reaction";
   readonly experiment: string;

@@ -3,15 +3,15 @@
  * and seeing that the last has ended. It is done beside the reactions, in bounded parts, one experiment's after the
  * other's, so that nobody's event waits for more than a part.
  *
- * The wish is the experiment's own event. A fan-out is how far it has been brought: the trials before `next` were decided
- * on after the wish. Each part decides by the newest state, guarded, by the same rule as every reaction; so it does not
- * matter which wish began it, how often a trial is reached, or what else happens to it meanwhile. A newer wish begins
- * again at the first trial. A wish that the reactions have not come to yet waits for them: what stands before it in the log
- * may be what the next run starts from.
+ * The wish is the experiment's own event. A fan-out is how far it has been brought: the trials before `next` were
+ * decided on after the wish. Each part decides by the newest state, guarded, by the same rule as every reaction; so it
+ * does not matter which wish began it, how often a trial is reached, or what else happens to it meanwhile. A newer wish
+ * begins again at the first trial. A wish that the reactions have not come to yet waits for them: what stands before it
+ * in the log may be what the next run starts from.
  *
  * Fan-outs are folded from the log (each wish, until the experiment has ended), minus those that are known to be done.
- * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions have
- * come, and goes on. One that is done already is found to be so. Where nothing is saved the whole log is read.
+ * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions
+ * have come, and goes on. One that is done already is found to be so. Where nothing is saved the whole log is read.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -137,7 +137,8 @@ export class FanOuts {
 
   /**
    * In the reaction to a wish, or to what may end an experiment, that concerns more trials than a reaction may look at.
-   * Saved before the reaction counts as done, so that it holds also for an event that is driven again after it was parked.
+   * Saved before the reaction counts as done, so that it holds also for an event that is driven again after it was
+   * parked.
    */
   async begin(event: StoredEvent): Promise<void> {
     this.#start(event);

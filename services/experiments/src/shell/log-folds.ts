@@ -1,12 +1,15 @@
 /**
- * Folds of the whole log that are saved now and then, so that a new holder reads only the rest. A saved fold names the event
- * that it has come to: one of another history (the log was restored from a backup, or failed over with loss, before the
- * process that saved it had seen so) is not gone on from.
+ * Folds of the whole log that are saved now and then, so that a new holder reads only the rest. A saved fold names the
+ * event that it has come to: one of another history (the log was restored from a backup, or failed over with loss,
+ * before the process that saved it had seen so) is not gone on from.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { isOfThisLog, type Logger, ofAnotherHistory } from "@trainyard/runtime";
 
-/** As the text holds it: the event is its first key, its position the exact one. The event is empty where it was not seen. */
+/**
+ * As the text holds it: the event is its first key, its position the exact one. The event is empty where it was not
+ * seen.
+ */
 export type LogFold = { readonly event: string; readonly position: number };
 
 /** The fold is of no single stream; it lies beside those of a category that this service owns. */
@@ -18,10 +21,11 @@ export type LogFoldPlace = {
 };
 
 /**
- * The log refuses a save whose version is lower than the saved one's, and after a restore the positions of the history before
- * are the higher ones. So every save has the same version, and the latest replaces what is there, of whatever history: only
- * the holder of the lease saves, and the text says how far it has come. A late save of a former holder costs its successor
- * some reading. The schemas with a position as their version were others: "fan-outs/2", "awaiting-trials/1".
+ * The log refuses a save whose version is lower than the saved one's, and after a restore the positions of the history
+ * before are the higher ones. So every save has the same version, and the latest replaces what is there, of whatever
+ * history: only the holder of the lease saves, and the text says how far it has come. A late save of a former holder
+ * costs its successor some reading. The schemas with a position as their version were others: "fan-outs/2",
+ * "awaiting-trials/1".
  */
 const version = 0;
 

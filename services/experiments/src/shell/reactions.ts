@@ -117,8 +117,8 @@ type WarmStart = Pick<
 >;
 
 /**
- * Where the first run begins: the checkpoint that the search names, else the latest of the trial that it names, else the
- * one that the configuration names.
+ * Where the first run begins: the checkpoint that the search names, else the latest of the trial that it names, else
+ * the one that the configuration names.
  */
 async function warmStartOf(
   work: Work,
@@ -194,7 +194,10 @@ async function nameCheckpoints(
   }
 }
 
-/** The checkpoints of a run go to an object store, which takes as long as their bytes: its next run waits while they move. */
+/**
+ * The checkpoints of a run go to an object store, which takes as long as their bytes: its next run waits while they
+ * move.
+ */
 async function awaitUpload(
   { id, data, stored }: Reaction<"CheckpointUploadProgressed">,
   work: Work,

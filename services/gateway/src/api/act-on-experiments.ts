@@ -27,7 +27,10 @@ export async function actOnExperiments(
   );
 }
 
-/** Large requests are several commits, each with an id of its own: a repeat with the same key finds those that were written. */
+/**
+ * Large requests are several commits, each with an id of its own: a repeat with the same key finds those that were
+ * written.
+ */
 export async function inCommits(
   backend: Backend,
   what: string,

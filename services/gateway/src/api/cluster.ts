@@ -25,7 +25,8 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {
         const { consumer, key } = request;
-        // Events that a view has set aside are applied again when it is built again, in their place among all other events.
+        // Events that a view has set aside are applied again when it is built again, in their place among all other
+        // events.
         const [service = "", view] = consumer.split(".");
         if (view !== undefined)
           return { position: await rebuildView(backend, service, view, context) };

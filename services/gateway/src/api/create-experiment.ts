@@ -170,8 +170,9 @@ function seedFor(commitId: string): number {
 
 /**
  * A run that no agent which ever joined could hold would wait forever. The read model says at once that there are slots
- * enough for a run without constraints. It may lag behind an agent that has just joined and knows nothing of constraints:
- * then the scheduler decides. While that is away nothing is refused, and such a run waits and says for what.
+ * enough for a run without constraints. It may lag behind an agent that has just joined and knows nothing of
+ * constraints: then the scheduler decides. While that is away nothing is refused, and such a run waits and says for
+ * what.
  */
 async function refuseImpossible(
   backend: Backend,
@@ -194,7 +195,10 @@ async function refuseImpossible(
   throw new Problem(400, code, `${path} ${detail}`, { problems: [{ path, detail }] });
 }
 
-/** An object store is tried by the registry, which has its credentials. While either is away the call answers that it may be retried. */
+/**
+ * An object store is tried by the registry, which has its credentials. While either is away the call answers that it
+ * may be retried.
+ */
 export async function refuseStorage(
   backend: Backend,
   storage: StoragePlace | GatewayConfig["checkpointStorage"],

@@ -1,4 +1,7 @@
-/** The experiments that a configuration starts from have to be there, and to have searched by the same metric in the same direction. */
+/**
+ * The experiments that a configuration starts from have to be there, and to have searched by the same metric in the
+ * same direction.
+ */
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { FieldProblem } from "@trainyard/kernel";

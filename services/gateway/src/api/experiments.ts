@@ -27,7 +27,7 @@ import type { Backend } from "../shell/backend.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
-import { pausedColumns, rowsPage, withoutArchived } from "./lists.ts";
+import { rowsPage, shownColumns, withoutArchived } from "./lists.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
@@ -180,7 +180,7 @@ async function listTrials(
     ...page
   } = await rowsPage(backend, trialList, request, {
     scope: experiment.id,
-    columns: await pausedColumns(backend, trialList, experiment.id),
+    columns: await shownColumns(backend, trialList, experiment.id),
   });
   return { ...page, items: items.map((trial) => shownTrial(trial, experiment, config)) };
 }

@@ -1,4 +1,6 @@
-/** A person uploads a folder: what the gateway asks the registry, and what it shows of the checkpoint and its version. */
+/**
+ * A person uploads a folder: what the gateway asks the registry, and what it shows of the checkpoint and its version.
+ */
 import type { AnyEvent } from "@trainyard/contracts";
 import {
   AcceptedSchema,

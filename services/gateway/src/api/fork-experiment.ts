@@ -1,6 +1,6 @@
 /**
- * A fork: a new experiment with the code of another one and its configuration, changed. It begins as the configuration says,
- * or from a checkpoint of the other one; its `source_checkpoint_uuid` is what keeps that checkpoint.
+ * A fork: a new experiment with the code of another one and its configuration, changed. It begins as the configuration
+ * says, or from a checkpoint of the other one; its `source_checkpoint_uuid` is what keeps that checkpoint.
  */
 import { decodeEvent, type EventData, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import { resubmitted } from "@trainyard/experiment-config";

@@ -1,6 +1,7 @@
 /**
- * Names, labels, notes and bodies that somebody wrote to do harm: SQL, headers, terminal escapes, formulas, paths. Each is refused
- * or stored as the text that it is. The experiments service, played here, writes what it is given into the real log.
+ * Names, labels, notes and bodies that somebody wrote to do harm: SQL, headers, terminal escapes, formulas, paths. Each
+ * is refused or stored as the text that it is. The experiments service, played here, writes what it is given into the
+ * real log.
  */
 import {
   DescribeExperimentSchema,

@@ -1,15 +1,14 @@
 import {
   ExplainJobSchema,
-  GetJobsSchema,
   JobExplanationSchema,
-  JobsSchema,
   MoveJobSchema,
   UpdateJobSchema,
 } from "@trainyard/contracts/commands";
-import { ExperimentOutcome, WaitCode } from "@trainyard/contracts/events";
+import { AllocationEndCause, ExperimentOutcome, WaitCode } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
 import { AcceptedSchema, command } from "@trainyard/runtime";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { AnyEvent } from "@trainyard/contracts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, trialCreated } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
@@ -62,9 +61,6 @@ async function scheduler(asked: object[] = []): Promise<AsyncDisposable> {
   const ended = reject("experiment_ended", "experiment 14: the experiment has ended");
   const notWaiting = reject("not_waiting", "experiment 12: experiment 13 has no run that waits");
   return gateway.serving("scheduler", {
-    GetJobs: command(GetJobsSchema, JobsSchema, async ({ pool }) => ({
-      jobs: pool === "" || pool === job.pool ? [job] : [],
-    })),
     ExplainJob: command(ExplainJobSchema, JobExplanationSchema, async (request) =>
       request.job === "12" ? { job, runs: [run] } : absent,
     ),
@@ -79,10 +75,103 @@ async function scheduler(asked: object[] = []): Promise<AsyncDisposable> {
   });
 }
 
-test("jobs are listed in queue order, of one pool or of all", async () => {
-  await using _scheduler = await scheduler();
-  expect((await gateway.call("GET", "/api/v1/jobs")).body).toEqual({ items: [job] });
-  expect((await gateway.call("GET", "/api/v1/jobs?pool=gpus")).body).toEqual({ items: [] });
+describe("the list of jobs", () => {
+  const queued = (experiment: string, pool: string, slots: number): AnyEvent => {
+    const resources = { pool, slots, priority: 42, weight: 1, singleAgent: true };
+    const of = { workspace: "research", owner: experiment === "21" ? "ada" : "grace" };
+    const task = `${experiment}.1`;
+    const delays = { preemptible: true, delayMs: 0 };
+    const data = { task, run: 1, job: experiment, resources, ...of, ...delays };
+    return { type: "AllocationQueued", data };
+  };
+  const listed = async (query: string) => {
+    const { status, body } = await gateway.call("GET", `/api/v1/jobs${query}`);
+    expect(status).toBe(200);
+    return body;
+  };
+  const idsOf = (body: { readonly [key: string]: unknown }) =>
+    (body["items"] as { job: string; jobsAhead: number }[]).map(
+      ({ job: id, jobsAhead }) => `${id} behind ${jobsAhead}`,
+    );
+
+  beforeAll(async () => {
+    await gateway.append("allocation-21.1#1", queued("21", "default", 2));
+    await gateway.append("allocation-22.1#1", queued("22", "default", 4));
+    await gateway.append("allocation-23.1#1", queued("23", "gpus", 8));
+    await gateway.append("allocation-24.1#1", queued("24", "default", 1), {
+      type: "AllocationGranted",
+      data: {
+        placements: [{ agent: "a", slots: ["0"], nodeRank: 0, address: "h" }],
+        ...{ masterAddress: "h", masterPort: 1, tokenKey: "k" },
+      },
+    });
+    const update = { job: "22", priority: 1, maxSlots: 6 };
+    const position = await gateway.append("pool-default", { type: "JobUpdated", data: update });
+    await listed(`?minPosition=${position}`);
+  });
+
+  test("is in queue order, pool by pool, without the scheduler", async () => {
+    const body = await listed("");
+    expect(idsOf(body)).toEqual(["22 behind 0", "21 behind 1", "24 behind 0", "23 behind 0"]);
+    expect((body["items"] as object[])[0]).toEqual({
+      ...{ job: "22", pool: "default", workspace: "research", owner: "grace" },
+      ...{ priority: 1, weight: 1, maxSlots: 6, runsWaiting: 1, runsPlaced: 0 },
+      ...{ slotsHeld: 0, slotsWanted: 4, slotsBorrowed: 0, jobsAhead: 0 },
+    });
+    expect(idsOf(await listed("?pool=gpus"))).toEqual(["23 behind 0"]);
+  });
+
+  test("is filtered, sorted, counted and paged, and places are those in the whole queue", async () => {
+    const filter = (text: string) => `?filter=${encodeURIComponent(text)}`;
+    expect(idsOf(await listed(filter("owner = ada")))).toEqual(["21 behind 1"]);
+    expect(idsOf(await listed(filter("slots_held > 0 or priority = 1")))).toEqual([
+      "22 behind 0",
+      "24 behind 0",
+    ]);
+    expect(idsOf(await listed("?orderBy=slots_wanted%20desc"))).toEqual([
+      "23 behind 0",
+      "22 behind 0",
+      "21 behind 1",
+      "24 behind 0",
+    ]);
+    const pages: string[] = [];
+    for (let pageToken = ""; ; ) {
+      const body = await listed(`?pageSize=1&count=true&fields=job&pageToken=${pageToken}`);
+      expect(body).toMatchObject({ total: 4, totalIsEstimate: false });
+      expect(Object.keys((body["items"] as object[])[0] ?? {})).toEqual(["job"]);
+      pages.push(...(body["items"] as { job: string }[]).map((one) => one.job));
+      pageToken = String(body["nextPageToken"]);
+      if (pageToken === "") break;
+    }
+    expect(pages).toEqual(["22", "21", "24", "23"]);
+  });
+
+  test("has an experiment until its last run has ended", async () => {
+    const end = { cause: AllocationEndCause.EXITED, exits: [], message: "" };
+    const position = await gateway.append("allocation-23.1#1", {
+      type: "AllocationEnded",
+      data: end,
+    });
+    expect(idsOf(await listed(`?pool=gpus&minPosition=${position}`))).toEqual([]);
+  });
+
+  test.each([
+    [
+      "filter=jobs_ahead%3D1",
+      /^filter, column 1: jobs have no field "jobs_ahead"; the fields are job, pool,/,
+    ],
+    [
+      "filter=priority%3Dhigh",
+      /^filter, column 1: priority is compared with "high", which is not a number$/,
+    ],
+    ["orderBy=rank", /^order_by: jobs have no field "rank"/],
+    ["fields=rank", /^items have no field "rank"/],
+    ["pageToken=abc", /^invalid page_token$/],
+  ])("refuses %s in a sentence", async (query, sentence) => {
+    const { status, body } = await gateway.call("GET", `/api/v1/jobs?${query}`);
+    expect(status).toBe(400);
+    expect(body["detail"]).toMatch(sentence);
+  });
 });
 
 test("a job is explained with the reason of each waiting run", async () => {

@@ -1,33 +1,30 @@
-/** Experiments as the scheduler's queues see them: order, place and reasons are computed when they are asked for. */
+/**
+ * Experiments as the queues of the pools see them. The list is of rows that are folded from the scheduler's events; the reasons of a
+ * waiting run, and changes, are the scheduler's.
+ */
 import {
   AcceptedSchema,
   ExplainJobSchema,
-  GetJobsSchema,
   JobExplanationSchema,
-  JobsSchema,
   MoveJobSchema,
   UpdateJobSchema,
 } from "@trainyard/contracts/commands";
-import type { ReplyOf } from "@trainyard/contracts";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isExperimentId } from "@trainyard/kernel";
+import { comparison } from "../core/lists/filter.ts";
+import { jobList } from "../core/lists/lists.ts";
 import type { ExperimentDocument } from "../core/views/documents.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { jobsAhead } from "../shell/job-places.ts";
+import { rowsPage } from "./lists.ts";
+import { shownJob } from "./shown.ts";
 
 export function jobHandlers(backend: Backend) {
   return {
-    listJobs: async ({ pool }, context) => {
-      const { jobs } = await backend.command(
-        "scheduler",
-        GetJobsSchema,
-        { pool },
-        JobsSchema,
-        context,
-      );
-      return { items: jobs };
-    },
+    listJobs: (request) => listJobs(backend, request),
     explainJob: async ({ job }, context) => {
       try {
         return await explaining(backend, [job], () =>
@@ -70,6 +67,24 @@ export function jobHandlers(backend: Backend) {
         return positionOf(backend, accepted);
       }),
   } satisfies Partial<UnaryHandlers>;
+}
+
+async function listJobs(
+  backend: Backend,
+  { pool, pageSize, ...request }: RequestOf<"listJobs">,
+): Promise<ReplyOf<"listJobs">> {
+  const asked = { ...request, pageSize: pageSize === 0 ? gatewayLimits.pageSizeMax : pageSize };
+  const conditions = pool === "" ? [] : [comparison("pool", "=", pool)];
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, jobList, asked, {
+    conditions,
+  });
+  const { listQueries, pool: database } = backend.parts;
+  const ahead = await listQueries.ask(() => jobsAhead(database, items));
+  return { ...page, items: items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)) };
 }
 
 /** The reasons that the scheduler recorded last for waiting runs; null if there are none. */

@@ -1,7 +1,7 @@
 /**
- * Events newest first. Versions and positions have no gaps, so a stream, or the whole log, is read backwards by number through
- * the log's own indexes; where an object has several streams they are merged by position. Times never decrease along a stream:
- * the end of a range of times is found by halving.
+ * Events newest first. Versions and positions have no gaps, so a stream, or the whole log, is read backwards by number
+ * through the log's own indexes; where an object has several streams they are merged by position. Times never decrease
+ * along a stream: the end of a range of times is found by halving.
  */
 import { shortNameOf, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";

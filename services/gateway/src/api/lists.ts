@@ -41,7 +41,7 @@ export const wholeList: Omit<AskedList, "pageToken"> = {
 };
 
 export type ListScope = {
-  /** The experiment whose list it is; empty where there is one list for all. */
+  /** The experiment or workspace whose list it is; empty where there is one list for all. */
   readonly scope?: string;
   /** Conditions of parameters of their own; all hold. */
   readonly conditions?: readonly Filter[];
@@ -104,15 +104,19 @@ export async function rowsPage<Kind extends DocumentKind>(
   };
 }
 
-/** Of trials of a paused experiment, whose state `shownTrial` shows differently. */
-export async function pausedColumns(
+/** Of trials of a paused experiment and of projects of an archived workspace, which are shown as paused and as archived. */
+export async function shownColumns(
   backend: Backend,
   { kind }: Pick<ListSpec, "kind">,
-  experiment: string,
+  scope: string,
 ): Promise<Readonly<Record<string, string>>> {
-  if (kind !== "trial") return {};
-  const { state } = await backend.get("experiment", experiment);
-  return state === "PAUSED" ? { state: pausedState } : {};
+  if (kind === "trial") {
+    const { state } = await backend.get("experiment", scope);
+    return state === "PAUSED" ? { state: pausedState } : {};
+  }
+  if (kind !== "project") return {};
+  const { archived } = await backend.get("workspace", scope);
+  return archived ? { archived: "(r.archived or true)" } : {};
 }
 
 const pausedState = "(case r.state when 'ACTIVE' then 'PAUSED' else r.state end)";

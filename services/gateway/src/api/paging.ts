@@ -34,35 +34,6 @@ export function pageSize(asked: number): number {
   return asked === 0 ? gatewayLimits.pageSizeDefault : Math.min(asked, gatewayLimits.pageSizeMax);
 }
 
-/**
- * The same of documents that are wanted. One request looks through so many rows at most: a page may have fewer items than
- * were asked for, or none, and still a next page.
- */
-export async function filteredPage<Kind extends DocumentKind>(
-  backend: Backend,
-  kind: Kind,
-  asked: { readonly pageSize: number; readonly pageToken: string },
-  options: Omit<ListOptions, "after" | "limit">,
-  wanted: (doc: Documents[Kind]) => boolean,
-): Promise<Page<Kind>> {
-  const size = pageSize(asked.pageSize);
-  const items: Documents[Kind][] = [];
-  let { pageToken } = asked;
-  for (let looked = 0; ; ) {
-    const page = await listPage(
-      backend,
-      kind,
-      { pageSize: size - items.length, pageToken },
-      options,
-    );
-    items.push(...page.items.filter(wanted));
-    looked += page.items.length;
-    pageToken = page.nextPageToken;
-    if (pageToken === "" || items.length >= size || looked >= gatewayLimits.filteredRowsMax) break;
-  }
-  return { items, nextPageToken: pageToken, position: backend.position };
-}
-
 /** A page of the documents of a kind, the token of the page after it (empty for none), and the position that it reflects. */
 export async function listPage<Kind extends DocumentKind>(
   { parts, position }: Backend,

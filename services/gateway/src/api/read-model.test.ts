@@ -217,7 +217,8 @@ describe("verification", () => {
 
   it("reports a log whose time is ahead of the clock, and still holds", async () => {
     const newest = "position = (select max(position) from log.commits)";
-    // An hour ahead, as a primary with a wrong clock leaves it. The hash of that commit no longer fits, so only the time is asked.
+    // An hour ahead, as a primary with a wrong clock leaves it. The hash of that commit no longer fits, so only the
+    // time is asked.
     await gateway.sql(`update log.commits set time_ms = time_ms + 3600000 where ${newest}`);
     const found = String((await anchored({ position: "0", hash: "0".repeat(64) })).body["text"]);
     await gateway.sql(`update log.commits set time_ms = time_ms - 3600000 where ${newest}`);

@@ -24,7 +24,10 @@ const stops: StreamFold<Stops> = {
   },
 };
 
-/** The stop that the scheduler requested of a run, to make room, to drain its agent, or at its time limit; null for none. */
+/**
+ * The stop that the scheduler requested of a run, to make room, to drain its agent, or at its time limit; null for
+ * none.
+ */
 const stopOfAllocation: StreamFold<StopWhy | null> = {
   name: "allocation-stop",
   category: "allocation",

@@ -4,14 +4,23 @@ import type { WatchChange } from "@trainyard/contracts/api";
 import type { ListSpec } from "../core/lists/list-spec.ts";
 import type { DocumentRow } from "../core/views/documents.ts";
 import type { Backend } from "../shell/backend.ts";
-import { shownAgent, shownCheckpoint, shownExperiment, shownModel, shownTrial } from "./shown.ts";
+import {
+  shownAgent,
+  shownCheckpoint,
+  shownExperiment,
+  shownJob,
+  shownModel,
+  shownProject,
+  shownTrial,
+  shownWorkspace,
+} from "./shown.ts";
 
 type ShownDocument = {
   readonly id: string;
   readonly document: Plain<WatchChange>["document"];
 };
 
-/** Those that are there, in no order. `scope` is their experiment, of trials. */
+/** Those that are there, in no order. `scope` is their experiment, or workspace. */
 export async function shownDocuments(
   backend: Backend,
   { kind }: ListSpec,
@@ -19,40 +28,75 @@ export async function shownDocuments(
   ids: readonly string[],
 ): Promise<readonly ShownDocument[]> {
   const { documents, pool } = backend.parts;
-  const keys = ids.map((id) => ({ kind, id }));
-  const rows = await documents.fetch(pool, keys);
-  const trialOf = kind === "trial" && rows.length > 0 ? await trialShower(backend, scope) : null;
+  const rows = await documents.fetch(
+    pool,
+    ids.map((id) => ({ kind, id })),
+  );
+  if (rows.length === 0) return [];
+  const show = await showerOf(backend, kind, scope);
   return rows.flatMap((row) => {
-    const document = shownDocument(row, trialOf);
+    const document = show(row);
     return document === null ? [] : [{ id: row.id, document }];
   });
 }
 
-type TrialShower = (row: DocumentRow<"trial">) => ReturnType<typeof shownTrial>;
-
-async function trialShower(backend: Backend, scope: string): Promise<TrialShower> {
-  const experiment = await backend.find("experiment", scope);
-  const config = await backend.configOf(scope);
-  return ({ doc }) => shownTrial(doc, experiment, config);
+/**
+ * The ids by which clients know documents: workspaces and projects go by their names, which never change. Projects of another
+ * workspace are left out.
+ */
+export async function clientIds(
+  backend: Backend,
+  { kind }: ListSpec,
+  scope: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (kind !== "workspace" && kind !== "project") return new Map(ids.map((id) => [id, id]));
+  const { documents, pool } = backend.parts;
+  const rows = await documents.fetch(
+    pool,
+    ids.map((id) => ({ kind, id })),
+  );
+  return new Map(
+    rows.flatMap((row) => {
+      const isSpace = row.kind === "workspace" || row.kind === "project";
+      return isSpace && row.parent === scope ? [[row.id, row.doc.name] as const] : [];
+    }),
+  );
 }
 
-/** Null for what no list has. */
-function shownDocument(
-  row: DocumentRow,
-  trialOf: TrialShower | null,
-): ShownDocument["document"] | null {
+type Shower = (row: DocumentRow) => ShownDocument["document"] | null;
+
+/** A document that no list has is null. */
+async function showerOf(backend: Backend, kind: ListSpec["kind"], scope: string): Promise<Shower> {
+  if (kind === "trial") {
+    const experiment = await backend.find("experiment", scope);
+    const config = await backend.configOf(scope);
+    return (row) =>
+      row.kind === kind ? { case: kind, value: shownTrial(row.doc, experiment, config) } : null;
+  }
+  if (kind === "project") {
+    const workspace = await backend.get("workspace", scope);
+    return (row) =>
+      row.kind === kind ? { case: kind, value: shownProject(row.doc, workspace) } : null;
+  }
+  return shownAlone;
+}
+
+const shownAlone: Shower = (row) => {
   switch (row.kind) {
     case "experiment":
       return { case: row.kind, value: shownExperiment(row.doc) };
-    case "trial":
-      return trialOf === null ? null : { case: row.kind, value: trialOf(row) };
     case "checkpoint":
       return { case: row.kind, value: shownCheckpoint(row.doc) };
     case "model":
       return { case: row.kind, value: shownModel(row.doc) };
     case "agent":
       return { case: row.kind, value: shownAgent(row.doc) };
+    case "job":
+      return { case: row.kind, value: shownJob(row.doc, 0) };
+    case "workspace":
+      return { case: row.kind, value: shownWorkspace(row.doc) };
     default:
       return null;
   }
-}
+};

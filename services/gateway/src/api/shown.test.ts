@@ -18,7 +18,7 @@ function agentAfter(...events: readonly (AnyEvent | readonly [string, AnyEvent])
   const documents = new DocumentSet();
   events.forEach((given, index) => {
     const [stream, event] = "type" in given ? ["agent-rack", given] : given;
-    project(stream, index * 1_000, event, documents);
+    project({ stream, timeMs: index * 1_000, position: index + 1 }, event, documents);
   });
   const doc = documents.get("agent", "rack");
   if (doc === undefined) throw new Error("no event created the agent");
@@ -126,11 +126,15 @@ test.each([
   ["fd00::7", ["http://[fd00::7]:6006", "tcp://[fd00::7]:6379"]],
 ])("a run on the host %s shows where its ports are, until it ends", (address, addresses) => {
   const documents = new DocumentSet();
-  project("trial-1.1", 1, trialCreated(1), documents);
-  project("trial-1.1", 2, requested(1, 0), documents);
+  project({ stream: "trial-1.1", timeMs: 1, position: 1 }, trialCreated(1), documents);
+  project({ stream: "trial-1.1", timeMs: 2, position: 2 }, requested(1, 0), documents);
   const placements = [{ agent: "rack", nodeRank: 0, slots: ["0"], address }];
   const grant = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
-  project("allocation-1.1#1", 3, { type: "AllocationGranted", data: grant }, documents);
+  project(
+    { stream: "allocation-1.1#1", timeMs: 3, position: 3 },
+    { type: "AllocationGranted", data: grant },
+    documents,
+  );
   const ports = [{ proxy_port: 6006 }, { proxy_port: 6379, proxy_tcp: true }];
   const proxied = { environment: { proxy_ports: ports } };
   const placementOf = (config: object) => {
@@ -141,6 +145,10 @@ test.each([
   expect(placementOf(proxied)).toMatchObject({ agent: "rack", proxy: { addresses } });
   expect(placementOf({})).not.toHaveProperty("proxy");
   const end = { run: 1, why: RunEndWhy.FINISHED, exits: [], message: "", countsAsRestart: false };
-  project("trial-1.1", 4, { type: "RunEnded", data: end }, documents);
+  project(
+    { stream: "trial-1.1", timeMs: 4, position: 4 },
+    { type: "RunEnded", data: end },
+    documents,
+  );
   expect(placementOf(proxied)).not.toHaveProperty("proxy");
 });

@@ -5,11 +5,14 @@ import type {
   Agent,
   Checkpoint,
   Experiment,
+  Job,
   Model,
   ModelVersion,
+  Project,
   Run,
   Token,
   Trial,
+  Workspace,
 } from "@trainyard/contracts/api";
 import { maskedDocument } from "@trainyard/experiment-config";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
@@ -20,13 +23,18 @@ import type {
   AgentDocument,
   CheckpointDocument,
   ExperimentDocument,
+  JobDocument,
   ModelDocument,
+  ProjectDocument,
   TokenDocument,
   TrialDocument,
   VersionDocument,
+  WorkspaceDocument,
 } from "../core/views/documents.ts";
 
-/** In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here. */
+/**
+ * In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here.
+ */
 export function shownExperiment(
   {
     trialsMax: _trialsMax,
@@ -89,6 +97,26 @@ export function shownVersion({ data, ...shown }: VersionDocument): Plain<ModelVe
 
 function maskedData(data: JsonObject): JsonObject {
   return maskedDocument({ data })["data"] as JsonObject;
+}
+
+export function shownJob(
+  { queue: _queue, runs: _runs, change: _change, ...shown }: JobDocument,
+  jobsAhead: number,
+): Plain<Job> {
+  return { ...shown, jobsAhead };
+}
+
+export function shownWorkspace({ revision, ...shown }: WorkspaceDocument): Plain<Workspace> {
+  return { ...shown, etag: etagOfRevision(revision) };
+}
+
+/** A project of an archived workspace is archived, too. */
+export function shownProject(
+  { revision, archived, ...shown }: ProjectDocument,
+  within: Pick<WorkspaceDocument, "name" | "archived">,
+): Plain<Project> {
+  const etag = etagOfRevision(revision);
+  return { ...shown, workspace: within.name, archived: archived || within.archived, etag };
 }
 
 export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {

@@ -1,4 +1,6 @@
-/** The bytes as UTF-8; null for what is no text. A text that is cut off may end within a character, which is left out. */
+/**
+ * The bytes as UTF-8; null for what is no text. A text that is cut off may end within a character, which is left out.
+ */
 export function textOfBytes(content: Buffer, truncated = false): string | null {
   if (content.includes(0)) return null;
   try {

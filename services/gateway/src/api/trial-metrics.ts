@@ -12,6 +12,7 @@ import {
   type Series,
   SeriesSetSchema,
 } from "@trainyard/contracts/commands";
+import { parseTrialId } from "@trainyard/kernel";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -33,7 +34,11 @@ export async function reportedProgress(
   }
 }
 
-type SeriesAnswer = { readonly series: readonly Plain<Series>[]; readonly position: number };
+type SeriesAnswer = {
+  readonly series: readonly Plain<Series>[];
+  readonly position: number;
+  readonly streamPosition?: number | undefined;
+};
 
 /** One question for each trial and some metrics, as an answer is one message; several are under way at once. */
 async function askForSeries(
@@ -64,9 +69,14 @@ async function askForSeries(
     });
     answers.push(...(await Promise.all(asked)));
   }
+  const experiments = new Set(trials.map((trial) => parseTrialId(trial)?.experiment));
+  const streams = answers.flatMap(({ streamPosition }) => streamPosition ?? []);
   return {
     series: answers.flatMap(({ series }) => series),
     position: Math.min(...answers.map(({ position }) => position)),
+    ...(streams.length < answers.length || experiments.size > 1
+      ? {}
+      : { streamPosition: Math.min(...streams) }),
   };
 }
 
@@ -125,8 +135,16 @@ export function metricHandlers(backend: Backend) {
       return { items: names, nextPageToken: next };
     },
     queryMetrics: async (request, context) => {
-      const { series, position } = await askForSeries(backend, request, context);
-      return { series: [...series], position: String(position) };
+      const {
+        series,
+        position,
+        streamPosition = "",
+      } = await askForSeries(backend, request, context);
+      return {
+        series: [...series],
+        position: String(position),
+        streamPosition: String(streamPosition),
+      };
     },
   } satisfies Partial<UnaryHandlers>;
 }

@@ -1,6 +1,7 @@
 /**
- * PATCH of an experiment. What it may change has three owners: experiments has the words, the scheduler the place in the
- * queue, checkpoint-gc the retention. A request changes one of the three, so that it is done as a whole or refused as a whole.
+ * PATCH of an experiment. What it may change has three owners: experiments has the words, the scheduler the place in
+ * the queue, checkpoint-gc the retention. A request changes one of the three, so that it is done as a whole or refused
+ * as a whole.
  */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { AcceptedSchema, DescribeExperimentSchema } from "@trainyard/contracts/commands";

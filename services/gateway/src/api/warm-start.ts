@@ -1,4 +1,7 @@
-/** The checkpoint that an experiment's trials start from has to be there: its trial's latest, where only a trial is named. */
+/**
+ * The checkpoint that an experiment's trials start from has to be there: its trial's latest, where only a trial is
+ * named.
+ */
 import { type NormalisedConfig, namedSource, withSource } from "@trainyard/experiment-config";
 import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
 import type { CheckpointDocument } from "../core/views/documents.ts";

@@ -20,7 +20,10 @@ import { created, requested, searchStarted, trialCreated } from "../testing/exam
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { watching } from "../testing/watching.ts";
 
-/** The points and lines of experiment 1 in the metrics and the logs service, and the history that the logs service names. */
+/**
+ * The points and lines of experiment 1 in the metrics and the logs service, and the history that the logs service
+ * names.
+ */
 let points: Plain<StreamedPoint>[] = [];
 let lines: Plain<StoredLine>[] = [];
 let epoch = "a";
@@ -56,8 +59,16 @@ const QueryStreamedPoints = command(
 
 const headOfPoints = (): number => points.at(-1)?.position ?? 0;
 
-const QueryLines = command(QueryLinesSchema, LinePageSchema, async ({ task, after, tail }) => {
-  const own = lines.filter(({ trial }) => task === "1" || trial === task);
+const QueryLines = command(QueryLinesSchema, LinePageSchema, async (asked) => {
+  const { task, after, before, tail, level, contains = "", matches } = asked;
+  if (matches === "(") return reject("invalid_request", "matches is no regular expression");
+  if (before !== "") return { lines: [], more: false, next: "", epoch };
+  const own = lines.filter(
+    (one) =>
+      (task === "1" || one.trial === task) &&
+      (level === undefined || one.level >= level) &&
+      one.line?.text.includes(contains) === true,
+  );
   if (tail > 0) return { lines: own.slice(-tail), more: false, next: "", epoch };
   const wanted = own.filter(({ cursor }) => Number(cursor) > Number(after || "0"));
   const items = wanted.slice(0, 3);
@@ -112,7 +123,7 @@ function report(trial: string, metric = "loss", group = "training"): void {
   gateway.bus.publishLive("METRICS", metricSubject("1", trial, group), new Uint8Array(1));
 }
 
-function write(trial: string): void {
+function write(trial: string, level: LogLevel = LogLevel.UNSPECIFIED): void {
   const sequence = lines.length + 1;
   const source = LogSource.STDOUT;
   const line = {
@@ -125,10 +136,11 @@ function write(trial: string): void {
   };
   // Other experiments have lines, too.
   const cursor = String(2 * sequence);
-  const level = LogLevel.UNSPECIFIED;
   lines.push({ trial, run: 1, cursor, level, line: { ...line, text: `line ${sequence}` } });
   gateway.bus.publishLive("LOGS", logSubject(trial), new Uint8Array(1));
 }
+
+const wrongFilter = { source: "", level: "", contains: "", matches: "(", search: "" };
 
 type Asked = Partial<Plain<WatchTopic>> & { readonly kind: string };
 
@@ -239,6 +251,23 @@ describe("a stream of points and lines", () => {
     ]);
   });
 
+  it("has only the lines for which the filter of a topic holds", async () => {
+    write("1.1", LogLevel.INFO);
+    write("1.2", LogLevel.ERROR);
+    write("1.1", LogLevel.ERROR);
+    const none = { source: "", level: "", contains: "", matches: "", search: "" };
+    const series = new Series(
+      { ...ofLines, lineFilter: { ...none, level: "error" } },
+      { ...ofLines, lineFilter: { ...none, contains: "line 1" } },
+      { ...ofLines, id: "1.1" },
+    );
+    await series.read(() => series.got.map(({ length }) => length).join() === "2,1,2");
+    expect(series.got).toEqual([["line 2", "line 3"], ["line 1"], ["line 1", "line 3"]]);
+    write("1.1", LogLevel.ERROR);
+    await series.read(() => series.got[0]?.length === 3);
+    expect(series.got[1]).toEqual(["line 1"]);
+  });
+
   it("keeps its other topics while the services are away, and continues when they are back", async () => {
     const series = new Series(ofPoints, ofLines, { kind: "experiments" });
     await leave();
@@ -324,6 +353,17 @@ describe("a stream of points and lines", () => {
     ["with a filter", { ...ofLines, filter: "level = error" }, /^topics\[0\] has a filter/],
     ["with a position that is none", { ...ofPoints, position: "soon" }, /no position of points/],
     ["with names of lines", { ...ofLines, names: ["loss"] }, /which are of points/],
+    [
+      "with a filter of lines on points",
+      { ...ofPoints, lineFilter: wrongFilter },
+      /^topics\[0\] has line_filter, which is of lines/,
+    ],
+    [
+      "with a filter that is none",
+      { ...ofLines, lineFilter: wrongFilter },
+      /^topics\[0\]\.line_filter\.matches is no regular expression/,
+    ],
+    ["of a workspace", { ...ofPoints, workspace: "lab" }, /has a workspace, which is of projects/],
     ["with names of a list", { kind: "experiments", group: "training" }, /which are of points/],
     [
       "with too many names",

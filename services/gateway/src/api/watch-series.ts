@@ -5,7 +5,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { StreamedMetric, WatchTopic } from "@trainyard/contracts/api";
 import { parseTrialId } from "@trainyard/kernel";
 import { newTraceparent } from "@trainyard/runtime";
-import { isPosition, type Place, type SeriesTopic } from "../core/watch/series.ts";
+import { isPosition, type LineFilter, type Place, type SeriesTopic } from "../core/watch/series.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Asker, Backend } from "../shell/backend.ts";
@@ -30,6 +30,7 @@ export async function seriesTopic(
   };
   if (experiment === "") refuse(`needs an experiment: it is a topic of ${kind}`);
   if (asked.filter !== "") refuse(`has a filter, which ${kind} do not have`);
+  if (asked.workspace !== "") refuse("has a workspace, which is of projects");
   if (kind === "lines" && (group !== "" || names.length > 0))
     refuse("has group or names, which are of points");
   const { seriesNamesMax } = gatewayLimits;
@@ -43,9 +44,33 @@ export async function seriesTopic(
     );
   }
   if (trial !== "") await backend.get("trial", trial);
+  const filter = await lineFilterOf(backend, asked, at);
   const sorted = [...new Set(names)].toSorted();
-  const key = JSON.stringify([kind, experiment, trial, group, ...sorted]);
-  return { key, name: digestOf(key), kind, experiment, trial, group, names: sorted };
+  const parts = [kind, experiment, trial, group, ...sorted];
+  const key = JSON.stringify(filter === undefined ? parts : [...parts, filter]);
+  const own = filter === undefined ? {} : { filter };
+  return { key, name: digestOf(key), kind, experiment, trial, group, names: sorted, ...own };
+}
+
+/** The logs service says what is wrong with it, where it answers: a question for lines before the first one reads none. */
+async function lineFilterOf(
+  backend: Backend,
+  { kind, experiment, id, lineFilter: filter }: Plain<WatchTopic>,
+  at: string,
+): Promise<LineFilter | undefined> {
+  if (filter === undefined) return undefined;
+  if (kind !== "lines") {
+    throw new Problem(400, "invalid_request", `${at} has line_filter, which is of lines`);
+  }
+  try {
+    const asked = { task: id || experiment, before: "1", limit: 1, filter };
+    await linesAfter(backend, asked, asGateway());
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.status >= 500) return filter;
+    throw new Problem(error.status, error.code, `${at}.line_filter.${error.message}`);
+  }
+  return filter;
 }
 
 export function seriesReader(backend: Backend): SeriesReader {
@@ -75,12 +100,14 @@ async function lookAtPoints(points: StreamReader, topic: SeriesTopic, after: Pla
 
 async function lookAtLines(
   backend: Backend,
-  { key, experiment, trial }: SeriesTopic,
+  { key, experiment, trial, filter }: SeriesTopic,
   after: Place | null,
 ) {
   const limit = gatewayLimits.seriesPage;
   const asked = {
     task: trial || experiment,
+    // The end of the log is its last line, whether or not it is wanted.
+    ...(filter === undefined || after === null ? {} : { filter }),
     ...(after === null ? { tail: 1 } : { after: after.position, limit }),
   };
   const { page, lines } = await linesAfter(backend, asked, asGateway());

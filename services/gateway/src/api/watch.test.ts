@@ -8,7 +8,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { gatewayLimits } from "../limits.ts";
 import { created, requested, searchStarted, validation } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { watching } from "../testing/watching.ts";
+import { positionOf, watching } from "../testing/watching.ts";
 
 let gateway: TestGateway;
 
@@ -27,9 +27,6 @@ type Frame = {
   readonly reset?: { readonly topic: string };
 };
 
-const positionOf = (cursor: string): number =>
-  (JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [number])[0];
-
 /** The documents of one topic, as its frames leave them. */
 class Watching {
   readonly documents = new Map<string, Document | null>();
@@ -43,7 +40,10 @@ class Watching {
     this.#topic = topic;
   }
 
-  /** Reads until the cursor is at a position or beyond it, or until so many frames have come; then the connection breaks. */
+  /**
+   * Reads until the cursor is at a position or beyond it, or until so many frames have come; then the connection
+   * breaks.
+   */
   async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
     let count = 0;
     const body = { topics: [this.#topic] as JsonObject[], after: this.cursor };
@@ -281,7 +281,7 @@ describe("a stream", () => {
       Array.from({ length: gatewayLimits.watchTopicsMax + 1 }, () => ({ kind: "experiments" })),
       /^topics are 1 to 64, and there are 65$/,
     ],
-    ["an unknown kind", [{ kind: "jobs" }], /^topics\[0\]\.kind is "jobs"; the kinds are/],
+    ["an unknown kind", [{ kind: "tokens" }], /^topics\[0\]\.kind is "tokens"; the kinds are/],
     ["trials of nothing", [{ kind: "trials" }], /^topics\[0\] needs an experiment/],
     [
       "an unknown experiment",

@@ -7,10 +7,14 @@ import {
   agentList,
   checkpointList,
   experimentList,
+  jobList,
   modelList,
+  projectList,
   trialList,
+  workspaceList,
 } from "../core/lists/lists.ts";
 import { lostPlace, type Place, type SeriesTopic } from "../core/watch/series.ts";
+import { projectKey } from "../core/views/project-space.ts";
 import type { Topic, Touched } from "../core/watch/topics.ts";
 import type { Caller } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
@@ -18,14 +22,15 @@ import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-c
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { idsInState, rowsAmong } from "../shell/list-pages.ts";
+import { findProject, findWorkspace } from "../shell/spaces.ts";
 import { OpenStreams } from "../shell/open-streams.ts";
 import { SeriesHub } from "../shell/series-hub.ts";
 import { digestOf, type LogPlace, readCursor, type WatchCursor } from "../shell/watch-cursor.ts";
 import { WatchHub } from "../shell/watch-hub.ts";
 import type { Frame } from "../shell/watch-queue.ts";
 import { type Sent, type WatchHubs, WatchStream } from "../shell/watch-stream.ts";
-import { allOf, pausedColumns, readable, requireKnown, withoutArchived } from "./lists.ts";
-import { shownDocuments } from "./shown-documents.ts";
+import { allOf, readable, requireKnown, shownColumns, withoutArchived } from "./lists.ts";
+import { clientIds, shownDocuments } from "./shown-documents.ts";
 import { frameText } from "./watch-frames.ts";
 import { seriesKinds, seriesReader, seriesTopic } from "./watch-series.ts";
 
@@ -36,12 +41,17 @@ const lists: Readonly<Record<string, ListSpec>> = {
   checkpoints: checkpointList as unknown as ListSpec, // — the same
   models: modelList as unknown as ListSpec, // — the same
   agents: agentList as unknown as ListSpec, // — the same
+  jobs: jobList as unknown as ListSpec, // — the same
+  workspaces: workspaceList as unknown as ListSpec, // — the same
+  projects: projectList as unknown as ListSpec, // — the same
 };
 
 export function watchHandlers(backend: Backend) {
   const open = new OpenStreams({
     ofOneMax: gatewayLimits.watchStreamsOfOneMax,
     ofAllMax: gatewayLimits.watchStreamsMax,
+    topicsOfOneMax: gatewayLimits.watchTopicsOfOneMax,
+    topicsOfAllMax: gatewayLimits.watchTopicsOfAllMax,
   });
   const hubs: WatchHubs = {
     documents: new WatchHub(backend.parts, {
@@ -55,7 +65,7 @@ export function watchHandlers(backend: Backend) {
     streams: {
       watch: async function* (request, context) {
         using _counted = open.open(countedAs(context.caller));
-        yield* watch(backend, hubs, request, context);
+        yield* watch(backend, { hubs, open }, request, context);
       },
     },
   } satisfies SomeHandlers;
@@ -67,9 +77,9 @@ const countedAs = (caller: Caller): string =>
 
 async function* watch(
   backend: Backend,
-  hubs: WatchHubs,
+  { hubs, open }: { readonly hubs: WatchHubs; readonly open: OpenStreams },
   request: RequestOf<"watch">,
-  { lastEventId, signal }: RequestContext,
+  { caller, lastEventId, signal }: RequestContext,
 ): AsyncGenerator<StreamItem<ReplyOf<"watch">>> {
   const count = request.topics.length;
   if (count === 0 || count > gatewayLimits.watchTopicsMax) {
@@ -85,12 +95,13 @@ async function* watch(
   for (const [index, topic] of request.topics.entries()) {
     asked.push(await askedOf(backend, topic, index, nowMs));
   }
+  const keys = asked.map(({ topic, series: own }) => topic?.key ?? own?.key ?? "");
+  using _counted = open.openTopics(countedAs(caller), keys);
   const { from, isStale } = await startOf(hubs.documents, asked, given, { at: now, ms: nowMs });
   const topics = asked.flatMap(({ topic }) => topic ?? []);
   const series = asked.flatMap((one) => one.series ?? []);
-  const stream = new WatchStream(hubs, { topics, series }, from);
+  const stream = new WatchStream(hubs, { caller: countedAs(caller), topics, series }, from);
   await stream.begin();
-  const keys = asked.map(({ topic, series: own }) => topic?.key ?? own?.key ?? "");
   const opened = frameText({ case: "opened", value: { topics: keys } });
   // A client that comes back before it has the reset gets it then.
   yield itemOf({ id: isStale ? cursor : stream.cursor, text: opened });
@@ -141,35 +152,66 @@ async function topicOf(
   index: number,
   nowMs: number,
 ): Promise<Topic> {
-  const { kind, experiment, id } = asked;
+  const { kind } = asked;
   const list = Object.hasOwn(lists, kind) ? lists[kind] : undefined;
   if (list === undefined) {
     const known = [...Object.keys(lists), ...seriesKinds].join(", ");
     throw invalid(`topics[${index}].kind is ${JSON.stringify(kind)}; the kinds are ${known}`);
   }
-  const isScoped = list.kind === "trial" || list.kind === "checkpoint";
-  if (isScoped !== (experiment !== "")) {
-    const detail = isScoped ? "needs an experiment" : "has no experiment";
-    throw invalid(`topics[${index}] ${detail}: it is a topic of ${kind}`);
-  }
   if (asked.group !== "" || asked.names.length > 0) {
     throw invalid(`topics[${index}] has group or names, which are of points`);
   }
-  if (isScoped) await backend.get("experiment", experiment);
-  if (id !== "" && (await backend.find(list.kind, id)) === undefined) {
-    throw notFound(list.kind, id);
+  if (asked.lineFilter !== undefined) {
+    throw invalid(`topics[${index}] has line_filter, which is of lines`);
   }
+  const scope = await scopeOf(backend, asked, list, index);
+  const id = await idOf(backend, asked, list, scope);
   const filter = filterOf(asked, list, index);
   const isRelative = /[+-]\d+[smhdw]/.test(asked.filter);
   const key = JSON.stringify([
     kind,
-    experiment,
+    scope,
     asked.filter,
     id,
     asked.archived,
     ...(isRelative ? [nowMs] : []),
   ]);
-  return { key, list, scope: experiment, filter, id, nowMs, isRelative };
+  return { key, list, scope, filter, id, nowMs, isRelative };
+}
+
+async function scopeOf(
+  backend: Backend,
+  { kind, experiment, workspace }: Plain<WatchTopic>,
+  list: ListSpec,
+  index: number,
+): Promise<string> {
+  const require = (what: string, given: string, isNeeded: boolean): void => {
+    if (isNeeded === (given !== "")) return;
+    const article = what === "experiment" ? "an" : "a";
+    const detail = isNeeded ? `needs ${article} ${what}` : `has no ${what}`;
+    throw invalid(`topics[${index}] ${detail}: it is a topic of ${kind}`);
+  };
+  require("experiment", experiment, list.kind === "trial" || list.kind === "checkpoint");
+  require("workspace", workspace, list.kind === "project");
+  if (experiment !== "") await backend.get("experiment", experiment);
+  return workspace === "" ? experiment : (await findWorkspace(backend, workspace)).id;
+}
+
+/** Of the document that is watched alone; empty for all. */
+async function idOf(
+  backend: Backend,
+  { id, workspace }: Plain<WatchTopic>,
+  { kind }: ListSpec,
+  scope: string,
+): Promise<string> {
+  if (id === "") return "";
+  if (kind === "workspace") return (await findWorkspace(backend, id)).id;
+  if (kind === "project") {
+    const project = await findProject(backend, { id: scope, name: workspace }, id);
+    return projectKey(scope, project.id);
+  }
+  if ((await backend.find(kind, id)) === undefined) throw notFound(kind, id);
+  return id;
 }
 
 function filterOf(asked: Plain<WatchTopic>, list: ListSpec, index: number): Filter | null {
@@ -257,32 +299,48 @@ async function changesOf(
 ): Promise<readonly Frame[]> {
   const { list, scope, key } = topic;
   const ids = new Set(touched.ids.get(list.kind));
-  if (list.kind === "trial" && touched.paused.has(scope)) {
-    const max = gatewayLimits.watchPausedTrialsMax;
-    const active = await idsInState(backend.parts.pool, list, scope, "ACTIVE", max + 1);
-    if (active.length > max) {
-      const reason = `more than ${max} trials are shown with another state`;
-      return [resetOf(key, reason)];
-    }
-    for (const id of active) ids.add(id);
+  const max = gatewayLimits.watchShownElseMax;
+  const shownElse = await idsShownElse(backend, topic, touched, max + 1);
+  if (shownElse.length > max) {
+    return [resetOf(key, `more than ${max} ${list.plural} are shown with another state`)];
   }
-  const wanted = [...ids].filter((id) => mayBelong(topic, id));
-  if (wanted.length === 0) return [];
+  for (const id of shownElse) ids.add(id);
+  const possible = [...ids].filter((id) => mayBelong(topic, id));
+  if (possible.length === 0) return [];
+  const names = await clientIds(backend, list, scope, possible);
+  const wanted = [...names.keys()];
   const { filter, nowMs } = topic;
-  const columns = await pausedColumns(backend, list, scope);
+  const columns = await shownColumns(backend, list, scope);
   const query = { list, scope, filter, nowMs, columns };
-  const { listQueries, pool } = backend.parts;
-  const members = await listQueries.run(() => readable(() => rowsAmong(pool, query, wanted)));
+  const { pool } = backend.parts;
+  const members = await readable(() => rowsAmong(pool, query, wanted));
   const documents = await shownDocuments(backend, list, scope, members);
+  const nameOf = (id: string): string => names.get(id) ?? id;
   const frames = documents.map(({ id, document }) => ({
-    text: frameText({ case: "change", value: { topic: key, id, document } }),
+    text: frameText({ case: "change", value: { topic: key, id: nameOf(id), document } }),
   }));
   const present = new Set(documents.map(({ id }) => id));
   const gone = wanted.filter((id) => !present.has(id));
   return [
     ...frames,
-    ...gone.map((id) => ({ text: frameText({ case: "gone", value: { topic: key, id } }) })),
+    ...gone.map((id) => ({
+      text: frameText({ case: "gone", value: { topic: key, id: nameOf(id) } }),
+    })),
   ];
+}
+
+/** Documents that events of their experiment or workspace show differently. */
+async function idsShownElse(
+  { parts }: Backend,
+  { list, scope }: Topic,
+  { paused, closed }: Touched,
+  limit: number,
+): Promise<readonly string[]> {
+  if (list.kind === "trial" && paused.has(scope)) {
+    return idsInState(parts.pool, list, scope, "ACTIVE", limit);
+  }
+  const isClosed = list.kind === "project" && closed.has(scope);
+  return isClosed ? idsInState(parts.pool, list, scope, null, limit) : [];
 }
 
 /** A trial's id names its experiment; a checkpoint's does not. */

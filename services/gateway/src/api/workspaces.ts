@@ -1,18 +1,17 @@
 /** Workspaces and projects: the gateway decides about them itself, and the read model lists them. */
-import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
-import type { Project, Workspace } from "@trainyard/contracts/api";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isRejection, type Rejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { defaultSpace, isDefaultName } from "../core/spaces/name.ts";
 import type { SpaceCommand } from "../core/spaces/space.ts";
-import type { ProjectDocument, WorkspaceDocument } from "../core/views/documents.ts";
-import { etagOfRevision, revisionOf } from "../http/etag.ts";
+import { projectList, workspaceList } from "../core/lists/lists.ts";
+import { projectKey } from "../core/views/project-space.ts";
+import { revisionOf } from "../http/etag.ts";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { ownCommit } from "../shell/own-commit.ts";
 import {
-  defaults,
   findProject,
   findWorkspace,
   nameId,
@@ -22,7 +21,8 @@ import {
   workspaces,
 } from "../shell/spaces.ts";
 import { moveExperiments } from "./move-experiments.ts";
-import { filteredPage } from "./paging.ts";
+import { rowsPage, shownColumns, withoutArchived } from "./lists.ts";
+import { shownProject, shownWorkspace } from "./shown.ts";
 
 export function workspaceHandlers(backend: Backend) {
   return {
@@ -51,7 +51,6 @@ function ofWorkspaces(backend: Backend) {
     getWorkspace: async ({ workspace: name, minPosition }) => {
       await backend.reachText(minPosition);
       const workspace = await findWorkspace(backend, name);
-      if (workspace.id === defaultSpace) return shownWorkspace(defaultWorkspace);
       return shownWorkspace(await backend.get("workspace", workspace.id));
     },
     updateWorkspace: ({ workspace, ...words }, context) =>
@@ -90,8 +89,7 @@ function ofProjects(backend: Backend) {
       await backend.reachText(minPosition);
       const workspace = await findWorkspace(backend, within);
       const { id } = await findProject(backend, workspace, name);
-      const doc = id === defaultSpace ? defaultProject : await backend.get("project", id);
-      return shownProject(doc, workspace, await isArchived(backend, workspace));
+      return projectOf(backend, workspace, id);
     },
     updateProject: ({ workspace, project, ...words }, context) =>
       change(
@@ -106,7 +104,9 @@ function ofProjects(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** The name is reserved in the same commit. A repeat under one idempotency key has the same id, and finds its own name. */
+/**
+ * The name is reserved in the same commit. A repeat under one idempotency key has the same id, and finds its own name.
+ */
 async function createWorkspace(
   backend: Backend,
   { name, description, notes }: RequestOf<"createWorkspace">,
@@ -185,20 +185,26 @@ async function projectAfter(
   id: string,
   position: number,
 ): Promise<ReplyOf<"createProject">> {
-  const doc = await backend.get("project", id);
-  const project = shownProject(doc, workspace, await isArchived(backend, workspace));
+  const project = await projectOf(backend, workspace, id);
   return { position: String(position || backend.position), project };
+}
+
+async function projectOf(backend: Backend, workspace: Space, id: string) {
+  const doc = await backend.get("project", projectKey(workspace.id, id));
+  return shownProject(doc, await backend.get("workspace", workspace.id));
 }
 
 async function listWorkspaces(
   backend: Backend,
   request: RequestOf<"listWorkspaces">,
 ): Promise<ReplyOf<"listWorkspaces">> {
-  await backend.reachText(request.minPosition);
-  const wanted = (doc: WorkspaceDocument): boolean => request.archived || !doc.archived;
-  const page = await filteredPage(backend, "workspace", request, {}, wanted);
-  const first = request.pageToken === "" ? [defaultWorkspace] : [];
-  return { ...page, items: [...first, ...page.items].map(shownWorkspace) };
+  const conditions = withoutArchived(request);
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, workspaceList, request, { conditions });
+  return { ...page, items: items.map(shownWorkspace) };
 }
 
 async function listProjects(
@@ -206,42 +212,18 @@ async function listProjects(
   request: RequestOf<"listProjects">,
 ): Promise<ReplyOf<"listProjects">> {
   await backend.reachText(request.minPosition);
-  const workspace = await findWorkspace(backend, request.workspace);
-  const closed = await isArchived(backend, workspace);
-  const wanted = (doc: ProjectDocument): boolean => request.archived || !(doc.archived || closed);
-  const options = { parent: workspace.id };
-  const page = await filteredPage(backend, "project", request, options, wanted);
-  const first = request.pageToken === "" && wanted(defaultProject) ? [defaultProject] : [];
-  const items = [...first, ...page.items].map((doc) => shownProject(doc, workspace, closed));
-  return { ...page, items };
-}
-
-async function isArchived(backend: Backend, { id }: Space): Promise<boolean> {
-  if (id === defaultSpace) return false;
-  return (await backend.get("workspace", id)).archived;
-}
-
-const defaultWorkspace: WorkspaceDocument = {
-  name: defaults.name,
-  description: "",
-  notes: "",
-  archived: false,
-  createdBy: "",
-  revision: 0,
-};
-const defaultProject: ProjectDocument = { ...defaultWorkspace };
-
-function shownWorkspace({ revision, ...shown }: WorkspaceDocument): Plain<Workspace> {
-  return { ...shown, etag: etagOfRevision(revision) };
-}
-
-function shownProject(
-  { revision, archived, ...shown }: ProjectDocument,
-  workspace: Space,
-  closed: boolean,
-): Plain<Project> {
-  const etag = etagOfRevision(revision);
-  return { ...shown, workspace: workspace.name, archived: archived || closed, etag };
+  const { id: scope } = await findWorkspace(backend, request.workspace);
+  const {
+    items,
+    values: _values,
+    ...page
+  } = await rowsPage(backend, projectList, request, {
+    scope,
+    conditions: withoutArchived(request),
+    columns: await shownColumns(backend, projectList, scope),
+  });
+  const workspace = await backend.get("workspace", scope);
+  return { ...page, items: items.map((doc) => shownProject(doc, workspace)) };
 }
 
 function refuseDefault({ id }: Space, what: string): void {

@@ -1,6 +1,6 @@
 /**
- * The decision about a request by its headers, before any of its body is read: who asks, whether that one may, whether the
- * read model can answer, and whether there is room for the body.
+ * The decision about a request by its headers, before any of its body is read: who asks, whether that one may, whether
+ * the read model can answer, and whether there is room for the body.
  */
 import type { CallName, Route } from "@trainyard/contracts";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
@@ -49,7 +49,6 @@ const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
   "listViews",
   "listPools",
   "getPool",
-  "listJobs",
   "getCurrentSession",
 ]);
 

@@ -1,4 +1,7 @@
-/** Bodies of requests: JSON, or none. A large one is read in a thread: in this one it would hold up everything else for seconds. */
+/**
+ * Bodies of requests: JSON, or none. A large one is read in a thread: in this one it would hold up everything else for
+ * seconds.
+ */
 import type { Route } from "@trainyard/contracts";
 import { ScalarType } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";

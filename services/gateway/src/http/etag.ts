@@ -1,12 +1,14 @@
 /**
- * ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1). An entity tag here is the revision of what a PATCH changes, not of
- * the whole answer: nothing answers If-None-Match.
+ * ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1). An entity tag here is the revision of what a PATCH changes,
+ * not of the whole answer: nothing answers If-None-Match.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { isMapping } from "@trainyard/kernel";
 import { Problem } from "./problem.ts";
 
-/** Of the entity that an answer is, or has as its only part with a tag; empty for none. `body` is the answer as JSON. */
+/**
+ * Of the entity that an answer is, or has as its only part with a tag; empty for none. `body` is the answer as JSON.
+ */
 export function etagOf(reply: DescMessage, body: string): string {
   const hasTag = (message: DescMessage | undefined): boolean =>
     message?.fields.some(({ name }) => name === "etag") === true;

@@ -9,9 +9,9 @@
  *      died           given up
  *
  * The row holds a number, drawn when the key was first used, from which the commit id of the effect derives: an attempt
- * that died between its effect and its answer, or whose outcome is not known, is made again under the same id, and the log
- * recognises the effect. So a row goes only with its day, or when its one attempt was refused and changed nothing. After
- * that the key draws another number and names another effect, although the log never forgets the first.
+ * that died between its effect and its answer, or whose outcome is not known, is made again under the same id, and the
+ * log recognises the effect. So a row goes only with its day, or when its one attempt was refused and changed nothing.
+ * After that the key draws another number and names another effect, although the log never forgets the first.
  */
 import { randomUUID } from "node:crypto";
 import { deriveCommitId } from "@trainyard/event-log";
@@ -129,7 +129,9 @@ export class IdempotencyStore {
     );
   }
 
-  /** A refusal frees the key, unless an attempt before may have had an effect; else the next attempt may come at once. */
+  /**
+   * A refusal frees the key, unless an attempt before may have had an effect; else the next attempt may come at once.
+   */
   async #giveUp({ authid, key, number, attempts }: Claim, refused: boolean): Promise<void> {
     const mine = `authid = $1 and key = $2 and number is not distinct from $3
       and attempts = $4 and status is null`;

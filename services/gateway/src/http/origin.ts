@@ -8,8 +8,9 @@ export function refuseCrossOrigin({ origin, host }: IncomingHttpHeaders): void {
 }
 
 /**
- * A cookie is sent along whatever page asks, also one of another port of this host. So a call that changes something must
- * name its page, and one that reads must not come from another: a link that was followed from there counts as such.
+ * A cookie is sent along whatever page asks, also one of another port of this host. So a call that changes something
+ * must name its page, and one that reads must not come from another: a link that was followed from there counts as
+ * such.
  */
 export function refuseForeignCookie(method: string, headers: IncomingHttpHeaders): void {
   const site = headers["sec-fetch-site"];

@@ -29,7 +29,10 @@ import { selectFields } from "./selection.ts";
 import { sessionCookie } from "./session-cookie.ts";
 import { sendStream } from "./server-sent-events.ts";
 
-/** Calls that take no idempotency key: what they give out is kept nowhere, and a caller without a token shares no answers. */
+/**
+ * Calls that take no idempotency key: what they give out is kept nowhere, and a caller without a token shares no
+ * answers.
+ */
 const unkept: ReadonlySet<CallName> = new Set<CallName>([
   "createSession",
   "createSessionCode",

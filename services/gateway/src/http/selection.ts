@@ -6,9 +6,9 @@ import { isAttribute } from "../core/lists/attributes.ts";
 import { Problem } from "./problem.ts";
 
 /**
- * The answer with items that have these fields only; as it is without fields. A field goes by its name or its JSON name.
- * A hyperparameter or metric comes in the field `values`, beside all fields where no other is named. Throws a Problem of
- * 400 for a field that items do not have.
+ * The answer with items that have these fields only; as it is without fields. A field goes by its name or its JSON
+ * name. A hyperparameter or metric comes in the field `values`, beside all fields where no other is named. Throws a
+ * Problem of 400 for a field that items do not have.
  */
 export function selectFields(
   reply: DescMessage,

@@ -15,9 +15,9 @@ export type StreamOptions = {
 };
 
 /**
- * A stream of messages as server-sent events (WHATWG HTML §9.2): `id` and `data` each, a comment now and then. What fails
- * before the first message is an ordinary problem; later the stream ends with an event called `problem`. A client that reads
- * nothing for long is cut off: nothing is kept for it, and it continues after its last id.
+ * A stream of messages as server-sent events (WHATWG HTML §9.2): `id` and `data` each, a comment now and then. What
+ * fails before the first message is an ordinary problem; later the stream ends with an event called `problem`. A client
+ * that reads nothing for long is cut off: nothing is kept for it, and it continues after its last id.
  */
 export async function sendStream<Message extends object>(
   reply: FastifyReply,

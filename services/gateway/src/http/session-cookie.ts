@@ -1,7 +1,10 @@
 /** The cookie of a browser's session: its name, who may read it, and where it is sent. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** The session's secret in a request, or undefined; the name has the cluster's id, as cookies of one host share its ports. */
+/**
+ * The session's secret in a request, or undefined; the name has the cluster's id, as cookies of one host share its
+ * ports.
+ */
 export function sessionOfRequest(request: FastifyRequest, clusterId: string): string | undefined {
   return request.cookies[nameFor(clusterId)];
 }

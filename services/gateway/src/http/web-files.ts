@@ -1,6 +1,6 @@
 /**
- * The built pages, read into memory once: a request can name only what was read, so no path leads out of the folder. Links
- * are not followed, and texts are compressed here where the build has not done it.
+ * The built pages, read into memory once: a request can name only what was read, so no path leads out of the folder.
+ * Links are not followed, and texts are compressed here where the build has not done it.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -50,7 +50,10 @@ const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
 };
 
-/** All files of a folder. Null if it has no index.html, or does not exist. Throws if there is more than memory should hold. */
+/**
+ * All files of a folder. Null if it has no index.html, or does not exist. Throws if there is more than memory should
+ * hold.
+ */
 export async function readWebFiles(folder: string): Promise<WebFiles | null> {
   const read = await readAll(folder);
   const index = read.get("/index.html");

@@ -1,7 +1,7 @@
 /**
- * A gzip-compressed tar of files in a folder that others write to, as a stream that holds one file open at a time. However
- * it ends (read to its end, a file that fails, a reader that goes away) the file is closed; a file that cannot be read as it
- * was promised breaks the stream, so that nobody takes half an archive for a whole one.
+ * A gzip-compressed tar of files in a folder that others write to, as a stream that holds one file open at a time.
+ * However it ends (read to its end, a file that fails, a reader that goes away) the file is closed; a file that cannot
+ * be read as it was promised breaks the stream, so that nobody takes half an archive for a whole one.
  */
 import type { FileHandle } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";

@@ -1,8 +1,8 @@
 /**
- * Deletes stored content that nothing names any more. The deletion is announced first (`ContentDeletionStarted`), and then the
- * uses are looked at as the log has them at that position. A create that guards the content commits before the announcement,
- * and is found, or after it, and is refused. Several replicas may do this at once: one decides, and each may remove the file,
- * whose name is never used again.
+ * Deletes stored content that nothing names any more. The deletion is announced first (`ContentDeletionStarted`), and
+ * then the uses are looked at as the log has them at that position. A create that guards the content commits before the
+ * announcement, and is found, or after it, and is refused. Several replicas may do this at once: one decides, and each
+ * may remove the file, whose name is never used again.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId } from "@trainyard/event-log";

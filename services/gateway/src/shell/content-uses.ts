@@ -87,9 +87,9 @@ export function contentsOf(created: {
 export const environmentOf = (digest: string): Content => ({ folder: "environments", digest });
 
 /**
- * Whether anything names the content, as the log had it at the position; null while the rows may not say so: they are behind,
- * folded again, or an event of some stream could not be applied. Rows and cursor are read in one statement, since another
- * process may empty the tables at any time.
+ * Whether anything names the content, as the log had it at the position; null while the rows may not say so: they are
+ * behind, folded again, or an event of some stream could not be applied. Rows and cursor are read in one statement,
+ * since another process may empty the tables at any time.
  */
 export async function isContentUsed(
   client: Queryable,

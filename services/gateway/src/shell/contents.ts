@@ -26,8 +26,8 @@ async function contentState(
 }
 
 /**
- * Stores content unless it is there, and gives the file that a commit may name. Null where it is not there and no bytes are
- * given.
+ * Stores content unless it is there, and gives the file that a commit may name. Null where it is not there and no bytes
+ * are given.
  */
 export async function storeContent(
   parts: ContentParts,

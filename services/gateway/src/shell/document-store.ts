@@ -12,6 +12,7 @@ import {
   type Documents,
   keyText,
 } from "../core/views/documents.ts";
+import { addDefaultSpaces } from "../core/views/project-space.ts";
 import { isProjected, project } from "../core/views/project.ts";
 import { touchedBy, touchedThrough } from "../core/views/touched.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -50,11 +51,14 @@ export function documentsView(
     // 7: rows of lists beside the documents; configurations are documents of their own.
     // 8: a trial that failed is never an experiment's best.
     // 9: what names stored contents; the best trials of a deleted experiment go with it.
-    version: 9,
+    // 10: jobs; the default workspace and projects are documents; workspaces, projects and jobs have rows.
+    version: 10,
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
       (name) => ({ name }),
     ),
-    concerns: (event) => isProjected(shortNameOf(event.type)) || concernsContents(event),
+    // The documents that are there from the beginning are written with the first event.
+    concerns: (event) =>
+      event.position === 1 || isProjected(shortNameOf(event.type)) || concernsContents(event),
     apply: (client, events, table) => new DocumentStore(table).apply(client, events),
     after: (events) => {
       if (events.some(mayFreeContents)) onFreed();
@@ -98,8 +102,8 @@ export class DocumentStore {
     );
     const more = through.filter((key) => !keys.has(keyText(key)));
     for (const row of await this.fetch(client, more)) documents.add(row);
-    for (const { stored, event } of decoded)
-      project(stored.stream, stored.timeMs, event, documents);
+    if (events[0]?.position === 1) addDefaultSpaces(documents);
+    for (const { stored, event } of decoded) project(stored, event, documents);
     const changed = documents.changed();
     await this.#upsert(client, changed);
     await writeListRows(client, documents, this.#names);
@@ -107,6 +111,7 @@ export class DocumentStore {
       await applyToContentUses(client, this.#names(contentUsesTable), stored.stream, event);
     }
     await this.#removeExperiments(client, documents.removed());
+    await this.#remove(client, documents.dropped());
     await this.#facts.replace(
       client,
       changed.flatMap((row) => (row.kind === "version" ? [row.doc] : [])),
@@ -132,6 +137,15 @@ export class DocumentStore {
       [ids],
     );
     await removeListRows(client, ids, this.#names);
+  }
+
+  async #remove(client: Queryable, keys: readonly DocumentKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    await client.query(
+      `delete from ${this.#table} d using unnest($1::text[], $2::text[]) as gone(kind, id)
+       where d.kind = gone.kind and d.id = gone.id`,
+      [keys.map(({ kind }) => kind), keys.map(({ id }) => id)],
+    );
   }
 
   async #upsert(client: Queryable, rows: readonly DocumentRow[]): Promise<void> {
@@ -161,7 +175,8 @@ export class DocumentStore {
   }
 
   /**
-   * A page of a list, in order. PostgreSQL reads no JSON with \u0000 or half a surrogate pair in any string, so it is shown each document without its escapes.
+   * A page of a list, in order. PostgreSQL reads no JSON with \u0000 or half a surrogate pair in any string, so it is
+   * shown each document without its escapes.
    */
   async list<Kind extends DocumentKind>(
     client: Queryable,

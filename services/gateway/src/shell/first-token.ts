@@ -6,8 +6,8 @@ import type { Backend } from "./backend.ts";
 import { issueToken } from "./tokens.ts";
 
 /**
- * Issues the token whose text lies in a file that whoever starts the cluster wrote (0600), unless the log has it: so the
- * secret is never an event, and a cluster whose log is new takes the token that people hold already.
+ * Issues the token whose text lies in a file that whoever starts the cluster wrote (0600), unless the log has it: so
+ * the secret is never an event, and a cluster whose log is new takes the token that people hold already.
  */
 export async function issueFirstToken(backend: Backend, file: string): Promise<void> {
   const text = (await readFile(file, "utf8")).trim();

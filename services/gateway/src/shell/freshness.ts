@@ -1,7 +1,7 @@
 /**
- * How far the read model is behind the log, as time. Until it has caught up once, after a start or while it is folded again
- * from the beginning, nothing is answered from it and the gateway is not ready: lists would be empty, and every token
- * unknown. Later it may fall behind: then reads are refused beyond a limit, and everything else continues.
+ * How far the read model is behind the log, as time. Until it has caught up once, after a start or while it is folded
+ * again from the beginning, nothing is answered from it and the gateway is not ready: lists would be empty, and every
+ * token unknown. Later it may fall behind: then reads are refused beyond a limit, and everything else continues.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import { type Logger, type View } from "@trainyard/runtime";

@@ -38,7 +38,10 @@ export class ListTooSlow extends Error {
 const attributes = "gateway.attributes";
 const tableOf = ({ table }: ListSpec): string => `gateway.${table}`;
 
-/** Places of rows behind another, at most `limit`. Throws ListTooSlow, and a FilterError where the filter does not fit the list. */
+/**
+ * Places of rows behind another, at most `limit`. Throws ListTooSlow, and a FilterError where the filter does not fit
+ * the list.
+ */
 export async function listPlaces(
   pool: Pool,
   query: ListQuery,
@@ -110,17 +113,17 @@ export async function rowsAmong(
   });
 }
 
-/** Ids of a scope's rows in a state, at most `limit`. */
+/** Ids of a scope's rows, at most `limit`; without a state those in any. */
 export async function idsInState(
   pool: Pool,
   list: ListSpec,
   scope: string,
-  state: string,
+  state: string | null,
   limit: number,
 ): Promise<readonly string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `select id from ${tableOf(list)} where scope = $1 and state = $2 limit $3`,
-    [scope, state, limit],
+    `select id from ${tableOf(list)} where scope = $1 ${state === null ? "" : "and state = $3"} limit $2`,
+    [scope, limit, ...(state === null ? [] : [state])],
   );
   return rows.map(({ id }) => id);
 }

@@ -21,10 +21,30 @@ export async function writeListRows(
   const changed = documents.changed();
   for (const list of Object.values(lists) as readonly ListSpec[]) {
     const rows = changed.filter(({ kind }) => kind === list.kind);
+    await removeRows(client, table(list.table), list, rows, documents);
     await writeRows(client, table(list.table), list, rows, documents);
     if (list.attributes === null) continue;
     await writeAttributes(client, table(attributesTable), list, rows, documents);
   }
+}
+
+const isListed = (list: ListSpec, { doc }: DocumentRow): boolean =>
+  list.isListed?.(doc as never) ?? true;
+
+/** Of documents that are gone, or in the list no more. */
+async function removeRows(
+  client: Queryable,
+  table: string,
+  list: ListSpec,
+  rows: readonly DocumentRow[],
+  documents: DocumentSet,
+): Promise<void> {
+  const gone = [
+    ...rows.filter((row) => !isListed(list, row)),
+    ...documents.dropped().filter(({ kind }) => kind === list.kind),
+  ];
+  if (gone.length === 0) return;
+  await client.query(`delete from ${table} where id = any($1::text[])`, [gone.map(({ id }) => id)]);
 }
 
 const sqlTypes = { text: "text", number: "float8", time: "float8", boolean: "boolean" } as const;
@@ -37,10 +57,13 @@ async function writeRows(
   documents: DocumentSet,
 ): Promise<void> {
   const written = rows.flatMap((row) => {
+    if (!isListed(list, row)) return [];
     const values = valuesOf(list, row);
     const before = documents.fetched(row);
     const same =
-      before !== undefined && JSON.stringify(valuesOf(list, before)) === JSON.stringify(values);
+      before !== undefined &&
+      isListed(list, before) &&
+      JSON.stringify(valuesOf(list, before)) === JSON.stringify(values);
     return same ? [] : [values];
   });
   if (written.length === 0) return;
@@ -65,11 +88,14 @@ const columnsOf = (list: ListSpec): readonly ListField<never>[] =>
   list.fields.filter(({ column }) => column !== "ordinal");
 
 /** The columns from which PostgreSQL makes a row. */
-function valuesOf(list: ListSpec, { id, ordinal, doc }: DocumentRow): Record<string, unknown> {
+function valuesOf(
+  list: ListSpec,
+  { id, parent, ordinal, doc }: DocumentRow,
+): Record<string, unknown> {
   const values: Record<string, unknown> = {
     id,
     ordinal: Math.floor(ordinal),
-    scope: list.scope(doc as never),
+    scope: list.scope(doc as never, parent),
     labels: list.labels(doc as never).map(indexedText),
     words: wordsOf(list.texts(doc as never)),
   };
@@ -108,7 +134,7 @@ async function writeAttributes(
      select $1, * from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::float8[], $7::text[])`,
     [
       list.kind,
-      written.map(({ row }) => list.scope(row.doc as never)),
+      written.map(({ row }) => list.scope(row.doc as never, row.parent)),
       written.map(({ row }) => row.id),
       written.map(({ row }) => Math.floor(row.ordinal)),
       written.map(({ name }) => name),

@@ -1,8 +1,8 @@
 /**
- * The streams that are open, each with its caller: a stream ends with the token or the session that opened it. A revocation
- * is heard from the log, in every replica; that a token has expired, or that another replica ended a session, is looked for.
- * A request is authenticated by its headers, and its body may come much later: so its caller is checked again as the stream
- * opens, and a token that was revoked unheard is looked for, too.
+ * The streams that are open, each with its caller: a stream ends with the token or the session that opened it. A
+ * revocation is heard from the log, in every replica; that a token has expired, or that another replica ended a
+ * session, is looked for. A request is authenticated by its headers, and its body may come much later: so its caller is
+ * checked again as the stream opens, and a token that was revoked unheard is looked for, too.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { OpenStreams } from "./open-streams.ts";
 
+const topics = { topicsOfOneMax: 2, topicsOfAllMax: 3 };
+
 test("streams are bounded for each caller and for all, and one that closes makes room", () => {
-  const streams = new OpenStreams({ ofOneMax: 2, ofAllMax: 3 });
+  const streams = new OpenStreams({ ofOneMax: 2, ofAllMax: 3, ...topics });
   const first = streams.open("ada");
   streams.open("ada");
   expect(() => streams.open("ada")).toThrow("one caller has at most 2 such streams");
@@ -11,4 +13,26 @@ test("streams are bounded for each caller and for all, and one that closes makes
   first[Symbol.dispose]();
   streams.open("alan");
   expect(() => streams.open("ada")).toThrow("a gateway has at most 3 such streams");
+});
+
+test("topics are bounded for each caller and for all, each counted once for a caller", () => {
+  const streams = new OpenStreams({ ofOneMax: 9, ofAllMax: 9, ...topics });
+  for (const caller of ["ada", "ada", "grace"]) streams.open(caller);
+  const first = streams.openTopics("ada", ["a", "b"]);
+  const again = streams.openTopics("ada", ["b", "b"]);
+  expect(() => streams.openTopics("ada", ["c"])).toThrow(
+    "one caller watches at most 2 distinct topics",
+  );
+  streams.openTopics("grace", ["a"]);
+  expect(() => streams.openTopics("grace", ["c"])).toThrow(
+    "a gateway has at most 3 topics that are watched",
+  );
+  first[Symbol.dispose]();
+  // The other stream has b still.
+  streams.openTopics("ada", ["c"]);
+  expect(() => streams.openTopics("ada", ["d"])).toThrow(
+    "one caller watches at most 2 distinct topics",
+  );
+  again[Symbol.dispose]();
+  streams.openTopics("ada", ["d"]);
 });

@@ -1,34 +1,78 @@
-/** Counts streams that are open, and bounds them for each caller and for all together. */
+/** Counts streams that are open and their topics, and bounds both for each caller and for all together. */
 import { Problem } from "../http/problem.ts";
 
-export type StreamBounds = { readonly ofOneMax: number; readonly ofAllMax: number };
+export type StreamBounds = {
+  readonly ofOneMax: number;
+  readonly ofAllMax: number;
+  /** Distinct topics of all streams of a caller. */
+  readonly topicsOfOneMax: number;
+  /** The same, of all callers together. */
+  readonly topicsOfAllMax: number;
+};
+
+type Caller = {
+  streams: number;
+  /** By the key of a topic, the streams that have it. */
+  readonly topics: Map<string, number>;
+};
 
 export class OpenStreams {
   readonly #bounds: StreamBounds;
-  readonly #of = new Map<string, number>();
-  #all = 0;
+  readonly #callers = new Map<string, Caller>();
+  #streams = 0;
+  #topics = 0;
 
   constructor(bounds: StreamBounds) {
     this.#bounds = bounds;
   }
 
-  /** Counts one until it is disposed. Throws a Problem of 429 where the caller, or all together, have as many as they may. */
+  /**
+   * Counts one until it is disposed. Throws a Problem of 429 where the caller, or all together, have as many as they
+   * may.
+   */
   open(caller: string): Disposable {
     const { ofOneMax, ofAllMax } = this.#bounds;
-    const own = this.#of.get(caller) ?? 0;
-    if (own >= ofOneMax) throw tooMany(`one caller has at most ${ofOneMax} such streams`);
-    if (this.#all >= ofAllMax) throw tooMany(`a gateway has at most ${ofAllMax} such streams`);
-    this.#of.set(caller, own + 1);
-    this.#all += 1;
-    return { [Symbol.dispose]: () => this.#closed(caller) };
+    const own = this.#callers.get(caller) ?? { streams: 0, topics: new Map() };
+    if (own.streams >= ofOneMax) throw tooMany(`one caller has at most ${ofOneMax} such streams`);
+    if (this.#streams >= ofAllMax) {
+      throw tooMany(`a gateway has at most ${ofAllMax} such streams`);
+    }
+    this.#callers.set(caller, own);
+    own.streams += 1;
+    this.#streams += 1;
+    return {
+      [Symbol.dispose]: () => {
+        own.streams -= 1;
+        this.#streams -= 1;
+        if (own.streams === 0) this.#callers.delete(caller);
+      },
+    };
   }
 
-  #closed(caller: string): void {
-    this.#all -= 1;
-    const left = (this.#of.get(caller) ?? 0) - 1;
-    if (left > 0) this.#of.set(caller, left);
-    else this.#of.delete(caller);
+  /** The same for the topics of an open stream of the caller. A topic that several of its streams have counts once. */
+  openTopics(caller: string, keys: readonly string[]): Disposable {
+    const { topicsOfOneMax, topicsOfAllMax } = this.#bounds;
+    const { topics } = this.#callers.get(caller) ?? { topics: new Map<string, number>() };
+    const added = new Set(keys.filter((key) => !topics.has(key))).size;
+    if (topics.size + added > topicsOfOneMax) {
+      throw tooManyTopics(`one caller watches at most ${topicsOfOneMax} distinct topics`);
+    }
+    if (this.#topics + added > topicsOfAllMax) {
+      throw tooManyTopics(`a gateway has at most ${topicsOfAllMax} topics that are watched`);
+    }
+    this.#topics += added;
+    for (const key of keys) topics.set(key, (topics.get(key) ?? 0) + 1);
+    return { [Symbol.dispose]: () => this.#closeTopics(topics, keys) };
+  }
+
+  #closeTopics(topics: Caller["topics"], keys: readonly string[]): void {
+    for (const key of keys) {
+      const left = (topics.get(key) ?? 0) - 1;
+      if (left > 0) topics.set(key, left);
+      else if (topics.delete(key)) this.#topics -= 1;
+    }
   }
 }
 
 const tooMany = (detail: string): Problem => new Problem(429, "too_many_streams", detail);
+const tooManyTopics = (detail: string): Problem => new Problem(429, "too_many_topics", detail);

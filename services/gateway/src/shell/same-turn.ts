@@ -1,6 +1,6 @@
 /**
- * One answer for all who ask the same in one turn of the event loop, such as followers that one announcement wakes. Not for
- * longer: who asks later may know of something that the question under way does not.
+ * One answer for all who ask the same in one turn of the event loop, such as followers that one announcement wakes. Not
+ * for longer: who asks later may know of something that the question under way does not.
  */
 export class SameTurn<Answer> {
   readonly #asked = new Map<string, Promise<Answer>>();

@@ -15,8 +15,8 @@ export type PictureAsked = {
 };
 
 /**
- * Pictures of searches, made from the log when one is asked for. The last pages are kept: the next version of the same page
- * costs its new events only, an earlier version is read from the first event.
+ * Pictures of searches, made from the log when one is asked for. The last pages are kept: the next version of the same
+ * page costs its new events only, an earlier version is read from the first event.
  */
 export class SearchPictures {
   readonly #log: EventLog;

@@ -5,7 +5,9 @@ import { type SearchEvent, SearchRecord } from "@trainyard/search";
 import { LRUCache } from "lru-cache";
 import { gatewayLimits } from "../limits.ts";
 
-/** The records of searches that analyses are made from: read from the log when one is asked for, and brought up to date. */
+/**
+ * The records of searches that analyses are made from: read from the log when one is asked for, and brought up to date.
+ */
 export class SearchRecords {
   readonly #log: EventLog;
   readonly #known = new LRUCache<string, { record: Promise<SearchRecord> }>({

@@ -47,8 +47,8 @@ test("a watcher that reads too slowly is cut off, and one beside it gets everyth
   const stop = new AbortController();
   const max = gatewayLimits.watchQueuedCharactersMax;
   const [slow, quick] = [new WatchQueue(max), new WatchQueue(4 * max)];
-  using _slow = hub.join(topic, first, slow);
-  const joined = hub.join(topic, first, quick);
+  using _slow = hub.join("ada", topic, first, slow);
+  const joined = hub.join("ada", topic, first, quick);
   const texts: string[] = [];
   for await (const { text } of quick.frames(stop.signal)) {
     texts.push(text);
@@ -66,8 +66,8 @@ test("a page that cannot be read holds up no watcher at another place, and no ot
   const stop = new AbortController();
   const max = gatewayLimits.watchQueuedCharactersMax;
   const [stuck, quick] = [new WatchQueue(max), new WatchQueue(max)];
-  using _stuck = hub.join(topic, { position: "1", epoch: "e" }, stuck);
-  using _quick = hub.join(topic, { position: "2", epoch: "e" }, quick);
+  using _stuck = hub.join("ada", topic, { position: "1", epoch: "e" }, stuck);
+  using _quick = hub.join("ada", topic, { position: "2", epoch: "e" }, quick);
   const texts: string[] = [];
   for await (const { text } of quick.frames(stop.signal)) {
     texts.push(text);

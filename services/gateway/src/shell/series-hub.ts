@@ -1,7 +1,7 @@
 /**
- * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody watches
- * it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once for all who are
- * there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
+ * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody
+ * watches it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once
+ * for all who are there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
@@ -14,10 +14,13 @@ import {
 } from "../core/watch/series.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
-  /** The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place. */
+  /**
+   * The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place.
+   */
   look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
   /** Wakes when something of the topic was stored; at most once each, and lost while the bus is away. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
@@ -33,7 +36,7 @@ export type SeriesPage = {
   readonly more: boolean;
 };
 
-type Follower = { readonly queue: WatchQueue; place: Place | null };
+type Follower = { readonly caller: string; readonly queue: WatchQueue; place: Place | null };
 
 type Feed = {
   readonly topic: SeriesTopic;
@@ -44,6 +47,7 @@ type Feed = {
 export class SeriesHub {
   readonly #parts: { readonly clock: Clock; readonly logger: Logger };
   readonly #reader: SeriesReader;
+  readonly #turns = new FairTurns(gatewayLimits.watchLooks);
   readonly #feeds = new Map<string, Feed>();
 
   constructor(parts: { readonly clock: Clock; readonly logger: Logger }, reader: SeriesReader) {
@@ -52,15 +56,21 @@ export class SeriesHub {
   }
 
   /** The latest place; null while the store does not answer. */
-  async now(topic: SeriesTopic): Promise<Place | null> {
-    return this.#reader.look(topic, null).then(
-      ({ next }) => next,
-      () => null,
-    );
+  async now(caller: string, topic: SeriesTopic): Promise<Place | null> {
+    return this.#turns
+      .run(caller, () => this.#reader.look(topic, null))
+      .then(
+        ({ next }) => next,
+        () => null,
+      );
   }
 
   /** The next page after a place. A place that the store does not have any more is reset, to the latest one. */
-  async page(topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
+  async page(caller: string, topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
+    return this.#turns.run(caller, () => this.#readPage(topic, after));
+  }
+
+  async #readPage(topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
     const reader = this.#reader;
     const frames = (text: string, place: Place): readonly Frame[] =>
       text === "" && isSamePlace(after, place)
@@ -90,9 +100,9 @@ export class SeriesHub {
   }
 
   /** Puts what comes after a place into a queue, until it is disposed of. Without a place: what comes from now on. */
-  join(topic: SeriesTopic, place: Place | null, queue: WatchQueue): Disposable {
+  join(caller: string, topic: SeriesTopic, place: Place | null, queue: WatchQueue): Disposable {
     const feed = this.#feeds.get(topic.key) ?? this.#begin(topic);
-    const follower: Follower = { queue, place };
+    const follower: Follower = { caller, queue, place };
     feed.followers.add(follower);
     feed.wake();
     return {
@@ -144,8 +154,8 @@ export class SeriesHub {
   }
 
   /**
-   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page that does
-   * not come is asked for again, and holds up nobody at another place.
+   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page
+   * that does not come is asked for again, and holds up nobody at another place.
    */
   async #tell({ topic, followers }: Feed) {
     const byPlace = Map.groupBy(followers, ({ place }) => JSON.stringify(place));
@@ -154,7 +164,8 @@ export class SeriesHub {
     const failures: unknown[] = [];
     for (const together of byPlace.values()) {
       try {
-        const { frames, place, more } = await this.page(topic, together[0]?.place ?? null);
+        const caller = this.#turns.leastBusy(together.map((follower) => follower.caller));
+        const { frames, place, more } = await this.page(caller, topic, together[0]?.place ?? null);
         isNews ||= frames.length > 0;
         isBehind ||= more;
         for (const follower of together) {

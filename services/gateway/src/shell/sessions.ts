@@ -1,5 +1,6 @@
 /**
- * Sessions of browsers and the codes that open one. A secret is 32 random bytes, given out once; its row has the SHA-256.
+ * Sessions of browsers and the codes that open one. A secret is 32 random bytes, given out once; its row has the
+ * SHA-256.
  *
  *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
  *

@@ -1,8 +1,8 @@
 /**
- * `yard log verify`: walks the hash chain, compares the log with an anchor that was kept elsewhere (the chain alone does
- * not tell that its end is missing), says how far its time is ahead of the clock, then has everything that is kept folded from the log folded afresh beside it:
- * the gateway's own read model here, that of each other service by that service. A service that does not answer leaves
- * its part unverified, and the whole does not hold.
+ * `yard log verify`: walks the hash chain, compares the log with an anchor that was kept elsewhere (the chain alone
+ * does not tell that its end is missing), says how far its time is ahead of the clock, then has everything that is kept
+ * folded from the log folded afresh beside it: the gateway's own read model here, that of each other service by that
+ * service. A service that does not answer leaves its part unverified, and the whole does not hold.
  */
 import { randomUUID } from "node:crypto";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";

@@ -127,8 +127,8 @@ export class VersionFacts {
   }
 
   /**
-   * Each condition is looked up by the primary key for each version that the query comes to. As a join PostgreSQL might read
-   * the facts of all versions for the first few.
+   * Each condition is looked up by the primary key for each version that the query comes to. As a join PostgreSQL might
+   * read the facts of all versions for the first few.
    */
   #conditions(where: readonly Condition[], number: string, values: unknown[]): string {
     const of = (fact: string, column: string): string => {

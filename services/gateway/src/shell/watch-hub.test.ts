@@ -41,8 +41,11 @@ function stage() {
       }
     },
   };
+  const asked: string[] = [];
   const encoder: WatchEncoder = {
     changes: async ({ key }) => {
+      asked.push(key);
+      await new Promise(setImmediate);
       if (key === "slow") throw new Problem(400, "query_too_slow", "it takes too long");
       return [frame(`${key} changed`)];
     },
@@ -67,10 +70,11 @@ function stage() {
     log: LogPlace,
     signal: AbortSignal,
     points: readonly SeriesTopic[] = [],
+    caller = "ada",
   ) => {
     const places = new Map(points.map(({ name }) => [name, { position: "1", epoch: "" }]));
     const from = { log, nowMs: null, begun: [], places };
-    return new WatchStream(hubs, { topics, series: points }, from).frames(signal);
+    return new WatchStream(hubs, { caller, topics, series: points }, from).frames(signal);
   };
   const happen = async (count = 1): Promise<void> => {
     for (let left = count; left > 0; left -= 500) {
@@ -86,7 +90,7 @@ function stage() {
     for (const resolve of moved) resolve();
     moved.clear();
   };
-  return { hub, watch, happen, looks: () => looks };
+  return { hub, watch, happen, asked, looks: () => looks };
 }
 
 const meta = {
@@ -164,4 +168,28 @@ test("a store that is away is waited for once, and documents come", async () => 
   await more;
   stop.abort();
   await frames.return(undefined);
+});
+
+test("a caller with as many topics as it may have holds up no other, and topics that two have are asked for once", async () => {
+  const { hub, watch, happen, asked } = stage();
+  const stop = new AbortController();
+  const from = await hub.now();
+  const { watchTopicsOfOneMax } = gatewayLimits;
+  const many = Array.from({ length: watchTopicsOfOneMax }, (_, n) => topic(`many ${n}`));
+  const busy = watch([...many, topic("both")], from, stop.signal);
+  const one = watch([topic("one"), topic("both")], from, stop.signal, [], "grace");
+  const last = `many ${watchTopicsOfOneMax - 1}`;
+  const all = until(busy, (text) => text === "both changed");
+  const seen = until(one, (text) => text === "both changed");
+  await new Promise(setImmediate);
+  await happen();
+  await seen;
+  expect(asked).toContain("one");
+  expect(asked.length).toBeLessThan(10);
+  const texts = await all;
+  expect(texts).toContain(`${last} changed`);
+  expect(asked.filter((key) => key === "both")).toHaveLength(1);
+  stop.abort();
+  await busy.return(undefined);
+  await one.return(undefined);
 });

@@ -1,8 +1,10 @@
 /**
  * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks up
  * which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each frame once.
+ * Each caller has a loop of its own, which asks for one topic after the other: a caller with many topics waits for its own.
+ * Loops that are at the same place at the same time share the page and its answers.
  */
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import type { EventLog } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
 import type { View } from "@trainyard/runtime";
 import type { Topic, Touched } from "../core/watch/topics.ts";
@@ -10,13 +12,17 @@ import { touchedOf } from "../core/watch/topics.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { BackendParts } from "./backend.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { beginning, type LogPlace } from "./watch-cursor.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 const farBehind = `more than ${gatewayLimits.watchResumedMax} events since`;
 
 export type WatchEncoder = {
-  /** The changes of a page of events to a topic. A Problem below 500 is the topic's own: it ends the streams that have it. */
+  /**
+   * The changes of a page of events to a topic. A Problem below 500 is the topic's own: it ends the streams that have
+   * it.
+   */
   readonly changes: (topic: Topic, touched: Touched) => Promise<readonly Frame[]>;
   readonly reset: (topic: string, reason: string) => Frame;
 };
@@ -28,6 +34,16 @@ type Watcher = {
   from: LogPlace;
 };
 
+/** The watchers of one caller. */
+type Lane = { readonly caller: string; readonly watchers: Set<Watcher>; bookmarkedMs: number };
+
+/** A page of events, and what it changes of topics, as far as somebody has asked. */
+type Page = {
+  readonly touched: Touched;
+  readonly last: LogPlace;
+  readonly answers: Map<string, Promise<readonly Frame[] | Problem>>;
+};
+
 type Parts = Pick<BackendParts, "clock" | "logger"> & {
   readonly log: Pick<EventLog, "readAll">;
   readonly view: Pick<View, "position" | "reach">;
@@ -36,16 +52,20 @@ type Parts = Pick<BackendParts, "clock" | "logger"> & {
 export class WatchHub {
   readonly #parts: Parts;
   readonly #encoder: WatchEncoder;
-  readonly #watchers = new Set<Watcher>();
-  #bookmarkedMs = Number.NEGATIVE_INFINITY;
-  #isRunning = false;
+  readonly #turns = new FairTurns(gatewayLimits.watchQueries);
+  readonly #lanes = new Map<string, Lane>();
+  /** Reads that are under way. */
+  readonly #pages = new Map<string, Promise<Page | null>>();
+  readonly #places = new Map<number, Promise<LogPlace>>();
 
   constructor(parts: Parts, encoder: WatchEncoder) {
     this.#parts = parts;
     this.#encoder = encoder;
   }
 
-  /** The end of what the read model shows now, after a short wait for a position that another replica may have reached. */
+  /**
+   * The end of what the read model shows now, after a short wait for a position that another replica may have reached.
+   */
   async now(atLeast = 0): Promise<LogPlace> {
     await this.#parts.view.reach(atLeast, gatewayLimits.watchLookMs).catch(() => {});
     return this.cursorAt(this.#parts.view.position);
@@ -53,90 +73,117 @@ export class WatchHub {
 
   async cursorAt(position: number): Promise<LogPlace> {
     if (position === 0) return beginning;
+    return shared(this.#places, position, () => this.#readPlace(position));
+  }
+
+  async #readPlace(position: number): Promise<LogPlace> {
     const [event] = await this.#parts.log.readAll(position - 1, 1);
     return { position, commitId: event?.position === position ? event.commitId : "" };
   }
 
   /** Frames of the next page of events after a place, for one who is behind. Returns false at the end. */
-  async *page(topics: readonly Topic[], after: LogPlace): AsyncGenerator<Frame, boolean> {
+  async *page(
+    caller: string,
+    topics: readonly Topic[],
+    after: LogPlace,
+  ): AsyncGenerator<Frame, boolean> {
     if (this.#isFarBehind(after)) {
       const now = await this.now();
       yield this.#encoder.reset("", farBehind);
       yield bookmark(now);
       return true;
     }
-    const events = await this.#pageAfter(after.position);
-    const last = events.at(-1);
-    if (last === undefined) return false;
-    const touched = touchedOf(events);
+    const page = await this.#pageAfter(after.position);
+    if (page === null) return false;
     // One topic at a time: its frames are read before those of the next one are made.
-    for (const topic of distinct(topics)) yield* await this.#encoder.changes(topic, touched);
-    yield bookmark({ position: last.position, commitId: last.commitId });
+    for (const topic of distinct(topics)) yield* await this.#ask(caller, topic, page);
+    yield bookmark(page.last);
     return true;
   }
 
   /** Puts what happens after a place into a queue, until it is disposed of. */
-  join(topics: readonly Topic[], from: LogPlace, queue: WatchQueue): Disposable {
+  join(caller: string, topics: readonly Topic[], from: LogPlace, queue: WatchQueue): Disposable {
     const watcher: Watcher = { topics: distinct(topics), queue, from };
-    this.#watchers.add(watcher);
-    if (!this.#isRunning) void this.#run();
-    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+    const lane = this.#lanes.get(caller) ?? this.#begin(caller);
+    lane.watchers.add(watcher);
+    return { [Symbol.dispose]: () => void lane.watchers.delete(watcher) };
+  }
+
+  #begin(caller: string): Lane {
+    const lane = { caller, watchers: new Set<Watcher>(), bookmarkedMs: Number.NEGATIVE_INFINITY };
+    this.#lanes.set(caller, lane);
+    void this.#run(lane);
+    return lane;
   }
 
   #isFarBehind({ position }: LogPlace): boolean {
     return this.#parts.view.position - position > gatewayLimits.watchResumedMax;
   }
 
-  /** The next events that the read model has, too. */
-  async #pageAfter(position: number): Promise<readonly StoredEvent[]> {
-    const { log, view } = this.#parts;
-    const upTo = view.position;
-    if (upTo <= position) return [];
-    const events = await log.readAll(position, gatewayLimits.watchPageEvents);
-    return events.filter((event) => event.position <= upTo);
+  /** The next events that the read model has, too; null for none. */
+  async #pageAfter(position: number): Promise<Page | null> {
+    const upTo = this.#parts.view.position;
+    if (upTo <= position) return null;
+    return shared(this.#pages, `${position} ${upTo}`, () => this.#readPage(position, upTo));
   }
 
-  async #run(): Promise<void> {
+  async #readPage(position: number, upTo: number): Promise<Page | null> {
+    const read = await this.#parts.log.readAll(position, gatewayLimits.watchPageEvents);
+    const events = read.filter((event) => event.position <= upTo);
+    const last = events.at(-1);
+    if (last === undefined) return null;
+    const { position: reached, commitId } = last;
+    return {
+      touched: touchedOf(events),
+      last: { position: reached, commitId },
+      answers: new Map(),
+    };
+  }
+
+  async #run(lane: Lane): Promise<void> {
     const { clock, logger, view } = this.#parts;
-    this.#isRunning = true;
-    while (this.#watchers.size > 0) {
+    const { caller, watchers } = lane;
+    // The first watcher joins in this turn.
+    await Promise.resolve();
+    while (watchers.size > 0) {
       try {
-        const least = Math.min(...[...this.#watchers].map(({ from }) => from.position));
+        const least = Math.min(...[...watchers].map(({ from }) => from.position));
         await view
           .reach(least + 1, gatewayLimits.watchLookMs)
           .catch(() => pause(clock, gatewayLimits.watchRestMs));
-        await this.#resetRewound();
-        await this.#tell(least);
-        this.#bookmark();
+        await this.#resetRewound(lane);
+        await this.#tell(lane, least);
+        this.#bookmark(lane);
       } catch (error) {
         logger.warn({ err: error }, "watch_retried");
         await pause(clock, gatewayLimits.watchRetryMs);
       }
     }
-    this.#isRunning = false;
+    this.#lanes.delete(caller);
   }
 
   /** Of the next page of events, to all watchers that have not heard of it. One that joins meanwhile gets it in its turn. */
-  async #tell(after: number): Promise<void> {
-    const events = await this.#pageAfter(after);
-    const last = events.at(-1);
-    if (last === undefined) return;
-    const behind = [...this.#watchers].filter(({ from }) => from.position < last.position);
+  async #tell(lane: Lane, after: number): Promise<void> {
+    const page = await this.#pageAfter(after);
+    if (page === null) return;
+    const behind = [...lane.watchers].filter(({ from }) => from.position < page.last.position);
     const topics = new Map(
       behind.flatMap((watcher) => watcher.topics.map((topic) => [topic.key, topic] as const)),
     );
-    const touched = touchedOf(events);
     const answers = new Map<string, readonly Frame[] | Problem>();
-    for (const [key, topic] of topics) answers.set(key, await this.#changesOf(topic, touched));
+    for (const [key, topic] of topics) {
+      answers.set(key, await this.#answerOf(lane.caller, topic, page));
+    }
     for (const watcher of behind) {
       const told = watcher.topics.map(({ key }) => answers.get(key) ?? []);
       const problem = told.find((answer) => answer instanceof Problem);
       if (problem !== undefined) {
-        this.#end(watcher, problem);
+        this.#end(lane, watcher, problem);
         continue;
       }
-      watcher.from = { position: last.position, commitId: last.commitId };
+      watcher.from = page.last;
       this.#send(
+        lane,
         watcher,
         told.flatMap((answer) => (answer instanceof Problem ? [] : answer)),
       );
@@ -144,18 +191,24 @@ export class WatchHub {
   }
 
   /** Throws what every topic could meet, such as a database that is away. */
-  async #changesOf(topic: Topic, touched: Touched): Promise<readonly Frame[] | Problem> {
-    try {
-      return await this.#encoder.changes(topic, touched);
-    } catch (error) {
+  async #answerOf(caller: string, topic: Topic, page: Page): Promise<readonly Frame[] | Problem> {
+    const known = page.answers.get(topic.key);
+    if (known !== undefined) return known;
+    const asked = this.#ask(caller, topic, page).catch((error: unknown) => {
       if (error instanceof Problem && error.status < 500) return error;
       throw error;
-    }
+    });
+    page.answers.set(topic.key, asked);
+    return asked;
+  }
+
+  #ask(caller: string, topic: Topic, { touched }: Page): Promise<readonly Frame[]> {
+    return this.#turns.run(caller, () => this.#encoder.changes(topic, touched));
   }
 
   /** A watcher whose place has another event, or is beyond the read model, has seen another history. */
-  async #resetRewound(): Promise<void> {
-    const byPlace = Map.groupBy(this.#watchers, ({ from }) => `${from.position} ${from.commitId}`);
+  async #resetRewound(lane: Lane): Promise<void> {
+    const byPlace = Map.groupBy(lane.watchers, ({ from }) => `${from.position} ${from.commitId}`);
     for (const watchers of byPlace.values()) {
       const [{ from } = { from: beginning }] = watchers;
       const found = await this.cursorAt(from.position);
@@ -166,29 +219,42 @@ export class WatchHub {
       for (const watcher of watchers) {
         watcher.from = now;
         const reset = this.#encoder.reset("", isHere ? farBehind : "the log went back");
-        this.#send(watcher, [reset, bookmark(now)]);
+        this.#send(lane, watcher, [reset, bookmark(now)]);
       }
     }
   }
 
-  #bookmark(): void {
+  #bookmark(lane: Lane): void {
     const nowMs = this.#parts.clock.monotonicMs();
-    if (nowMs - this.#bookmarkedMs < gatewayLimits.watchBookmarkMs) return;
-    this.#bookmarkedMs = nowMs;
-    for (const watcher of [...this.#watchers]) {
-      this.#send(watcher, [bookmark(watcher.from)]);
+    if (nowMs - lane.bookmarkedMs < gatewayLimits.watchBookmarkMs) return;
+    lane.bookmarkedMs = nowMs;
+    for (const watcher of [...lane.watchers]) {
+      this.#send(lane, watcher, [bookmark(watcher.from)]);
     }
   }
 
-  #send(watcher: Watcher, frames: readonly Frame[]): void {
+  #send(lane: Lane, watcher: Watcher, frames: readonly Frame[]): void {
     if (frames.length === 0 || watcher.queue.push(frames)) return;
-    this.#end(watcher, readsTooSlowly());
+    this.#end(lane, watcher, readsTooSlowly());
   }
 
-  #end(watcher: Watcher, problem: Problem): void {
-    this.#watchers.delete(watcher);
+  #end({ watchers }: Lane, watcher: Watcher, problem: Problem): void {
+    watchers.delete(watcher);
     watcher.queue.fail(problem);
   }
+}
+
+/** Joins a read of the key that is under way, else begins one. */
+function shared<Key, Value>(
+  underWay: Map<Key, Promise<Value>>,
+  key: Key,
+  read: () => Promise<Value>,
+): Promise<Value> {
+  const known = underWay.get(key);
+  if (known !== undefined) return known;
+  const reading = read().finally(() => underWay.delete(key));
+  underWay.set(key, reading);
+  return reading;
 }
 
 const bookmark = (at: LogPlace): Frame => ({ text: "", mark: { of: "log", at } });

@@ -41,7 +41,9 @@ export class WatchQueue {
     return this.#characters <= this.#charactersMax;
   }
 
-  /** Ends the queue, and drops what is in it: a client that does not read holds none of it, and resumes at its cursor. */
+  /**
+   * Ends the queue, and drops what is in it: a client that does not read holds none of it, and resumes at its cursor.
+   */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#frames = [];

@@ -33,7 +33,7 @@ test("a page of points that cannot be read does not end the stream, and lines co
   const at = { position: "0", epoch: "e" };
   const stream = new WatchStream(
     { documents, series, bookmark: (cursor) => cursor },
-    { topics: [], series: topics },
+    { caller: "ada", topics: [], series: topics },
     {
       log: beginning,
       nowMs: null,

@@ -1,6 +1,7 @@
 /**
- * One stream of Watch. It reads on from its places, a page of each source in turn and as fast as its client reads, until all
- * are at their ends; then it follows what the hubs put into its queue. Its cursor has what was handed out, no more.
+ * One stream of Watch. It reads on from its places, a page of each source in turn and as fast as its client reads,
+ * until all are at their ends; then it follows what the hubs put into its queue. Its cursor has what was handed out, no
+ * more.
  */
 import type { Place, SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";
@@ -12,6 +13,8 @@ import type { WatchHub } from "./watch-hub.ts";
 import { type Frame, type Mark, WatchQueue } from "./watch-queue.ts";
 
 export type Watched = {
+  /** The stream's caller: callers have their turns one after the other. */
+  readonly caller: string;
   readonly topics: readonly Topic[];
   readonly series: readonly SeriesTopic[];
 };
@@ -38,10 +41,10 @@ export class WatchStream {
   readonly #places: Map<string, Place>;
   #log: WatchCursor["log"];
 
-  constructor(hubs: Sources, { topics, series }: Watched, from: WatchCursor) {
+  constructor(hubs: Sources, { caller, topics, series }: Watched, from: WatchCursor) {
     const byName = new Map(series.map((topic) => [topic.name, topic]));
     this.#hubs = hubs;
-    this.#watched = { topics, series: [...byName.values()] };
+    this.#watched = { caller, topics, series: [...byName.values()] };
     this.#fixed = from;
     this.#log = from.log;
     this.#places = new Map([...from.places].filter(([name]) => byName.has(name)));
@@ -53,10 +56,11 @@ export class WatchStream {
 
   /** Points and lines without a place begin now; those of a store that does not answer, when it does. */
   async begin(): Promise<void> {
+    const { caller } = this.#watched;
     const without = this.#watched.series.filter(({ name }) => !this.#places.has(name));
     await Promise.all(
       without.map(async (topic) => {
-        const place = await this.#hubs.series.now(topic);
+        const place = await this.#hubs.series.now(caller, topic);
         if (place !== null) this.#places.set(topic.name, place);
       }),
     );
@@ -82,8 +86,9 @@ export class WatchStream {
 
   async *#sources(signal: AbortSignal): AsyncGenerator<Frame> {
     const { documents, series } = this.#hubs;
+    const { caller, topics } = this.#watched;
     for (let isBehind = true; isBehind && !signal.aborted; ) {
-      isBehind = yield* documents.page(this.#watched.topics, this.#log);
+      isBehind = yield* documents.page(caller, topics, this.#log);
       // A store that does not answer is waited for once, and not for each of its topics.
       const away = new Set<SeriesTopic["kind"]>();
       for (const topic of this.#watched.series) {
@@ -95,9 +100,9 @@ export class WatchStream {
     }
     using stack = new DisposableStack();
     const queue = new WatchQueue(gatewayLimits.watchQueuedCharactersMax);
-    stack.use(documents.join(this.#watched.topics, this.#log, queue));
+    stack.use(documents.join(caller, topics, this.#log, queue));
     for (const topic of this.#watched.series) {
-      stack.use(series.join(topic, this.#places.get(topic.name) ?? null, queue));
+      stack.use(series.join(caller, topic, this.#places.get(topic.name) ?? null, queue));
     }
     yield* queue.frames(signal);
   }
@@ -106,7 +111,8 @@ export class WatchStream {
   async *#pageOf(topic: SeriesTopic): AsyncGenerator<Frame, "more" | "end" | "away"> {
     const after = this.#places.get(topic.name);
     if (after === undefined) return "end";
-    const page = await this.#hubs.series.page(topic, after).catch((error: unknown) => {
+    const { caller } = this.#watched;
+    const page = await this.#hubs.series.page(caller, topic, after).catch((error: unknown) => {
       // The hub tells of what it is, and tries it again.
       if (error instanceof Problem && error.status < 500) throw error;
       return null;

@@ -3,8 +3,9 @@ import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 
 /**
- * Counts the wrong codes of each address, and refuses an address that sent too many within a minute. A code has 256 random
- * bits: this bounds the work that guesses make, in each replica by itself. Behind a proxy all clients have one address.
+ * Counts the wrong codes of each address, and refuses an address that sent too many within a minute. A code has 256
+ * random bits: this bounds the work that guesses make, in each replica by itself. Behind a proxy all clients have one
+ * address.
  */
 export class WrongCodes {
   readonly #of = new LRUCache<string, number>({

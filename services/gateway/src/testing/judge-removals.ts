@@ -1,6 +1,6 @@
 /**
- * Creates and deletions of experiments with the same code, in any order of their steps: reads, appends and files take turns as
- * fast-check draws them, deletions are done by two replicas, and some of them stop for ever between two steps.
+ * Creates and deletions of experiments with the same code, in any order of their steps: reads, appends and files take
+ * turns as fast-check draws them, deletions are done by two replicas, and some of them stop for ever between two steps.
  */
 import { createHash } from "node:crypto";
 import { type BlobStore, createMemoryBlobStore } from "@trainyard/blob";
@@ -125,7 +125,10 @@ function purge(process: Process, position: number): Promise<void> {
   return deleteUnused({ ...process, isUsed }, code, position);
 }
 
-/** The smallest history in which an experiment has lost its code, or code is left that nothing names; null where none did. */
+/**
+ * The smallest history in which an experiment has lost its code, or code is left that nothing names; null where none
+ * did.
+ */
 export async function judgeRemovals(count: number, seed?: number): Promise<string | null> {
   const property = fc.asyncProperty(
     fc.scheduler(),

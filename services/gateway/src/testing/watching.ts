@@ -39,3 +39,7 @@ export async function* watching(
     stop.abort();
   }
 }
+
+/** Of a cursor, in the log. */
+export const positionOf = (cursor: string): number =>
+  (JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [number])[0];

@@ -1,8 +1,9 @@
 /**
- * How severe a line says that it is. Only its beginning is looked at, without the launcher's prefix and terminal colours.
- * The first rule that holds decides:
+ * How severe a line says that it is. Only its beginning is looked at, without the launcher's prefix and terminal
+ * colours. The first rule that holds decides:
  *
- * 1. `Traceback (most recent call last):`, or a line that begins with the name of an exception (`ValueError: …`): error.
+ * 1. `Traceback (most recent call last):`, or a line that begins with the name of an exception (`ValueError: …`):
+ *    error.
  * 2. `"level": "warn"` of a JSON object, `level=warn` of key-value pairs; also `levelname`, `severity` and `lvl`.
  * 3. The first word in capitals that names a level, within 64 characters: `2026-11-22 10:00:00 WARNING …`, `[INFO] …`.
  * 4. glog's and absl's letter before the date: `E1122 10:00:00 …`.

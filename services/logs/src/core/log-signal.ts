@@ -1,6 +1,6 @@
 /**
- * The stream logsignal-<trial>: which log policies lines of the trial have matched. One event for a policy and a node of a run,
- * for the first line: a process that prints the same error ten thousand times says it once.
+ * The stream logsignal-<trial>: which log policies lines of the trial have matched. One event for a policy and a node
+ * of a run, for the first line: a process that prints the same error ten thousand times says it once.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";

@@ -1,4 +1,7 @@
-/** How much of what was found fits one answer: its size as JSON is known only here (a control character takes six bytes). */
+/**
+ * How much of what was found fits one answer: its size as JSON is known only here (a control character takes six
+ * bytes).
+ */
 
 /** The first items that fit, one at least, so that a reader always comes further. */
 export function fittingFirst<Item>(

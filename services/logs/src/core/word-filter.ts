@@ -1,12 +1,15 @@
 /**
- * The words of many lines as a Bloom filter (Bloom, CACM 1970): bits at places that each word's hashes give. A word whose bits are
- * not all there is in none of the lines; of words that are in none, about one in a hundred has its bits by chance. Numbers, of which each line has
- * some of its own, make up nearly all words, so an index of words and places would be as large as the lines.
+ * The words of many lines as a Bloom filter (Bloom, CACM 1970): bits at places that each word's hashes give. A word
+ * whose bits are not all there is in none of the lines; of words that are in none, about one in a hundred has its bits
+ * by chance. Numbers, of which each line has some of its own, make up nearly all words, so an index of words and places
+ * would be as large as the lines.
  */
 const bitsPerWord = 10;
 const hashesPerWord = 4;
 
-/** Whole numbers from 0 to 2^34; a bit's place is one of them modulo the filter's bits. Stored filters depend on them. */
+/**
+ * Whole numbers from 0 to 2^34; a bit's place is one of them modulo the filter's bits. Stored filters depend on them.
+ */
 export function hashesOf(word: string): readonly number[] {
   // FNV-1a over the units of the text, from two starting points; the others are sums (Kirsch and Mitzenmacher, 2006).
   let [first, second] = [0x811c9dc5, 0x9747b28c];

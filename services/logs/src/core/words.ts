@@ -5,7 +5,13 @@
 const word = /[\p{L}\p{N}_]+/gu;
 
 export function wordsOf(text: string): ReadonlySet<string> {
-  return new Set(text.toLowerCase().match(word));
+  const words = new Set<string>();
+  addWords(words, text);
+  return words;
+}
+
+export function addWords(words: Set<string>, text: string): void {
+  for (const one of text.toLowerCase().match(word) ?? []) words.add(one);
 }
 
 /** Whether a text has all these words, in any order. */

@@ -1,7 +1,8 @@
 /**
- * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once. Followers
- * hear of them after the commit, and the log of those that match a log policy, before the answer. A batch comes with the tokens of its runs: agents share the bus, and a line that another
- * could write would also keep the true one of its number out.
+ * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once.
+ * Followers hear of them after the commit, and the log of those that match a log policy, before the answer. A batch
+ * comes with the tokens of its runs: agents share the bus, and a line that another could write would also keep the true
+ * one of its number out.
  */
 import { type Bus, logSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -9,19 +10,17 @@ import {
   AcceptedSchema,
   type LinePage,
   LinePageSchema,
-  type StoredLine,
   type WriteLines,
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
 import { Fault, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { Batches, type CommandSpec, command, readRunToken } from "@trainyard/runtime";
 import { type LineRow, parseBatch, unprovenRun } from "../core/batch.ts";
-import { fittingFirst } from "../core/page.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { logsLimits } from "../limits.ts";
 import { type LineTable, lineName, type StoredRow } from "./line-table.ts";
 import type { LogPolicies } from "./policies.ts";
-import { encodedBytes, storedLine } from "./stored-line.ts";
+import { storedLine } from "./stored-line.ts";
 
 const pages = codecOf<Plain<LinePage>>(LinePageSchema);
 const encoder = new TextEncoder();
@@ -81,8 +80,8 @@ function rejectedAsUnstorable(error: unknown): Rejection {
 const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
 
 /**
- * Why a batch is not its sender's to write; null when it is. One whose tokens say nothing (none, or of a key that is not in
- * force) is the world's fault: an agent of an earlier version keeps its lines until a newer one sends them.
+ * Why a batch is not its sender's to write; null when it is. One whose tokens say nothing (none, or of a key that is
+ * not in force) is the world's fault: an agent of an earlier version keeps its lines until a newer one sends them.
  */
 function strangerIn(
   batch: Plain<WriteLines>,
@@ -98,15 +97,11 @@ function strangerIn(
   return reject("not_your_run", `lines of run ${run} came without its token`);
 }
 
-/** A trial's lines as pages, none larger than a message should be. */
+/** The last of a trial's new lines announces them: followers read the table, and a flood is not sent twice. */
 function publish(bus: Bus, stored: readonly StoredRow[]): void {
-  for (const [trial, rows] of Map.groupBy(stored, (row) => row.trial)) {
-    let left: readonly Plain<StoredLine>[] = rows.map(storedLine);
-    while (left.length > 0) {
-      const lines = fittingFirst(left, encodedBytes, logsLimits.liveCopyBytesMax);
-      const body = encoder.encode(pages.encode({ lines, more: false, next: "" }));
-      bus.publishLive("LOGS", logSubject(trial), body);
-      left = left.slice(lines.length);
-    }
+  const latest = new Map(stored.map((row) => [row.trial, row]));
+  for (const [trial, row] of latest) {
+    const page = { lines: [storedLine(row)], more: false, next: "" };
+    bus.publishLive("LOGS", logSubject(trial), encoder.encode(pages.encode(page)));
   }
 }

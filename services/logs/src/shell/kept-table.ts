@@ -68,8 +68,8 @@ export class KeptTable {
   }
 
   /**
-   * Removes the oldest lines until at most `bytesKept` are left, or all where that is null; no more than one statement takes.
-   * Gives how many were removed.
+   * Removes the oldest lines until at most `bytesKept` are left, or all where that is null; no more than one statement
+   * takes. Gives how many were removed.
    */
   async removeOldest(experiment: string, bytesKept: number | null): Promise<number> {
     type Locked = { readonly bytes: string };

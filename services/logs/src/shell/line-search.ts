@@ -1,7 +1,7 @@
 /**
  * The lines that a query asks for, step by step: the table gives what its own conditions take, and here the text is
- * compared. One answer looks at a bounded number of lines and bytes, for a bounded time, and says where it stopped, so that a query for what is
- * rare is many short answers instead of one that holds up others.
+ * compared. One answer looks at a bounded number of lines and bytes, for a bounded time, and says where it stopped, so
+ * that a query for what is rare is many short answers instead of one that holds up others.
  */
 import { hasWords } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";

@@ -52,8 +52,8 @@ export type LineRows = {
   readonly exhausted: boolean;
 };
 
-// Positions are drawn and committed under one lock: whoever sees a position sees all before it, so a reader that continues
-// after a cursor misses nothing. The rows are sorted before their defaults are drawn.
+// Positions are drawn and committed under one lock: whoever sees a position sees all before it, so a reader that
+// continues after a cursor misses nothing. The rows are sorted before their defaults are drawn.
 const insert = `
 with turn as materialized (select pg_advisory_xact_lock(hashtext('logs'), hashtext('lines'))),
 inserted as (

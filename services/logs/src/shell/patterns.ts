@@ -1,8 +1,8 @@
 /**
- * Regular expressions in RE2's syntax, compiled and compared in a thread of their own: the time is linear in the text for any
- * of them, and a slow one holds up neither the writers nor the bus. Texts are handed over a turn at a time, so that of several
- * that ask none waits longer than a turn of each other. A budget is of the thread's own processor time: what others take of
- * it does not count.
+ * Regular expressions in RE2's syntax, compiled and compared in a thread of their own: the time is linear in the text
+ * for any of them, and a slow one holds up neither the writers nor the bus. Texts are handed over a turn at a time, so
+ * that of several that ask none waits longer than a turn of each other. A budget is of the thread's own processor time:
+ * what others take of it does not count.
  */
 import { WorkerCall } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";

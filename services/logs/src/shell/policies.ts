@@ -1,12 +1,14 @@
 /**
- * Compares stored lines with the log policies of their experiment, and records the first match of each policy, node and run in
- * `logsignal-<trial>`. A batch is acknowledged after that: lines whose matching was cut off by a death come again, as their
- * agent repeats the batch, and what was recorded before is recognised. So a line that matches is told once, and never missed.
+ * Compares stored lines with the log policies of their experiment, and records the first match of each policy, node and
+ * run in `logsignal-<trial>`. A batch is acknowledged after that: lines whose matching was cut off by a death come
+ * again, as their agent repeats the batch, and what was recorded before is recognised. So a line that matches is told
+ * once, and never missed.
  *
- * Texts are compared in a thread, in turns that are shared by all runs; a run whose lines take long is itself what waits, as
- * its agent sends the next batch after the answer. What a batch may take of the thread's time is bounded: beyond it the rest
- * of its lines is not compared, and counted, since a batch that is never acknowledged would be sent for ever. An agent that
- * has not waited for the answer repeats the batch, from the same line on: what was compared is not compared again.
+ * Texts are compared in a thread, in turns that are shared by all runs; a run whose lines take long is itself what
+ * waits, as its agent sends the next batch after the answer. What a batch may take of the thread's time is bounded:
+ * beyond it the rest of its lines is not compared, and counted, since a batch that is never acknowledged would be sent
+ * for ever. An agent that has not waited for the answer repeats the batch, from the same line on: what was compared is
+ * not compared again.
  */
 import type { EventData } from "@trainyard/contracts";
 import { decodeEvent } from "@trainyard/contracts";

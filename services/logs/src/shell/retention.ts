@@ -1,7 +1,8 @@
 /**
- * Removes lines in bounded statements: all of an experiment that was deleted for good, or once it has ended for as many days as its configuration says, or
- * the cluster where it says nothing; and the oldest of one that has more bytes than the cluster keeps, while it runs too. Each
- * replica looks, and removing twice changes nothing. What was removed is counted, for readers to be told.
+ * Removes lines in bounded statements: all of an experiment that was deleted for good, or once it has ended for as many
+ * days as its configuration says, or the cluster where it says nothing; and the oldest of one that has more bytes than
+ * the cluster keeps, while it runs too. Each replica looks, and removing twice changes nothing. What was removed is
+ * counted, for readers to be told.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";

@@ -1,12 +1,13 @@
 /**
- * Which chunks of an experiment's lines may have some words. Chunks are made in the background of lines that are stored; they follow
- * each other, so every line up to the last chunk's end is in one. Two replicas that make the same chunk do no harm: one of them stores it.
+ * Which chunks of an experiment's lines may have some words. Chunks are made in the background of lines that are
+ * stored; they follow each other, so every line up to the last chunk's end is in one. Two replicas that make the same
+ * chunk do no harm: one of them stores it.
  */
 import { isDatabaseAway, type Logger, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryResultRow } from "pg";
 import { fromStored } from "../core/stored-text.ts";
 import { filterOf, hashesOf } from "../core/word-filter.ts";
-import { wordsOf } from "../core/words.ts";
+import { addWords } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
 
 const due = `
@@ -111,7 +112,7 @@ export class WordIndex {
     const words = new Set<string>();
     let bytes = 0;
     for (const [n, { line }] of lines.entries()) {
-      for (const word of wordsOf(fromStored(line))) words.add(word);
+      addWords(words, fromStored(line));
       bytes += Buffer.byteLength(line);
       // Writers and readers of lines go first.
       if (n % logsLimits.chunkLinesPerTurn === 0) await new Promise(setImmediate);

@@ -1,15 +1,17 @@
 /**
  * The runs of a trial, as far as reports depend on them: folded from the trial's stream.
  *
- * A run that starts at step s builds on what earlier runs did up to s and does the rest again. So a report of an earlier
- * run counts up to the smallest step that any later run started from, and not beyond: neither when it came in time (the
- * point is superseded) nor when it comes late (it is refused). What comes late and still counts, the last reports before
- * a crash for example, is taken: no later run will measure it again.
+ * A run that starts at step s builds on what earlier runs did up to s and does the rest again. So a report of an
+ * earlier run counts up to the smallest step that any later run started from, and not beyond: neither when it came in
+ * time (the point is superseded) nor when it comes late (it is refused). What comes late and still counts, the last
+ * reports before a crash for example, is taken: no later run will measure it again.
  */
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 import { isSuperseded } from "@trainyard/kernel";
 
-/** A run from scratch keeps nothing of what was before it, a report of step 0 included: `keepsUpTo` is negative then. */
+/**
+ * A run from scratch keeps nothing of what was before it, a report of step 0 included: `keepsUpTo` is negative then.
+ */
 export type RequestedRun = { readonly run: number; readonly keepsUpTo: number };
 
 export type RunHistory = { readonly runs: readonly RequestedRun[] };

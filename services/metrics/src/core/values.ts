@@ -1,6 +1,6 @@
 /**
- * The values of a report. A number is a scalar; so are the strings NaN, Infinity and -Infinity, which stand for what JSON
- * cannot say. Everything else is kept as the JSON that it is, and not charted.
+ * The values of a report. A number is a scalar; so are the strings NaN, Infinity and -Infinity, which stand for what
+ * JSON cannot say. Everything else is kept as the JSON that it is, and not charted.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { RunReport } from "@trainyard/contracts/api";
@@ -40,8 +40,8 @@ export function valuesOf(metrics: JsonObject): Values {
 }
 
 /**
- * Bytes that metrics take as JSON at most, where all are numbers and all names can be stored: nearly every report, for which
- * nothing has to be written. Null for others.
+ * Bytes that metrics take as JSON at most, where all are numbers and all names can be stored: nearly every report, for
+ * which nothing has to be written. Null for others.
  */
 export function numbersBytes(metrics: JsonObject): number | null {
   let bytes = 2;
@@ -68,7 +68,10 @@ export function metricsText(metrics: JsonObject): string {
 export const textBytes = (metrics: JsonObject): number =>
   numbersBytes(metrics) ?? 3 * metricsText(metrics).length;
 
-/** The most bytes that a report takes in an answer: a unit of a name takes three, as it is no control character; the rest is numbers. */
+/**
+ * The most bytes that a report takes in an answer: a unit of a name takes three, as it is no control character; the
+ * rest is numbers.
+ */
 export const answeredBytes = (names: readonly string[], metricsBytes: number): number =>
   names.reduce((bytes, name) => bytes + 3 * name.length, metricsBytes + 300);
 

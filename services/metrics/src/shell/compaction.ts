@@ -1,8 +1,8 @@
 /**
  * Makes blocks of tails, in the background and one step of bounded size after the other. The tails of a group, and the
- * latest block while it is no larger than what is merged with it, become one block: so a report is rewritten a number of
- * times that grows with the logarithm of the block's size. The tails and blocks that a step read go in the commit that
- * brings the new ones; a step that finds one of them gone changes nothing. So two compactors at once do no harm.
+ * latest block while it is no larger than what is merged with it, become one block: so a report is rewritten a number
+ * of times that grows with the logarithm of the block's size. The tails and blocks that a step read go in the commit
+ * that brings the new ones; a step that finds one of them gone changes nothing. So two compactors at once do no harm.
  */
 import { Fault, isFault } from "@trainyard/kernel";
 import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";
@@ -61,8 +61,8 @@ const postpone = `
 update metrics.runs set due_at = now() + $3::integer * interval '1 ms' where trial = $1 and run = $2`;
 
 /**
- * One step for each of some runs that are due; gives how many there were. A run that cannot be compacted (its bytes cannot
- * be read, a statement takes too long) stays as it is, and keeps no other waiting.
+ * One step for each of some runs that are due; gives how many there were. A run that cannot be compacted (its bytes
+ * cannot be read, a statement takes too long) stays as it is, and keeps no other waiting.
  */
 export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
   const { rows } = await pool.query<RunName>(due, [metricsLimits.compactionRunsMax]);
@@ -115,7 +115,10 @@ async function compactRun(pool: Pool, name: RunName): Promise<void> {
 
 type OpenedTail = Part & { readonly id: string; readonly group: string; readonly stored: number };
 
-/** The first ones, until their reports are as many as one step takes: equal values take much room only once they are decoded. */
+/**
+ * The first ones, until their reports are as many as one step takes: equal values take much room only once they are
+ * decoded.
+ */
 function openedTails(rows: readonly TailRow[]): readonly OpenedTail[] {
   const opened: OpenedTail[] = [];
   let left: number = metricsLimits.compactionBytesMax;

@@ -62,7 +62,9 @@ async function takeBatch(
 const asJson = (run: string, reports: readonly Plain<RunReport>[]) =>
   codec.toJson({ run, reports, refuseAlone: true });
 
-/** For so many at once: a message is in memory before its call is seen, so what bounds memory is the number of calls. */
+/**
+ * For so many at once: a message is in memory before its call is seen, so what bounds memory is the number of calls.
+ */
 class Room {
   readonly #most: number;
   #taken = 0;

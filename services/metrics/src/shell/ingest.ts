@@ -1,7 +1,8 @@
 /**
  * From a request's reports to stored points.
  *
- *   reports ─► which of them count? ─► validations: an event each ─► all: rows, in a shared insert ─► answer, live copies
+ *   reports ─► which of them count? ─► validations: an event each ─► all: rows, in a shared insert ─► answer, live
+ *   copies
  *                    └► the others are refused
  *
  * An acknowledged report is in the table and, if it is a validation, in the log. The event comes first: its commit
@@ -44,7 +45,10 @@ const encoder = new TextEncoder();
 const isValidation = ({ group, rank, system }: NewReport): boolean =>
   group === validationGroup && rank === 0 && system === null;
 
-/** Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a row. */
+/**
+ * Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a
+ * row.
+ */
 const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
   system === null
     ? 256 + bytes + 64 * Object.keys(metrics).length

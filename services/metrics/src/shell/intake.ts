@@ -51,7 +51,9 @@ export class Intake {
     return { run, id: content.allocation, grantPosition: content.grantPosition };
   }
 
-  /** Resolves after the commit. `body` is a request as proto JSON. Throws HttpProblem for one that is wrong as a whole. */
+  /**
+   * Resolves after the commit. `body` is a request as proto JSON. Throws HttpProblem for one that is wrong as a whole.
+   */
   async take({ run, id, grantPosition }: Reporter, body: unknown): Promise<Outcome> {
     const parsed = parseReports(body, metricsLimits);
     if (isRejection(parsed)) {

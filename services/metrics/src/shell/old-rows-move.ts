@@ -1,7 +1,7 @@
 /**
- * Moves the rows of earlier versions to the tails, run by run, in steps of one commit each. A process that dies between two
- * steps leaves nothing half moved. A step that the database does not take is divided until the rows to blame are alone: they
- * stay where they are, readable, and are tried again in a later pass.
+ * Moves the rows of earlier versions to the tails, run by run, in steps of one commit each. A process that dies between
+ * two steps leaves nothing half moved. A step that the database does not take is divided until the rows to blame are
+ * alone: they stay where they are, readable, and are tried again in a later pass.
  */
 import { Fault, isFault } from "@trainyard/kernel";
 import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";

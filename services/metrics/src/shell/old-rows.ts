@@ -1,4 +1,6 @@
-/** The rows of earlier versions, one for each report: read beside the new form until they have moved (old-rows-move.ts). */
+/**
+ * The rows of earlier versions, one for each report: read beside the new form until they have moved (old-rows-move.ts).
+ */
 import type { Pool, PoolClient } from "pg";
 import type { StoredReport } from "../core/columns/table.ts";
 import type { JsonObject } from "../core/values.ts";

@@ -1,6 +1,6 @@
 /**
- * The points and system samples of all runs, where they are written. A write that another replica forestalled is repeated with what is there
- * then. After any failure of the database this process forgets what it knew of it.
+ * The points and system samples of all runs, where they are written. A write that another replica forestalled is
+ * repeated with what is there then. After any failure of the database this process forgets what it knew of it.
  */
 import { Fault } from "@trainyard/kernel";
 import { inTransaction, tableFault } from "@trainyard/runtime";

@@ -1,7 +1,8 @@
 /**
- * Deletes what experiments have reported that were deleted for good, in bounded statements. The position up to which the log
- * was read for them moves after their rows are gone, so that after a crash the same is done again. An experiment is looked
- * at some time after its deletion: a report that was being stored at that moment is stored by then, and later ones are refused.
+ * Deletes what experiments have reported that were deleted for good, in bounded statements. The position up to which
+ * the log was read for them moves after their rows are gone, so that after a crash the same is done again. An
+ * experiment is looked at some time after its deletion: a report that was being stored at that moment is stored by
+ * then, and later ones are refused.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";

@@ -1,9 +1,13 @@
-/** Removes points and system samples of an experiment's groups, in statements of bounded size. The keys of their reports stay. */
+/**
+ * Removes points and system samples of an experiment's groups, in statements of bounded size. The keys of their reports
+ * stay.
+ */
 import type { Pool } from "pg";
 import type { DueGroups } from "../core/retention.ts";
 import { metricsLimits } from "../limits.ts";
 
-// Trials of experiment 12 are between "12." and "12/", the next character. Nothing of the experiment is named by another.
+// Trials of experiment 12 are between "12." and "12/", the next character. Nothing of the experiment is named by
+// another.
 const isDue = `
   trial > $1 || '.' and trial < $1 || '/'
   and (group_name = any($2::text[]) or ($3 and group_name <> all($4::text[])))`;

@@ -1,4 +1,6 @@
-/** Stored reports, whole, page by page in the order (run, step, key), from tails, blocks and rows of earlier versions. */
+/**
+ * Stored reports, whole, page by page in the order (run, step, key), from tails, blocks and rows of earlier versions.
+ */
 import { parseTrialId } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import { inOrder } from "../core/columns/table.ts";

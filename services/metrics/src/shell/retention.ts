@@ -1,6 +1,7 @@
 /**
- * Removes what an experiment measured once it has ended for as many days as its configuration says for the group, or the
- * cluster where it says nothing. Removing twice changes nothing. A report that is repeated afterwards is known by its key.
+ * Removes what an experiment measured once it has ended for as many days as its configuration says for the group, or
+ * the cluster where it says nothing. Removing twice changes nothing. A report that is repeated afterwards is known by
+ * its key.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";

@@ -1,7 +1,7 @@
 /**
- * The facts about each run, as last read or written by this process. An entry may be stale: a commit that builds on an old
- * version changes nothing, and its writer reads again. After any failure of the database everything is forgotten, because
- * what it has now may be older (a restored backup, a failover).
+ * The facts about each run, as last read or written by this process. An entry may be stale: a commit that builds on an
+ * old version changes nothing, and its writer reads again. After any failure of the database everything is forgotten,
+ * because what it has now may be older (a restored backup, a failover).
  */
 import { assert } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";

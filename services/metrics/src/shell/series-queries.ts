@@ -7,7 +7,7 @@ import {
   SeriesSetSchema,
 } from "@trainyard/contracts/commands";
 import type { Plain } from "@trainyard/contracts";
-import { isRejection, isTrialId, type Rejection, reject } from "@trainyard/kernel";
+import { isRejection, isTrialId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
 import { type CommandSpec, command, tableFault } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts } from "../core/run-history.ts";
@@ -18,6 +18,7 @@ import { runHistoryFold } from "../streams.ts";
 import { inSnapshot } from "./parts.ts";
 import type { QueryDeps } from "./queries.ts";
 import { readChunks } from "./series-reader.ts";
+import { streamPosition as readStreamPosition } from "./stream-table.ts";
 
 export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower">;
 
@@ -25,8 +26,8 @@ export function seriesQueryCommands(deps: SeriesDeps): Readonly<Record<string, C
   return {
     QuerySeries: command(QuerySeriesSchema, SeriesSetSchema, async (query) => {
       const { position } = deps.follower;
-      const series = await answer(deps, query);
-      return isRejection(series) ? series : { series: [...series], position };
+      const found = await answer(deps, query);
+      return isRejection(found) ? found : { ...found, position };
     }),
     QueryMetricNames: command(
       QueryMetricNamesSchema,
@@ -52,16 +53,17 @@ export function seriesQueryCommands(deps: SeriesDeps): Readonly<Record<string, C
   };
 }
 
-async function answer(
-  deps: SeriesDeps,
-  query: Plain<QuerySeries>,
-): Promise<readonly Plain<Series>[] | Rejection> {
+type Answer = { readonly series: Plain<Series>[]; readonly streamPosition?: number };
+
+async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answer | Rejection> {
   const wrong = problemOf(query);
   if (wrong !== null) return wrong;
   const { trials, names, combined } = query;
   const group = query.group || "training";
   const [from, to] = [query.from ?? null, query.to ?? null];
   const series: Plain<Series>[] = [];
+  const experiment = experimentOf(trials);
+  let streamPosition: number | null = null;
   let points = 0;
   const all = new Map(names.map((name): [string, Points[]] => [name, []]));
   const bucketed = (trial: string, name: string, points: Points): Plain<Series> => ({
@@ -73,7 +75,11 @@ async function answer(
     const lastStep = (run: number): number =>
       query.superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run);
     const request = { trial, group, names, x: query.x || "step", from, to, lastStep };
-    const chunks = await inSnapshot(deps.pool, (client) => readChunks(client, request));
+    const chunks = await inSnapshot(deps.pool, async (client) => {
+      // Of the first trial's snapshot: those of the others have the points up to it, too.
+      if (experiment !== null) streamPosition ??= await readStreamPosition(client, experiment);
+      return readChunks(client, request);
+    });
     if (chunks === null) return reject("too_many_points", tooMany(trial));
     for (const name of names) {
       const own = pointsOf(chunks.get(name) ?? [], lastStep);
@@ -83,7 +89,16 @@ async function answer(
     }
     if (points > metricsLimits.seriesPointsMax) return reject("too_many_points", tooMany(trial));
   }
-  return combined ? [...all].map(([name, parts]) => bucketed("", name, joinPoints(parts))) : series;
+  const answered = combined
+    ? [...all].map(([name, parts]) => bucketed("", name, joinPoints(parts)))
+    : series;
+  return { series: answered, ...(streamPosition === null ? {} : { streamPosition }) };
+}
+
+/** Null for trials of several. */
+function experimentOf(trials: readonly string[]): string | null {
+  const [experiment = null, ...others] = new Set(trials.map((id) => parseTrialId(id)?.experiment));
+  return others.length > 0 ? null : experiment;
 }
 
 const tooMany = (trial: string): string =>

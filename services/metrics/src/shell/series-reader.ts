@@ -1,4 +1,6 @@
-/** The points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old rows. */
+/**
+ * The points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old rows.
+ */
 import type { PoolClient } from "pg";
 import {
   decodeFrame,

@@ -1,7 +1,8 @@
 /**
- * The stream of an experiment's points, as the tables have it: tails in the order of their positions, those that have become
- * blocks among them for an hour, and the runs that supersede steps of earlier ones. A writer that adds to a stream changes its row
- * of metrics.streams in the same commit, so positions are committed in their order and none is left out.
+ * The stream of an experiment's points, as the tables have it: tails in the order of their positions, those that have
+ * become blocks among them for an hour, and the runs that supersede steps of earlier ones. A writer that adds to a
+ * stream changes its row of metrics.streams in the same commit, so positions are committed in their order and none is
+ * left out.
  */
 import { isFault } from "@trainyard/kernel";
 import { tableFault } from "@trainyard/runtime";

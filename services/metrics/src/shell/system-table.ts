@@ -23,7 +23,8 @@ export type SystemQuery = {
   readonly limit: number;
 };
 
-// A report that an earlier version stored is not among the run's keys: it is here already, and adds nothing to the totals.
+// A report that an earlier version stored is not among the run's keys: it is here already, and adds nothing to the
+// totals.
 const insert = `
 with inserted as (
   insert into metrics.system_points (trial, run, key, group_name, node, device, at_ms, step, samples, measured)

@@ -1,8 +1,8 @@
 /**
  * How new reports of several runs become one statement. It changes what is known of each run (the keys of its stored
- * reports, in ranges) and adds its reports to the tails, in one commit. It changes only runs that are still at the version
- * that the writer read. So a key is stored once, whichever replicas it is sent to, and also long after the report has
- * become part of a block.
+ * reports, in ranges) and adds its reports to the tails, in one commit. It changes only runs that are still at the
+ * version that the writer read. So a key is stored once, whichever replicas it is sent to, and also long after the
+ * report has become part of a block.
  */
 import type { Pool, PoolClient } from "pg";
 import { addKeys, encodeLedger } from "../core/columns/key-ledger.ts";
@@ -103,9 +103,9 @@ export type Change = {
 };
 
 /**
- * Gives the names of the runs that changed; the others have moved on since they were read. Of the changes' system samples
- * only the keys are written here. `isNew`: subscribers of the experiments have not seen these reports, so they get the next
- * positions of the streams.
+ * Gives the names of the runs that changed; the others have moved on since they were read. Of the changes' system
+ * samples only the keys are written here. `isNew`: subscribers of the experiments have not seen these reports, so they
+ * get the next positions of the streams.
  */
 export async function writeChanges(
   database: Pool | PoolClient,

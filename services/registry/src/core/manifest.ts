@@ -1,4 +1,6 @@
-/** A manifest as it is stored: every file of a checkpoint by its path, with size and SHA-256, in the order of the paths. */
+/**
+ * A manifest as it is stored: every file of a checkpoint by its path, with size and SHA-256, in the order of the paths.
+ */
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 

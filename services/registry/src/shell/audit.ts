@@ -94,8 +94,8 @@ async function sectionOf({ executor, placed }: CommandDeps, root: string) {
 }
 
 /**
- * A checkpoint that was declared under another root is none of this one's findings: the two may name the same place, by a
- * link, another spelling or another address of the same server. Neither is a name below which another root is.
+ * A checkpoint that was declared under another root is none of this one's findings: the two may name the same place, by
+ * a link, another spelling or another address of the same server. Neither is a name below which another root is.
  */
 async function compare({ executor, placed }: CommandDeps, root: string, place: AuditedPlace) {
   const roots = namesOfRoots(root, await placed.roots());

@@ -1,4 +1,7 @@
-/** The places that an audit looks at and deletes in a storage: folders of a directory, or the keys below one name in a bucket. */
+/**
+ * The places that an audit looks at and deletes in a storage: folders of a directory, or the keys below one name in a
+ * bucket.
+ */
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -18,7 +21,10 @@ export interface AuditedPlace {
   problem(): Promise<string | null>;
   /** Those that are named as checkpoints are. */
   names(): Promise<readonly string[]>;
-  /** The last change of anything below a name that `names` gave, in milliseconds since 1970; infinite if nobody can tell. */
+  /**
+   * The last change of anything below a name that `names` gave, in milliseconds since 1970; infinite if nobody can
+   * tell.
+   */
   changedAtMs(name: string): Promise<number>;
   /** Throws a Fault, or an error of the disk, for what cannot be removed now. */
   remove(name: string): Promise<void>;
@@ -87,7 +93,10 @@ class AuditedBucket implements AuditedPlace {
     return problemOfStore(this.#store, this.#storageId);
   }
 
-  /** One pass over all keys of the prefix. An object right at a checkpoint's name, without a slash, is none of a checkpoint. */
+  /**
+   * One pass over all keys of the prefix. An object right at a checkpoint's name, without a slash, is none of a
+   * checkpoint.
+   */
   async names(): Promise<readonly string[]> {
     this.#changes.clear();
     for await (const { key, writtenAtMs } of this.#store.list("")) {

@@ -1,6 +1,6 @@
 /**
- * Announces a folder that a person uploads: a checkpoint of no trial. It waits for its files as long as what an ended run has
- * left, and no policy of an experiment judges it.
+ * Announces a folder that a person uploads: a checkpoint of no trial. It waits for its files as long as what an ended
+ * run has left, and no policy of an experiment judges it.
  */
 import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";

@@ -25,8 +25,9 @@ import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
 type Storage = NonNullable<Declared["storage"]>;
 
 /**
- * Announces a checkpoint of a trial's newest run, and names the folder for its files. A repeat answers the same. One of a
- * run that is over is refused, and recorded as abandoned: its files may lie there, and are cleared as those of any other.
+ * Announces a checkpoint of a trial's newest run, and names the folder for its files. A repeat answers the same. One of
+ * a run that is over is refused, and recorded as abandoned: its files may lie there, and are cleared as those of any
+ * other.
  */
 export async function declareCheckpoint(
   deps: CommandDeps,

@@ -1,6 +1,6 @@
 /**
- * Fails a checkpoint of which a host says that it can never send the rest: a sealed file is gone or has changed. The other
- * hosts, which wait for its files, learn it from their next request. A complete checkpoint stays complete.
+ * Fails a checkpoint of which a host says that it can never send the rest: a sealed file is gone or has changed. The
+ * other hosts, which wait for its files, learn it from their next request. A complete checkpoint stays complete.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Accepted, FailCheckpoint } from "@trainyard/contracts/commands";

@@ -1,6 +1,7 @@
 /**
- * Reads every byte of a checkpoint again and names all that differs from its manifest: flipped, resized and missing files,
- * and files that it does not name. Nothing is said of a storage that this host does not see, before and after the look.
+ * Reads every byte of a checkpoint again and names all that differs from its manifest: flipped, resized and missing
+ * files, and files that it does not name. Nothing is said of a storage that this host does not see, before and after
+ * the look.
  */
 import { type Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";

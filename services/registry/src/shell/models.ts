@@ -1,4 +1,6 @@
-/** The commands of the model registry. A version and its pin are one commit, as are a removal and the end of the pin. */
+/**
+ * The commands of the model registry. A version and its pin are one commit, as are a removal and the end of the pin.
+ */
 import type { Plain } from "@trainyard/contracts";
 import {
   ArchiveModelSchema,

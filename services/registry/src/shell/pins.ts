@@ -1,4 +1,6 @@
-/** Pins of persons: a checkpoint with one is not deleted. Each guards the deletion, so that one of the two is refused. */
+/**
+ * Pins of persons: a checkpoint with one is not deleted. Each guards the deletion, so that one of the two is refused.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { Accepted, PinCheckpoint, UnpinCheckpoint } from "@trainyard/contracts/commands";
 import { isCheckpointId, isRejection, type Rejection, reject, streamName } from "@trainyard/kernel";

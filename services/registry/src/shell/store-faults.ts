@@ -1,6 +1,7 @@
 /**
- * The refusals of an object store for good, as callers of commands get them. What only an operator can mend (a right, the
- * credentials, the bucket) is waited for, since a checkpoint that is sealed loses nothing; what no store takes is refused.
+ * The refusals of an object store for good, as callers of commands get them. What only an operator can mend (a right,
+ * the credentials, the bucket) is waited for, since a checkpoint that is sealed loses nothing; what no store takes is
+ * refused.
  */
 import { Fault, isFault, type Rejection, reject } from "@trainyard/kernel";
 

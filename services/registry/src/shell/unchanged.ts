@@ -1,7 +1,8 @@
 /**
- * Files of a new checkpoint that the trial's last complete one has already, by size and SHA-256: they are copied inside the
- * object store, so that each checkpoint stays complete by itself. A copy that is slow continues while its uploader is told to
- * come again, and is joined then. It counts only after the store's checksum of it was compared, as an upload's is.
+ * Files of a new checkpoint that the trial's last complete one has already, by size and SHA-256: they are copied inside
+ * the object store, so that each checkpoint stays complete by itself. A copy that is slow continues while its uploader
+ * is asked to retry, and is joined then. It counts only after the store's checksum of it was compared, as an
+ * upload's is.
  */
 import { checkpointKey, type CopyResult, type ObjectStore } from "@trainyard/blob";
 import { isFault, isRejection } from "@trainyard/kernel";

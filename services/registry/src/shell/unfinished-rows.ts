@@ -1,8 +1,8 @@
 /**
  * The checkpoints that were never completed, as rows: a fold over the events of their own streams and of their
- * trials. declared → named → run_over → void. A declared one whose run ends is over, unless the run's end names it, or the
- * platform lost the run: its agent may yet come back and name it. What is named may have been declared or not. A later
- * run is the end of all before it. A folder that a person uploads has no trial: it is named from the beginning.
+ * trials. declared → named → run_over → void. A declared one whose run ends is over, unless the run's end names it, or
+ * the platform lost the run: its agent may yet come back and name it. What is named may have been declared or not. A
+ * later run is the end of all before it. A folder that a person uploads has no trial: it is named from the beginning.
  */
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import { RunEndWhy, type SealedCheckpoint } from "@trainyard/contracts/events";

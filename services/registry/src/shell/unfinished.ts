@@ -1,8 +1,8 @@
 /**
  * The remains of checkpoints that were never completed: those whose run is over are abandoned, and the files of the
- * failed and abandoned ones are cleared once their grace is over, so that a person can still save them. The registry does
- * both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a thing
- * again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
+ * failed and abandoned ones are cleared once their grace is over, so that a person can still save them. The registry
+ * does both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a
+ * thing again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
  */
 import {
   removeCheckpointFolder,
@@ -55,7 +55,10 @@ export type UnfinishedDeps = {
   readonly graceMs: number;
 };
 
-/** Agents that bring one that is not declared have it refused, and so recorded with all that is known of it: they come first. */
+/**
+ * Agents that bring one that is not declared have it refused, and so recorded with all that is known of it: they come
+ * first.
+ */
 const dueMs = `case state
   when 'void' then since_ms + $1
   when 'run_over' then case when storage is null then since_ms + $2 else 0 end

@@ -1,7 +1,8 @@
 /**
- * Which uploads of ended runs move: an uploader asks for a plan every minute, and what counts is what the store has. An upload
- * moves when the store has more of its checkpoint's objects, or more of the files that were asked for than when the
- * same ones were asked for before: to ask for others is no progress. What a restart forgets is seen again with the next two plans.
+ * Which uploads of ended runs move: an uploader asks for a plan every minute, and what counts is what the store has. An
+ * upload moves when the store has more of its checkpoint's objects, or more of the files that were asked for than when
+ * the same ones were asked for before: to ask for others is no progress. What a restart forgets is seen again with the
+ * next two plans.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";

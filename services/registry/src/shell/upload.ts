@@ -1,6 +1,6 @@
 /**
- * Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. Files that the trial's last
- * checkpoint has are copied there instead.
+ * Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. Files that the trial's
+ * last checkpoint has are copied there instead.
  */
 import {
   checkpointKey,

@@ -1,8 +1,8 @@
 /**
- * Compares the files of a checkpoint's folder with its manifest. A file counts only where it lies itself: a link, also one
- * in the place of a folder on the way, could name other content tomorrow. That a file differs, or is missing, counts only
- * in the storage that the checkpoint was written to, before and after it was looked for: a share that is not mounted here
- * is an empty folder like any other.
+ * Compares the files of a checkpoint's folder with its manifest. A file counts only where it lies itself: a link, also
+ * one in the place of a folder on the way, could name other content tomorrow. That a file differs, or is missing,
+ * counts only in the storage that the checkpoint was written to, before and after it was looked for: a share that is
+ * not mounted here is an empty folder like any other.
  */
 import { createHash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
@@ -126,8 +126,9 @@ export async function digestsAhead(
 }
 
 /**
- * The digest of a file that did not change while it was read; null for any other, and for what cannot be read. A write within one
- * tick of the file system's clock leaves the times of the write before it: so a file is read only after it has been the same for longer.
+ * The digest of a file that did not change while it was read; null for any other, and for what cannot be read. A write
+ * within one tick of the file system's clock leaves the times of the write before it: so a file is read only after it
+ * has been the same for longer.
  */
 async function digestAhead(
   folder: string,
@@ -164,7 +165,10 @@ function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
 
-/** Reads the next piece while this one is hashed; of a file that grows meanwhile one piece beyond its size, which is another digest. */
+/**
+ * Reads the next piece while this one is hashed; of a file that grows meanwhile one piece beyond its size, which is
+ * another digest.
+ */
 async function digestOf(handle: FileHandle, size: bigint): Promise<string> {
   const hash = createHash("sha256");
   const bytes = registryLimits.hashChunkBytes;

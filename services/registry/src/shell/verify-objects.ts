@@ -1,6 +1,7 @@
 /**
- * Compares the objects of a checkpoint with its manifest by what the store says of them, without reading their bytes; of a
- * store that keeps no checksum they are read. An upload in parts becomes an object here, once all its parts are there.
+ * Compares the objects of a checkpoint with its manifest by what the store says of them, without reading their bytes;
+ * of a store that keeps no checksum they are read. An upload in parts becomes an object here, once all its parts are
+ * there.
  */
 import { checkpointKey, compareWithFile, type ObjectStore, problemOfStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";

@@ -1,4 +1,7 @@
-/** The registry with an experiment whose checkpoints go to an S3 server, and the client without credentials that sends them. */
+/**
+ * The registry with an experiment whose checkpoints go to an S3 server, and the client without credentials that sends
+ * them.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

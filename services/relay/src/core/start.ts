@@ -7,11 +7,13 @@
  *                                               and the stream tells of events that never happened in it
  *   the stream is another log's               → rewound too, and told as that
  *
- * A refilled stream is a new epoch, which each of its messages names: whoever follows the stream from outside sees by it
- * that the positions he knows are of another history.
+ * A refilled stream is a new epoch, which each of its messages names: whoever follows the stream from outside sees by
+ * it that the positions he knows are of another history.
  */
 
-/** The stream's last message; `log` is the id of the first event of the log that it is of, empty where it does not say. */
+/**
+ * The stream's last message; `log` is the id of the first event of the log that it is of, empty where it does not say.
+ */
 export type Last = { readonly position: number; readonly id: string; readonly log: string };
 
 export type Start =
@@ -19,7 +21,10 @@ export type Start =
   | { readonly kind: "resume"; readonly after: number }
   | { readonly kind: "rewound"; readonly detail: string };
 
-/** The log as far as it matters here: the id of its first event, and of that at the stream's last position; null for none. */
+/**
+ * The log as far as it matters here: the id of its first event, and of that at the stream's last position; null for
+ * none.
+ */
 export type InLog = { readonly first: string | null; readonly atLast: string | null };
 
 export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLog): Start {
@@ -39,8 +44,8 @@ export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLo
 }
 
 /**
- * The position behind which a refill begins: at most `eventsMax` events, none older than `oldestMs`. Times never go back
- * along positions, so the age is found by halving. `timeAt` gives an event's time by its position.
+ * The position behind which a refill begins: at most `eventsMax` events, none older than `oldestMs`. Times never go
+ * back along positions, so the age is found by halving. `timeAt` gives an event's time by its position.
  */
 export async function refillAfter(
   head: number,

@@ -2,7 +2,9 @@ import { pause } from "@trainyard/kernel";
 import { relayLimits } from "../limits.ts";
 import type { RelayDeps } from "./relay.ts";
 
-/** Tells again and again how far the log's time is ahead of the database's clock, until the signal aborts; never throws. */
+/**
+ * Tells again and again how far the log's time is ahead of the database's clock, until the signal aborts; never throws.
+ */
 export async function watchLogTime(
   { log, clock, events }: Pick<RelayDeps, "log" | "clock" | "events">,
   signal: AbortSignal,

@@ -1,4 +1,6 @@
-/** A log that was restored or failed over begins its epochs below what agents have seen: the scheduler goes beyond it. */
+/**
+ * A log that was restored or failed over begins its epochs below what agents have seen: the scheduler goes beyond it.
+ */
 import { describe, expect, test } from "vitest";
 import { World } from "../testing/world.ts";
 

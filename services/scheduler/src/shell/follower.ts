@@ -100,7 +100,10 @@ export class ClusterFollower {
     return true;
   }
 
-  /** Saves the fold when it has come far enough since the last time. A save that fails costs the next term a longer tail. */
+  /**
+   * Saves the fold when it has come far enough since the last time. A save that fails costs the next term a longer
+   * tail.
+   */
   async saveWhenDue(nowMs: number): Promise<void> {
     const ahead = this.cluster.position - this.#savedPosition;
     if (ahead < limits.snapshotPositions || nowMs - this.#savedMs < limits.snapshotMs) return;

@@ -1,4 +1,6 @@
-/** The scheduler with hosts in trouble: full disks, launches that fail or are silent, processes that cannot be killed. */
+/**
+ * The scheduler with hosts in trouble: full disks, launches that fail or are silent, processes that cannot be killed.
+ */
 import { spokenProtocol } from "@trainyard/contracts/agent";
 import { TrustAgentSchema } from "@trainyard/contracts/commands";
 import { AllocationEndCause, WaitCode } from "@trainyard/contracts/events";

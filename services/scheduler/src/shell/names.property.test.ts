@@ -1,4 +1,7 @@
-/** Whichever agents speak under one name, in whatever order, to whichever scheduler: a run is started by one of them at most. */
+/**
+ * Whichever agents speak under one name, in whatever order, to whichever scheduler: a run is started by one of them at
+ * most.
+ */
 import { AllocationReportState } from "@trainyard/contracts/agent";
 import { assert } from "@trainyard/kernel";
 import type { Service } from "@trainyard/runtime";

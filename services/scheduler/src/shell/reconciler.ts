@@ -168,7 +168,9 @@ export class Reconciler {
     await follower.saveWhenDue(clock.monotonicMs());
   }
 
-  /** Rounds until nothing follows any more; false when the agents should hear what is decided so far before it goes on. */
+  /**
+   * Rounds until nothing follows any more; false when the agents should hear what is decided so far before it goes on.
+   */
   async #decideAll(): Promise<boolean> {
     const { follower, clock, settings, logger } = this.#deps;
     const { cluster } = follower;

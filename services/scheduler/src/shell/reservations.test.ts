@@ -1,4 +1,7 @@
-/** The guarantees for the first run of the queue: its slots, across takeovers, and that those which make room for it end. */
+/**
+ * The guarantees for the first run of the queue: its slots, across takeovers, and that those which make room for it
+ * end.
+ */
 import {
   AcceptedSchema,
   ConfigurePoolSchema,

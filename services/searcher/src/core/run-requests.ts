@@ -1,6 +1,6 @@
 /**
- * The latest run of a trial at a position of the log: a report of an earlier run is stale. Requests beyond the position may
- * be known already and must not count, so each is kept with its own position.
+ * The latest run of a trial at a position of the log: a report of an earlier run is stale. Requests beyond the position
+ * may be known already and must not count, so each is kept with its own position.
  */
 export type RunRequest = { readonly run: number; readonly position: number };
 

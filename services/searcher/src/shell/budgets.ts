@@ -1,6 +1,7 @@
 /**
- * Watches the clock for searches with a budget of time, so that a budget is spent on time although nothing is reported. Due
- * times follow from the searches' states and are not stored; a new leader begins with the searches that may have one.
+ * Watches the clock for searches with a budget of time, so that a budget is spent on time although nothing is reported.
+ * Due times follow from the searches' states and are not stored; a new leader begins with the searches that may have
+ * one.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";

@@ -1,4 +1,7 @@
-/** Commands of the clients of custom searches, carried here by the gateway. A batch is one commit of the search's stream. */
+/**
+ * Commands of the clients of custom searches, carried here by the gateway. A batch is one commit of the search's
+ * stream.
+ */
 import type { Plain } from "@trainyard/contracts";
 import {
   type PostSearchOperations,

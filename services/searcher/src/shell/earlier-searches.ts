@@ -12,8 +12,8 @@ import { limits } from "../limits.ts";
 
 /**
  * The findings of the experiments that a configuration names, as far as their searches have come in the log. Read
- * once, at the start; the search records what it takes of it. A search that is gone, or that looks for something else, gives
- * nothing. Undefined where no experiment is named.
+ * once, at the start; the search records what it takes of it. A search that is gone, or that looks for something else,
+ * gives nothing. Undefined where no experiment is named.
  */
 export async function earlierTrials(
   log: EventLog,

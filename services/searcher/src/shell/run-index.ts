@@ -6,8 +6,8 @@ import { currentRunAt, type RunRequests, withRequest } from "../core/run-request
 import { limits } from "../limits.ts";
 
 /**
- * The run requests of trials, from their streams: read when a trial's first report comes, kept level by the requests that
- * pass by. Nothing is lost with it, and its answer is the same however far the log has come meanwhile.
+ * The run requests of trials, from their streams: read when a trial's first report comes, kept level by the requests
+ * that pass by. Nothing is lost with it, and its answer is the same however far the log has come meanwhile.
  */
 export class RunIndex {
   readonly #log: EventLog;

@@ -1,6 +1,6 @@
 /**
- * The open searches that need a side loop: those with a suggestion model or a budget of time. Folded from the log as its
- * events pass by, and saved now and then, so that a new leader reads only the rest.
+ * The open searches that need a side loop: those with a suggestion model or a budget of time. Folded from the log as
+ * its events pass by, and saved now and then, so that a new leader reads only the rest.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";

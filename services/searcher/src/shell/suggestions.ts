@@ -1,8 +1,8 @@
 /**
- * Prepares the suggestions of models ahead of need, level-triggered from the folded searches. When a search has moved, its
- * question (a function of its state) is sent to the model, one at a time for each search; the answer becomes a command. A
- * free place that waits too long is filled without a suggestion. Nothing is stored: after a crash the same state asks the
- * same question, and waiting starts again.
+ * Prepares the suggestions of models ahead of need, level-triggered from the folded searches. When a search has moved,
+ * its question (a function of its state) is sent to the model, one at a time for each search; the answer becomes a
+ * command. A free place that waits too long is filled without a suggestion. Nothing is stored: after a crash the same
+ * state asks the same question, and waiting starts again.
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";

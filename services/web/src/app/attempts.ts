@@ -1,6 +1,6 @@
 /**
- * The idempotency keys of changes whose outcome is unknown: the connection broke, or the platform was away. The same change
- * again has the same key, so that it has one effect.
+ * The idempotency keys of changes whose outcome is unknown: the connection broke, or the platform was away. The same
+ * change again has the same key, so that it has one effect.
  */
 import { ApiError } from "@trainyard/client";
 

@@ -1,4 +1,7 @@
-/** Keys that work on every page: jumps, the search field, the list, help and the palette. Pure: from a key to what it means. */
+/**
+ * Keys that work on every page: jumps, the search field, the list, help and the palette. Pure: from a key to what it
+ * means.
+ */
 export type KeyMeaning =
   | { readonly kind: "go"; readonly to: string }
   | { readonly kind: "search" | "help" | "palette" | "list" | "jump" };

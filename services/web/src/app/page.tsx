@@ -21,7 +21,9 @@ type Props = {
 
 const noVerbs: readonly Verb[] = [];
 
-/** A page: its header with breadcrumb, state, verbs and the age of its data, and below it the content, which scrolls. */
+/**
+ * A page: its header with breadcrumb, state, verbs and the age of its data, and below it the content, which scrolls.
+ */
 export function Page({ title, above = [], state, verbs = noVerbs, children }: Props): JSX.Element {
   useEffect(() => {
     document.title = `${title} · Trainyard`;

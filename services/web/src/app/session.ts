@@ -20,8 +20,8 @@ const codeInFragment = /^#code=([^&]+)$/;
 
 /**
  * Signs in with the code of a one-time link, `#code=…`, which leaves the address before anything else is done with it.
- * Returns the failure, for the sign-in page; null if there was no code, or it worked. What an earlier session has read is
- * forgotten.
+ * Returns the failure, for the sign-in page; null if there was no code, or it worked. What an earlier session has read
+ * is forgotten.
  */
 export async function takeCode(queries: QueryClient): Promise<Error | null> {
   const code = codeInFragment.exec(location.hash)?.[1];

@@ -2,7 +2,10 @@ import type { ComponentPropsWithRef, JSX } from "react";
 import styles from "./button.module.css";
 
 type Props = ComponentPropsWithRef<"button"> & {
-  /** primary: the one thing to do here; danger: it takes something away; plain: without a border, in bars and rows; link: as a link in a text. */
+  /**
+   * primary: the one thing to do here; danger: it takes something away; plain: without a border, in bars and rows;
+   * link: as a link in a text.
+   */
   readonly look?: "normal" | "primary" | "danger" | "plain" | "link";
 };
 

@@ -72,8 +72,9 @@ export function runState({ state, whyEnded }: Pick<Plain<Run>, "state" | "whyEnd
 }
 
 /**
- * An active trial is as its latest run: without one it waits for its first, after one that failed for its next, and after
- * one that stopped the search has suspended it. A completed trial that did not finish was stopped early by the search.
+ * An active trial is as its latest run: without one it waits for its first, after one that failed for its next, and
+ * after one that stopped the search has suspended it. A completed trial that did not finish was stopped early by the
+ * search.
  */
 export function trialState({
   state,

@@ -22,7 +22,7 @@ export type Colours = Readonly<Record<(typeof tokens)[number], string>> & {
   readonly mono: string;
 };
 
-function readColours(): Colours {
+export function readColours(): Colours {
   const style = getComputedStyle(document.documentElement);
   const read = (token: string): string => style.getPropertyValue(`--${token}`).trim();
   const named = Object.fromEntries(tokens.map((token) => [token, read(token)]));

@@ -1,4 +1,6 @@
-/** Trials that do nothing beside a job array that does nothing, and the time from submitting to the script's first line. */
+/**
+ * Trials that do nothing beside a job array that does nothing, and the time from submitting to the script's first line.
+ */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

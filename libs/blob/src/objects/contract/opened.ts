@@ -24,7 +24,10 @@ export type OpenedObjects = AsyncDisposable & {
   readonly nowhere: ObjectStore;
   /** Sends a planned request as it is, without credentials. */
   readonly send: (request: PlannedRequest, content: Uint8Array) => Promise<Sent>;
-  /** Sends so much of the content of a planned request that it breaks off after it. Of a store that plans "resumable" uploads. */
+  /**
+   * Sends so much of the content of a planned request that it breaks off after it. Of a store that plans "resumable"
+   * uploads.
+   */
   readonly breakOff?: (request: PlannedRequest, content: Uint8Array) => Promise<void>;
   /** Puts the clock of the store forward. */
   readonly wait: (ms: number) => void;

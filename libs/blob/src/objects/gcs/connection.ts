@@ -1,6 +1,7 @@
 /**
- * Requests to Google Cloud Storage: the bucket, full names, credentials and signatures of Google's client, repeats, Faults. The
- * requests themselves are sent here, so that a store that does not answer is away after the same time whatever is asked.
+ * Requests to Google Cloud Storage: the bucket, full names, credentials and signatures of Google's client, repeats,
+ * Faults. The requests themselves are sent here, so that a store that does not answer is away after the same time
+ * whatever is asked.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Storage } from "@google-cloud/storage";

@@ -9,7 +9,10 @@ export type GcsStoreOptions = {
   readonly prefix?: string;
   /** Google's unless given: `https://host:port`. */
   readonly endpoint?: string;
-  /** Without them the client looks where it always does: GOOGLE_APPLICATION_CREDENTIALS, gcloud's, the instance's account. */
+  /**
+   * Without them the client looks where it always does: GOOGLE_APPLICATION_CREDENTIALS, gcloud's, the instance's
+   * account.
+   */
   readonly credentials?: GcsCredentials;
   /** The name of a key of Cloud KMS that encrypts what is stored; without it, as the bucket says. */
   readonly kmsKey?: string;
@@ -29,7 +32,9 @@ export type GcsStoreOptions = {
 export type GcsSettings = Required<Omit<GcsStoreOptions, "credentials" | "kmsKey">> &
   Pick<GcsStoreOptions, "credentials" | "kmsKey">;
 
-/** As many parts of digests as a file of 5 TiB has, the store's limit, in parts of 64 MiB; and no more than S3 takes. */
+/**
+ * As many parts of digests as a file of 5 TiB has, the store's limit, in parts of 64 MiB; and no more than S3 takes.
+ */
 export const partsMax = 10_000;
 
 export function settingsOf(options: GcsStoreOptions): GcsSettings {

@@ -1,10 +1,11 @@
 /**
- * Uploads of large files by clients without credentials: a resumable session, whose address takes the bytes from where the store is. The
- * MD5 that the platform announced when it began the session is compared by the store when all is there, so that the address
- * can store nothing but the file that it is for.
+ * Uploads of large files by clients without credentials: a resumable session, whose address takes the bytes from where
+ * the store is. The MD5 that the platform announced when it began the session is compared by the store when all is
+ * there, so that the address can store nothing but the file that it is for.
  *
  * The store lists no sessions, so that they are kept beside the files: an object below `.trainyard-uploads/` for each
- * file that is being sent. Of several planners that begin at the same time one stores its session, and the others use it.
+ * file that is being sent. Of several planners that begin at the same time one stores its session, and the others use
+ * it.
  */
 import { isFault } from "@trainyard/kernel";
 import { away, uploadIncomplete } from "../faults.ts";

@@ -98,8 +98,8 @@ export class S3Connection {
   }
 
   /**
-   * The client corrects its clock by the answers that it gets, and a signature alone gets none: with a clock that is behind
-   * the store's, every plan of a process that only plans would be over before it is used.
+   * The client corrects its clock by the answers that it gets, and a signature alone gets none: with a clock that is
+   * behind the store's, every plan of a process that only plans would be over before it is used.
    */
   #knowClock(): Promise<void> {
     const { client, settings } = this;

@@ -37,7 +37,9 @@ export type S3StoreOptions = {
   readonly attemptsMax?: number;
   /** A store that is silent for so long is away: two minutes unless given. */
   readonly silenceMs?: number;
-  /** The same while the store completes an upload or copies: two minutes unless given, and never less than `silenceMs`. */
+  /**
+   * The same while the store completes an upload or copies: two minutes unless given, and never less than `silenceMs`.
+   */
   readonly workMs?: number;
 };
 

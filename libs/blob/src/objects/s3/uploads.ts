@@ -1,9 +1,9 @@
 /**
- * Uploads to S3 by clients without credentials: a single PUT, or the parts of a multipart upload. A part's SHA-256 is a signed header,
- * so that the store takes nothing but the bytes that were announced.
+ * Uploads to S3 by clients without credentials: a single PUT, or the parts of a multipart upload. A part's SHA-256 is a
+ * signed header, so that the store takes nothing but the bytes that were announced.
  *
- * Nothing is remembered here: S3 lists the unfinished uploads of a key and their parts. Where several planners began an upload of one
- * key, the oldest counts for all of them; the others are given back when the object is there.
+ * Nothing is remembered here: S3 lists the unfinished uploads of a key and their parts. Where several planners began an
+ * upload of one key, the oldest counts for all of them; the others are given back when the object is there.
  */
 import {
   AbortMultipartUploadCommand,
@@ -188,7 +188,9 @@ export class S3Uploads {
     }
   }
 
-  /** By hand: the SDK's paginator does not end while S3 returns a marker, and S3 returns one after the last page too. */
+  /**
+   * By hand: the SDK's paginator does not end while S3 returns a marker, and S3 returns one after the last page too.
+   */
   async #parts(key: string, id: string): Promise<readonly Part[]> {
     const { client } = this.#connection;
     const parts: Part[] = [];

@@ -116,7 +116,8 @@ class Client:
     def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
         """Yields the changes of up to 64 lists and documents, without an end:
         ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, where ``position`` is that of the
-        list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``id`` for one document.
+        list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``workspace`` for ``projects``, ``id``
+        for one document. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``.
 
         And what trials report and write: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with
         ``group``, and ``{"kind": "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that
@@ -170,9 +171,14 @@ class Client:
         """The workspace of this name, in any case."""
         return Workspace(self._api, self._api.get(f"/api/v1/workspaces/{segment(name)}"))
 
-    def list_workspaces(self, archived: bool = False) -> Iterator[Workspace]:
-        """Workspaces, ``default`` first; archived ones only if asked for."""
-        query = [("archived", "true")] if archived else []
+    def list_workspaces(
+        self, archived: bool = False, filter: str = "", order_by: str = ""
+    ) -> Iterator[Workspace]:
+        """Workspaces for which ``filter`` holds, ``default`` first or in the order of a field; archived ones only
+        if asked for.
+        """
+        query = [("filter", filter), ("order_by", order_by)]
+        query += [("archived", "true")] if archived else []
         for item in self._api.pages("/api/v1/workspaces", query):
             yield Workspace(self._api, item)
 

@@ -99,9 +99,14 @@ class Workspace(_Space):
         """Takes it back into use."""
         return Workspace(self._api, self._verb("unarchive", {}))
 
-    def list_projects(self, archived: bool = False) -> Iterator[Project]:
-        """Its projects, ``default`` first; archived ones only if asked for."""
-        query = [("archived", "true")] if archived else []
+    def list_projects(
+        self, archived: bool = False, filter: str = "", order_by: str = ""
+    ) -> Iterator[Project]:
+        """Its projects for which ``filter`` holds, ``default`` first or in the order of a field; archived ones only
+        if asked for.
+        """
+        query = [("filter", filter), ("order_by", order_by)]
+        query += [("archived", "true")] if archived else []
         for item in self._api.pages(f"{self._path}/projects", query):
             yield Project(self._api, item)
 

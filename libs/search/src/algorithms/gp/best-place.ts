@@ -1,7 +1,7 @@
 /**
- * Where the expected improvement is largest. Candidates are looked at in the order of the most that they can be worth, so
- * that the exact deviation, which costs as much as a row of the factor, is computed only of those that may be among the
- * best. From these it is climbed by the gradient on the axes that are continua, and step by step on the others.
+ * Where the expected improvement is largest. Candidates are looked at in the order of the most that they can be worth,
+ * so that the exact deviation, which costs as much as a row of the factor, is computed only of those that may be among
+ * the best. From these it is climbed by the gradient on the axes that are continua, and step by step on the others.
  */
 import { improvementSlopes, logImprovement } from "./improvement.ts";
 import type { Points } from "./kernel.ts";

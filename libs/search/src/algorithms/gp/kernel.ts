@@ -1,4 +1,6 @@
-/** Matérn's covariance of smoothness 5/2 with a length on each axis (C. E. Rasmussen, C. K. I. Williams, 2006, §4.2). */
+/**
+ * Matérn's covariance of smoothness 5/2 with a length on each axis (C. E. Rasmussen, C. K. I. Williams, 2006, §4.2).
+ */
 import { fastExp } from "../../numeric/normal.ts";
 
 export type Parameters = {

@@ -5,8 +5,8 @@
  */
 
 /**
- * The factor of a symmetric positive definite matrix, in place of its lower half (A. L. Cholesky). Rows before `from` are
- * factors already. A pivot that rounding made too small is taken as `smallest`.
+ * The factor of a symmetric positive definite matrix, in place of its lower half (A. L. Cholesky). Rows before `from`
+ * are factors already. A pivot that rounding made too small is taken as `smallest`.
  */
 export function factorise(
   matrix: Float64Array,

@@ -16,9 +16,9 @@ import { unwarped, warped } from "./warp.ts";
 /** Results that the parameters are fitted to: the cost grows with their cube. */
 const FITTED_MAX = 100;
 /**
- * Climbs that start from the best candidates of the whole box, and from those about the best results: the latter for each
- * second trial only. What is to be gained beside the best result is soon little, and found each time all the same; a search
- * gets out of a hollow by the trials that do not look there first.
+ * Climbs that start from the best candidates of the whole box, and from those about the best results: the latter for
+ * each second trial only. What is to be gained beside the best result is soon little, and found each time all the same;
+ * a search gets out of a hollow by the trials that do not look there first.
  */
 const WIDE_STARTS = 7;
 const NEAR_STARTS = 3;

@@ -1,6 +1,7 @@
 /**
- * A density over the box of the axes: a kernel about each place, and the even prior counting as one more. A continuous or
- * ordered axis has normals cut off at its ends, of one width; a choice without order has its own mass and shares the rest.
+ * A density over the box of the axes: a kernel about each place, and the even prior counting as one more. A continuous
+ * or ordered axis has normals cut off at its ends, of one width; a choice without order has its own mass and shares the
+ * rest.
  */
 import { type Axis, isDiscrete } from "../../space/axes.ts";
 import { power } from "../../numeric/math.ts";
@@ -21,7 +22,10 @@ export type Density = {
   readonly sum: number;
   /** The width of the kernels on each axis. */
   readonly widths: readonly number[];
-  /** The divisor of a kernel on a continuous axis, place after place: its mass between the ends, without the exponential. */
+  /**
+   * The divisor of a kernel on a continuous axis, place after place: its mass between the ends, without the
+   * exponential.
+   */
   readonly masses: Float64Array;
 };
 
@@ -118,8 +122,8 @@ function cellOn(axis: Axis, own: number, at: number, width: number, kernels: num
 }
 
 /**
- * A place drawn from the density with its widths multiplied; `chance` gives share number i, that of the kernel first and
- * then one for each axis.
+ * A place drawn from the density with its widths multiplied; `chance` gives share number i, that of the kernel first
+ * and then one for each axis.
  */
 export function placeFrom(
   { axes, places, weights, widths }: Density,

@@ -1,4 +1,7 @@
-/** The places of earlier searches' trials, the best first: what a model of a rung knows before any trial has come to one. */
+/**
+ * The places of earlier searches' trials, the best first: what a model of a rung knows before any trial has come to
+ * one.
+ */
 import { derivedFrom } from "../../derived.ts";
 import { axesOfPlan, placeOf } from "../../space/axes.ts";
 import type { SearchPlan } from "../../state.ts";

@@ -17,9 +17,9 @@ export function* rankedAt(halving: Halving, rung: number): Generator<number> {
 }
 
 /**
- * By their values at this rung, where those that have gone on from it share the places that they have there by their values
- * at the next, and so on up. So every value counts, each only against others of the same rung: a trial that merely went
- * on does not come before one that has not been able to yet.
+ * By their values at this rung, where those that have gone on from it share the places that they have there by their
+ * values at the next, and so on up. So every value counts, each only against others of the same rung: a trial that
+ * merely went on does not come before one that has not been able to yet.
  */
 export function* rankedFrom(halving: Halving, rung: number): Generator<number> {
   const wentOn = rankedAboveOf(halving, rung);

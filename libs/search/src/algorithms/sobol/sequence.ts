@@ -1,9 +1,9 @@
 /**
- * The Sobol sequence in Gray-code order (I. A. Antonov and V. M. Saleev, 1979), scrambled by random linear matrices and a
- * digital shift (J. Matoušek, "On the L2-discrepancy for anchored boxes", J. Complexity 14, 1998), which keep every
+ * The Sobol sequence in Gray-code order (I. A. Antonov and V. M. Saleev, 1979), scrambled by random linear matrices and
+ * a digital shift (J. Matoušek, "On the L2-discrepancy for anchored boxes", J. Complexity 14, 1998), which keep every
  * balance property of the sequence and make it another one for each seed. Point n is a function of (seed, n): whole
- * numbers of 32 bits, no floating point. Point 0 counts: without it no power of two of first points is balanced
- * (A. B. Owen, "On dropping the first Sobol' point", 2020).
+ * numbers of 32 bits, no floating point. Point 0 counts: without it no power of two of first points is balanced (A. B.
+ * Owen, "On dropping the first Sobol' point", 2020).
  */
 import { drawBlock } from "@trainyard/kernel";
 import { joeKuo } from "./joe-kuo.ts";

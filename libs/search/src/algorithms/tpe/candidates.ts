@@ -23,8 +23,8 @@ const chanceOf = ({ seed, trial, candidates }: Chance, stream: string, candidate
 const streamOf = ({ axis }: AxisKind): string => `tpe/${axis.path}`;
 
 /**
- * The place with the largest ratio of the joint densities, the first of equals. `allowed` gives the place as it would be
- * proposed, or null where it may not be; null when none may.
+ * The place with the largest ratio of the joint densities, the first of equals. `allowed` gives the place as it would
+ * be proposed, or null where it may not be; null when none may.
  */
 export function jointPlace(
   good: Estimator,

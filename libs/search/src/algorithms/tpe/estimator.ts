@@ -1,9 +1,10 @@
 /**
- * The estimator of a set of trials: one kernel a trial, and one for the prior, which is even over the box. On a continuous
- * axis a kernel is a normal cut off at the ends, as wide as the larger of the gaps to its neighbours on that axis, so that
- * a trial looks about as far as the trials around it lie: the rule of J. Bergstra and others (2011) for one axis, taken for
- * each axis of a product kernel (S. Watanabe, "Tree-structured Parzen estimator", 2023, §3.3). On an int axis of few values
- * the gaps are those between cells with trials. The densities are joint (`densityAt`), or of one axis (`densityOnAxis`).
+ * The estimator of a set of trials: one kernel a trial, and one for the prior, which is even over the box. On a
+ * continuous axis a kernel is a normal cut off at the ends, as wide as the larger of the gaps to its neighbours on that
+ * axis, so that a trial looks about as far as the trials around it lie: the rule of J. Bergstra and others (2011) for
+ * one axis, taken for each axis of a product kernel (S. Watanabe, "Tree-structured Parzen estimator", 2023, §3.3). On
+ * an int axis of few values the gaps are those between cells with trials. The densities are joint (`densityAt`), or of
+ * one axis (`densityOnAxis`).
  */
 import { type Axis, isDiscrete } from "../../space/axes.ts";
 import { fastExp, SQRT_2_PI } from "../../numeric/normal.ts";
@@ -11,7 +12,9 @@ import { Gaps } from "./gaps.ts";
 import { choiceMass, massInCell, massInside } from "./kernels.ts";
 import type { Sample } from "./split.ts";
 
-/** Half the squared distance in widths beyond which a kernel adds nothing that a double could hold beside the prior's. */
+/**
+ * Half the squared distance in widths beyond which a kernel adds nothing that a double could hold beside the prior's.
+ */
 const NEGLIGIBLE = 50;
 export const PRIOR_MEAN = 0.5;
 export const PRIOR_SIGMA = 1;
@@ -32,7 +35,9 @@ export type Estimator = {
   readonly box: Box;
   readonly sample: Sample;
   readonly count: number;
-  /** Places on the continuous axes, one trial after the other, the newest first; and for each the width of its kernel … */
+  /**
+   * Places on the continuous axes, one trial after the other, the newest first; and for each the width of its kernel …
+   */
   readonly means: Float64Array;
   readonly sigmas: Float64Array;
   /** … one over the width times √2, and the height over the mass inside the box. */
@@ -137,8 +142,8 @@ function cellWidths(
 }
 
 /**
- * The density at a place, of the sum of all kernels and not of their mean. Once the sum is over `most` it is given as it
- * is then: who asks wants no more than to know that.
+ * The density at a place, of the sum of all kernels and not of their mean. Once the sum is over `most` it is given as
+ * it is then: who asks wants no more than to know that.
  */
 export function densityAt(
   estimator: Estimator,

@@ -1,8 +1,8 @@
 /**
- * How wide the kernel of each trial is on each continuous axis: as the larger of the gaps to its neighbours there. From one
- * decision to the next a few trials come and go, and so a few gaps change: the trials are kept in the order of each axis,
- * and what follows from a width is computed again only where the width is another. What is kept never changes a result: a
- * trial is known by its place itself, and orders, widths and masses follow from the places alone.
+ * How wide the kernel of each trial is on each continuous axis: as the larger of the gaps to its neighbours there. From
+ * one decision to the next a few trials come and go, and so a few gaps change: the trials are kept in the order of each
+ * axis, and what follows from a width is computed again only where the width is another. What is kept never changes a
+ * result: a trial is known by its place itself, and orders, widths and masses follow from the places alone.
  */
 import { SQRT_2_PI } from "../../numeric/normal.ts";
 import { massInside } from "./kernels.ts";
@@ -117,8 +117,8 @@ export class Gaps {
   }
 
   /**
-   * The widths and heights of those held, by slot and axis: at least `smallest`, and 1 at most. Of a trial alone it is the
-   * distance to the farther end.
+   * The widths and heights of those held, by slot and axis: at least `smallest`, and 1 at most. Of a trial alone it is
+   * the distance to the farther end.
    */
   widths(smallest: number): { readonly sigmas: Float64Array; readonly heights: Float64Array } {
     const size = this.#size;

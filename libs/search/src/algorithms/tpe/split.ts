@@ -1,9 +1,9 @@
 /**
- * The two sets that a tree of Parzen estimators compares: the best fifth of the trials that have ended, at most 40, and all
- * others. Trials that run are among the others, as are those that failed: a model that forgot them would propose the same
- * place again and again. The better a good trial is, the more it weighs: the kth of n by log((n + 1) / k), as parents do in
- * evolution strategies (N. Hansen, "The CMA evolution strategy: a tutorial", 2016, §3.2). S. Watanabe (2023) weighs by
- * improvement, which one value far off can spoil.
+ * The two sets that a tree of Parzen estimators compares: the best fifth of the trials that have ended, at most 40, and
+ * all others. Trials that run are among the others, as are those that failed: a model that forgot them would propose
+ * the same place again and again. The better a good trial is, the more it weighs: the kth of n by log((n + 1) / k), as
+ * parents do in evolution strategies (N. Hansen, "The CMA evolution strategy: a tutorial", 2016, §3.2). S. Watanabe
+ * (2023) weighs by improvement, which one value far off can spoil.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { log } from "../../numeric/math.ts";
@@ -20,7 +20,9 @@ export type Sample = {
 
 /** The newest trials count fully, the older the less (hyperopt's "linear forgetting"). */
 const UNFORGOTTEN = 25;
-/** So many of the newest trials are each among the others; of those before, each stands for as many as a power of two. */
+/**
+ * So many of the newest trials are each among the others; of those before, each stands for as many as a power of two.
+ */
 const NEWEST = 500;
 const OLDER_MAX = 500;
 
@@ -53,7 +55,10 @@ function bestTrials(memory: ModelState): readonly number[] {
   return ranked.slice(0, count).map(({ trial }) => trial);
 }
 
-/** `best` has the best first. The weights are 1 in the mean, and all 1 where several metrics leave no order within a front. */
+/**
+ * `best` has the best first. The weights are 1 in the mean, and all 1 where several metrics leave no order within a
+ * front.
+ */
 function goodOf(best: readonly number[], memory: ModelState, isWeighed: boolean): Sample {
   const count = best.length;
   const raw = best.map((_, rank) => (isWeighed ? log((count + 1) / (rank + 1)) : 1));

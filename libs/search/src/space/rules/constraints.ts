@@ -27,7 +27,10 @@ export function constraintChars(plan: SearchedSpace): number {
   return constraintsOf(plan).reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Whether a point satisfies every constraint. One that cannot be evaluated there, for want of a hyperparameter, does not count. */
+/**
+ * Whether a point satisfies every constraint. One that cannot be evaluated there, for want of a hyperparameter, does
+ * not count.
+ */
 export function isAllowed(plan: SearchedSpace, point: JsonObject): boolean {
   return constraintsOf(plan).every((constraint) => constraint.evaluation(point) !== false);
 }

@@ -1,8 +1,8 @@
 /**
- * The grid of a space: the product of the axes, without the points that the constraints refuse, and without axes that are
- * not there. Where neither conditions nor constraints are, it is counted and never walked. Else it is walked in the order
- * of sorted keys, save that a hyperparameter comes after those that its condition names, and a branch that a constraint
- * refuses already is left at once.
+ * The grid of a space: the product of the axes, without the points that the constraints refuse, and without axes that
+ * are not there. Where neither conditions nor constraints are, it is counted and never walked. Else it is walked in the
+ * order of sorted keys, save that a hyperparameter comes after those that its condition names, and a branch that a
+ * constraint refuses already is left at once.
  */
 import {
   gridAxisLength,

@@ -1,4 +1,6 @@
-/** The places that a model looks at in the box of the axes, checked against the conditions and constraints of the space. */
+/**
+ * The places that a model looks at in the box of the axes, checked against the conditions and constraints of the space.
+ */
 import { type Axis, coordinatesOf, placeOf, pointAt } from "../axes.ts";
 import { derivedFrom } from "../../derived.ts";
 import type { SearchedSpace } from "../../state.ts";
@@ -6,8 +8,8 @@ import { isConditional } from "./conditions.ts";
 import { isAllowed, isConstrained } from "./constraints.ts";
 
 /**
- * The place that a proposal of this one will have: a hyperparameter that is not there lies in the middle of its axis. Null
- * where the constraints refuse it, so that the model looks elsewhere.
+ * The place that a proposal of this one will have: a hyperparameter that is not there lies in the middle of its axis.
+ * Null where the constraints refuse it, so that the model looks elsewhere.
  */
 export function allowedPlace(
   plan: SearchedSpace,

@@ -63,7 +63,9 @@ const constraintLists = fc.array(
   { maxLength: 3 },
 );
 
-/** The present part of a full point, from the definition: when a hyperparameter goes, those that depend on it go too. */
+/**
+ * The present part of a full point, from the definition: when a hyperparameter goes, those that depend on it go too.
+ */
 function prunedOf(space: HyperparameterSpace, full: JsonObject): JsonObject {
   const point = { ...full };
   for (let before = -1; before !== Object.keys(point).length; ) {

@@ -1,4 +1,7 @@
-/** Properties of every trial of every searcher: it is in the space, satisfies the constraints, and has what its conditions say. */
+/**
+ * Properties of every trial of every searcher: it is in the space, satisfies the constraints, and has what its
+ * conditions say.
+ */
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,9 +1,11 @@
 /**
- * Which of an experiment's checkpoints its policy gives up. Three rankings, each of which keeps its first n: the best of
- * the experiment, the best of each trial, the latest of each trial. What no ranking keeps is given up. Source of the rule:
- * Determined's checkpoint garbage collection; unlike there, the latest of a trial counts also when it was never validated.
+ * Which of an experiment's checkpoints its policy gives up. Three rankings, each of which keeps its first n: the best
+ * of the experiment, the best of each trial, the latest of each trial. What no ranking keeps is given up. Source of the
+ * rule: Determined's checkpoint garbage collection; unlike there, the latest of a trial counts also when it was never
+ * validated.
  *
- * A checkpoint without a value has no place in the rankings by value. Equal values: the one with fewer steps is the better.
+ * A checkpoint without a value has no place in the rankings by value. Equal values: the one with fewer steps is the
+ * better.
  */
 import type { EventData } from "@trainyard/contracts";
 import { gcLimits } from "../../limits.ts";

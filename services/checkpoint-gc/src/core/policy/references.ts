@@ -26,8 +26,8 @@ export function needOfTrial(id: string, trial: TrialFacts, checkpoint: string): 
 
 /**
  * Why a proposal of the experiment's search needs the checkpoint of a trial; null when none does. `isLatest`: it is the
- * latest of that trial, from which a proposal starts that names the trial only. `pending`: whether a proposed trial does not exist
- * yet; one that exists holds its checkpoint itself.
+ * latest of that trial, from which a proposal starts that names the trial only. `pending`: whether a proposed trial
+ * does not exist yet; one that exists holds its checkpoint itself.
  */
 export function needOfProposals(
   { proposals }: SearchFacts,

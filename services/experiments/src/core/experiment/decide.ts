@@ -92,8 +92,8 @@ function move(
 }
 
 /**
- * Words that are there already are no conflict, whatever revision was read: so a change that is sent again after its answer
- * was lost is not refused as stale (RFC 9110, section 13.1.1).
+ * Words that are there already are no conflict, whatever revision was read: so a change that is sent again after its
+ * answer was lost is not refused as stale (RFC 9110, section 13.1.1).
  */
 function describe(
   { words, revision }: ExperimentState,

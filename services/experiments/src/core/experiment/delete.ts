@@ -1,6 +1,6 @@
 /**
- * The deletion of an experiment: asked for, taken back within its grace, or done when the grace is over. Until it is done
- * nothing of the experiment is touched. Every other change is refused meanwhile.
+ * The deletion of an experiment: asked for, taken back within its grace, or done when the grace is over. Until it is
+ * done nothing of the experiment is touched. Every other change is refused meanwhile.
  */
 import { type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";

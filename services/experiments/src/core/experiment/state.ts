@@ -1,7 +1,8 @@
 /**
  * An experiment's life: none → active ⇄ paused → ended, from where a continuation leads back to active, and beside it a
- * request to stop that is never withdrawn before the end: a cancel may still become a kill. The words about it change at any time; once it has ended it may be archived and taken
- * back. What its trials need of the configuration is read once, here.
+ * request to stop that is never withdrawn before the end: a cancel may still become a kill. The words about it change
+ * at any time; once it has ended it may be archived and taken back. What its trials need of the configuration is read
+ * once, here.
  */
 import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
 import type { EventOf, Plain } from "@trainyard/contracts";

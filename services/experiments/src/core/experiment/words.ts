@@ -1,6 +1,6 @@
 /**
- * The words about an experiment: its name, description, notes and labels. A change is merged into what is there. Only what a
- * change gives is held against the limits: a configuration may have given other words.
+ * The words about an experiment: its name, description, notes and labels. A change is merged into what is there. Only
+ * what a change gives is held against the limits: a configuration may have given other words.
  */
 import { isLine, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";

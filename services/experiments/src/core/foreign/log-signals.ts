@@ -3,7 +3,10 @@ import type { AnyEvent } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";
 
 export type LogSignals = {
-  /** From the first of these runs on failures are final, in the order of the runs; the latest, as many as the limits say. */
+  /**
+   * From the first of these runs on failures are final, in the order of the runs; the latest, as many as the limits
+   * say.
+   */
   readonly finals: readonly { readonly run: number; readonly policy: string }[];
   /** Where the trial's runs are not placed any more; the latest, as many as the limits say. */
   readonly excluded: readonly string[];

@@ -1,14 +1,15 @@
 /**
  * The next wish for a trial: the one rule by which every event that concerns a trial becomes a decision about it.
  *
- * It depends only on what the trial is (its unended run, how the last one ended, its restarts), on what is wanted of it by
- * the experiment (run, paused, stopping) and by the search (run, suspended, stopped), and on where a run would start.
- * So it does not matter in which order the wishes came, how often the rule is asked, or what happened meanwhile.
+ * It depends only on what the trial is (its unended run, how the last one ended, its restarts), on what is wanted of it
+ * by the experiment (run, paused, stopping) and by the search (run, suspended, stopped), and on where a run would
+ * start. So it does not matter in which order the wishes came, how often the rule is asked, or what happened meanwhile.
  *
  * A run that has not ended: is it wanted? If not, it is asked to stop, by the harshest of the reasons; a stop that was
- * asked for stands, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it is
- * wanted to run, the next run is requested (not on agents that a log policy has excluded), unless checkpoints that the one before has left are still on their way: it
- * would start from an older one. That waiting has an end, and does not put off the end of a trial.
+ * asked for stands, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it
+ * is wanted to run, the next run is requested (not on agents that a log policy has excluded), unless checkpoints that
+ * the one before has left are still on their way: it would start from an older one. That waiting has an end, and does
+ * not put off the end of a trial.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -121,8 +122,9 @@ function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
 }
 
 /**
- * Why a failure was the trial's last, by a log policy; null when none was. The policy counts for the run whose line matched and
- * for all later ones: one that was preempted after its line, and fails after it went on, is not repeated either.
+ * Why a failure was the trial's last, by a log policy; null when none was. The policy counts for the run whose line
+ * matched and for all later ones: one that was preempted after its line, and fails after it went on, is not repeated
+ * either.
  */
 function finalFailure(
   { lastFailure, continued }: TrialState,

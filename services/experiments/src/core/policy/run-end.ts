@@ -30,7 +30,8 @@ function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {
     case AllocationEndCause.EXITED:
       return exited(ended, allocation);
     default:
-      // The agent was lost or could not launch it; or a cause that this version does not know, which is no error of the script's.
+      // The agent was lost or could not launch it; or a cause that this version does not know, which is no error of the
+      // script's.
       return RunEndWhy.LOST;
   }
 }

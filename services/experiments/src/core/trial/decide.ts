@@ -131,7 +131,8 @@ function endRun(state: TrialState, command: EndRun): Decision {
         why,
         exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: (isTooShort ? tooShort : message).slice(0, limits.messageCharsMax),
-        // A run that the platform lost, could not launch or stopped is no failure of the script: it could not do better next time.
+        // A run that the platform lost, could not launch or stopped is no failure of the script: it could not do better
+        // next time.
         countsAsRestart: why === RunEndWhy.FAILED || isTooShort,
         ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined
@@ -186,8 +187,8 @@ function awaitUpload(
 }
 
 /**
- * Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. Of a trial that has
- * ended what was named still counts: others may begin from it.
+ * Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. Of a trial that
+ * has ended what was named still counts: others may begin from it.
  */
 function noteCheckpoint(state: TrialState, noted: Checkpoint): Decision {
   if (state.status === "none" || noted.run !== state.runs) return alreadySo;

@@ -1,7 +1,8 @@
 /**
- * Two texts compared by lines, in the unified form of diff(1). The shortest edit script is found as Myers describes ("An O(ND)
- * difference algorithm", 1986, section 4), which takes time in proportion to the differences. Texts with more differences
- * than the limit are shown as replaced between their common beginning and end: true, but not the shortest.
+ * Two texts compared by lines, in the unified form of diff(1). The shortest edit script is found as Myers describes
+ * ("An O(ND) difference algorithm", 1986, section 4), which takes time in proportion to the differences. Texts with
+ * more differences than the limit are shown as replaced between their common beginning and end: true, but not the
+ * shortest.
  */
 type Edit = { readonly sign: " " | "-" | "+"; readonly line: string };
 

@@ -1,6 +1,6 @@
 /**
- * Filters of lists, as people write them: `state = ACTIVE and (hparams.lr < 1e-3 or label = prod) and created_at > -7d`,
- * `resnet not archived = true`. This file reads the text; `conditions.ts` knows the fields of a list.
+ * Filters of lists, as people write them: `state = ACTIVE and (hparams.lr < 1e-3 or label = prod) and created_at >
+ * -7d`, `resnet not archived = true`. This file reads the text; `conditions.ts` knows the fields of a list.
  *
  *     filter     = and { "or" and }
  *     and        = not { [ "and" ] not }
@@ -8,7 +8,8 @@
  *     comparison = field ( "=" | "!=" | "<" | "<=" | ">" | ">=" ) value  |  field ":" ( "*" | value )
  *     words      = a word, or a text in double quotes
  *
- * A field has dots, and parts with other characters in double quotes: `metrics."top 1"`. A value is a word or a text in double quotes, which is JSON.
+ * A field has dots, and parts with other characters in double quotes: `metrics."top 1"`. A value is a word or a text in
+ * double quotes, which is JSON.
  */
 
 export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=" | ":";

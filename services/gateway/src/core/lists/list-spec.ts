@@ -28,8 +28,12 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   /** As people call its rows. */
   readonly plural: string;
   readonly newestFirst: boolean;
-  /** The experiment whose list it is in; empty where there is one list for all. */
-  readonly scope: (doc: Documents[Kind]) => string;
+  /** The field of text that it is sorted by where no order is asked for; absent for the place of its rows. */
+  readonly order?: string;
+  /** Whether a document is in the list now; absent for always. */
+  readonly isListed?: (doc: Documents[Kind]) => boolean;
+  /** The experiment or workspace whose list it is in; empty where there is one list for all. */
+  readonly scope: (doc: Documents[Kind], parent: string) => string;
   readonly fields: readonly ListField<Documents[Kind]>[];
   readonly labels: (doc: Documents[Kind]) => readonly string[];
   /** The columns that free words of a filter are looked for in. */

@@ -212,6 +212,93 @@ export const agentList: ListSpec<"agent"> = {
   attributes: null,
 };
 
+/** The first run of an experiment in the queue says where it is. */
+export const jobList: ListSpec<"job"> = {
+  kind: "job",
+  table: "job_rows",
+  plural: "jobs",
+  newestFirst: false,
+  order: "queue",
+  isListed: ({ runs }) => runs.length > 0,
+  scope: () => "",
+  fields: [
+    { name: "job", column: "ordinal", type: "number", value: ({ job }) => Number(job) },
+    { name: "pool", column: "pool", type: "text", value: ({ pool }) => pool },
+    {
+      name: "workspace",
+      column: "workspace",
+      type: "text",
+      anyCase: true,
+      value: ({ workspace }) => workspace,
+    },
+    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "priority", column: "priority", type: "number", value: ({ priority }) => priority },
+    { name: "weight", column: "weight", type: "number", value: ({ weight }) => weight },
+    { name: "max_slots", column: "max_slots", type: "number", value: ({ maxSlots }) => maxSlots },
+    {
+      name: "runs_waiting",
+      column: "runs_waiting",
+      type: "number",
+      value: ({ runsWaiting }) => runsWaiting,
+    },
+    {
+      name: "runs_placed",
+      column: "runs_placed",
+      type: "number",
+      value: ({ runsPlaced }) => runsPlaced,
+    },
+    { name: "slots_held", column: "slots_held", type: "number", value: (doc) => doc.slotsHeld },
+    {
+      name: "slots_wanted",
+      column: "slots_wanted",
+      type: "number",
+      value: (doc) => doc.slotsWanted,
+    },
+    {
+      name: "slots_borrowed",
+      column: "slots_borrowed",
+      type: "number",
+      value: (doc) => doc.slotsBorrowed,
+    },
+    { name: "queue", column: "queue", type: "text", value: ({ queue }) => queue },
+  ],
+  labels: () => [],
+  texts: ({ job, pool, workspace, owner }) => [job, pool, workspace, owner],
+  attributes: null,
+};
+
+const spaceFields: ListSpec<"workspace">["fields"] = [
+  { name: "name", column: "name", type: "text", anyCase: true, value: ({ name }) => name },
+  { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
+  { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
+  { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
+];
+
+export const workspaceList: ListSpec<"workspace"> = {
+  kind: "workspace",
+  table: "workspace_rows",
+  plural: "workspaces",
+  newestFirst: false,
+  scope: () => "",
+  fields: spaceFields,
+  labels: () => [],
+  texts: ({ name, description }) => [name, description],
+  attributes: null,
+};
+
+/** A project of an archived workspace is archived too: `projectColumns` says so. */
+export const projectList: ListSpec<"project"> = {
+  kind: "project",
+  table: "project_rows",
+  plural: "projects",
+  newestFirst: false,
+  scope: (_doc, workspace) => workspace,
+  fields: spaceFields,
+  labels: () => [],
+  texts: ({ name, description }) => [name, description],
+  attributes: null,
+};
+
 /** Each kind of documents that has rows. */
 export const lists: { readonly [Kind in DocumentKind]?: ListSpec<Kind> } = {
   experiment: experimentList,
@@ -219,4 +306,7 @@ export const lists: { readonly [Kind in DocumentKind]?: ListSpec<Kind> } = {
   checkpoint: checkpointList,
   model: modelList,
   agent: agentList,
+  job: jobList,
+  workspace: workspaceList,
+  project: projectList,
 };

@@ -11,7 +11,7 @@ export type ListOrder = {
 
 /** The order, or the sentence that says what is wrong with the text. */
 export function readOrder(list: ListSpec, text: string): ListOrder | string {
-  if (text.trim() === "") return { descending: list.newestFirst, by: { kind: "place" } };
+  if (text.trim() === "") return ownOrder(list);
   const match = /^\s*(.*?)(?:\s+(asc|desc))?\s*$/is.exec(text);
   const [, raw = "", direction = "asc"] = match ?? [];
   const name = raw.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_all, part: string) => part);
@@ -25,4 +25,9 @@ export function readOrder(list: ListSpec, text: string): ListOrder | string {
   const { column, type } = named.field;
   if (column === "ordinal") return { descending, by: { kind: "place" } };
   return { descending, by: { kind: "column", column, type } };
+}
+
+function ownOrder({ order, newestFirst }: ListSpec): ListOrder {
+  if (order === undefined) return { descending: newestFirst, by: { kind: "place" } };
+  return { descending: false, by: { kind: "column", column: order, type: "text" } };
 }

@@ -1,6 +1,6 @@
 /**
- * The statements of a page of a list. A sorted list is read in parts that follow each other: the rows with a number, those
- * with a text, and the rows without the value, so that each part is a range of one index.
+ * The statements of a page of a list. A sorted list is read in parts that follow each other: the rows with a number,
+ * those with a text, and the rows without the value, so that each part is a range of one index.
  */
 import type { FieldType, ListSpec } from "./list-spec.ts";
 import type { ListOrder } from "./order.ts";

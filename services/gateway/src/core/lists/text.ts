@@ -5,7 +5,9 @@ export const textCharactersMax = 256;
 /** Of one row. */
 const wordsMax = 200;
 
-/** At most so many characters; U+0000, which PostgreSQL has in no text, is U+2400, and half a surrogate pair is U+FFFD. */
+/**
+ * At most so many characters; U+0000, which PostgreSQL has in no text, is U+2400, and half a surrogate pair is U+FFFD.
+ */
 export function indexedText(text: string): string {
   return text.slice(0, textCharactersMax).toWellFormed().replaceAll("\0", "\u2400");
 }

@@ -1,7 +1,7 @@
 /**
- * Conditions on versions, as people write them: `metrics.loss<0.5`, `hparams.optimizer.lr>=1e-3`, `metadata.dataset=v2`,
- * `step>100`, `label=prod`. A name with other characters is JSON text: `metrics."top 1">0.9`; so may a text be that is
- * compared with.
+ * Conditions on versions, as people write them: `metrics.loss<0.5`, `hparams.optimizer.lr>=1e-3`,
+ * `metadata.dataset=v2`, `step>100`, `label=prod`. A name with other characters is JSON text: `metrics."top 1">0.9`; so
+ * may a text be that is compared with.
  */
 import { labelFact, stepFact } from "./facts.ts";
 

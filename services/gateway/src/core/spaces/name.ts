@@ -1,6 +1,6 @@
 /**
- * A name that is taken, a stream of its own: it is reserved in the commit that creates what has it, so that of two at the same
- * time one is refused. What is looked up by its name is found here.
+ * A name that is taken, a stream of its own: it is reserved in the commit that creates what has it, so that of two at
+ * the same time one is refused. What is looked up by its name is found here.
  */
 import type { EventOf } from "@trainyard/contracts";
 import { type Decider, reject } from "@trainyard/kernel";

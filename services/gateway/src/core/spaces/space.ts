@@ -1,6 +1,6 @@
 /**
- * A workspace or a project: none → open ⇄ archived. Its words change at any time; its name never does, since quotas of pools and
- * recorded runs name a workspace by it. The default ones always exist, are never archived and have no words.
+ * A workspace or a project: none → open ⇄ archived. Its words change at any time; its name never does, since quotas of
+ * pools and recorded runs name a workspace by it. The default ones always exist, are never archived and have no words.
  */
 import type { EventOf } from "@trainyard/contracts";
 import {

@@ -1,8 +1,8 @@
 /**
- * Documents as text and back. JSON has no NaN, no infinities and no negative zero, and a metric may be any of them: such a
- * number is the object `{"$double": "NaN"}`. A key of a user's that reads like the marker gets a `$` more at its end, so
- * that no user can write the marker. Rows from before that rule hold users' keys as they were: a marker that names none of
- * the four numbers is a user's, and is left as it is.
+ * Documents as text and back. JSON has no NaN, no infinities and no negative zero, and a metric may be any of them:
+ * such a number is the object `{"$double": "NaN"}`. A key of a user's that reads like the marker gets a `$` more at its
+ * end, so that no user can write the marker. Rows from before that rule hold users' keys as they were: a marker that
+ * names none of the four numbers is a user's, and is left as it is.
  */
 import { isMapping, type JsonObject } from "@trainyard/kernel";
 

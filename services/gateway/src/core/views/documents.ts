@@ -6,6 +6,7 @@ import type {
   Checkpoint,
   Disabled,
   Experiment,
+  Job,
   Model,
   ModelAliasMove,
   ModelVersion,
@@ -75,6 +76,46 @@ export type ModelDocument = Plain<Model> & {
 
 export type WorkspaceDocument = Omit<Plain<Workspace>, "etag"> & { readonly revision: number };
 
+/** A run that waits in the queue of a pool, or has a place. */
+export type QueuedRun = {
+  readonly id: string;
+  readonly pool: string;
+  readonly workspace: string;
+  readonly owner: string;
+  readonly slots: number;
+  readonly priority: number;
+  readonly weight: number;
+  /** 0 for no limit. */
+  readonly maxSlots: number;
+  /** The log position at which it was queued. */
+  readonly arrival: number;
+  readonly placed: boolean;
+  readonly held: number;
+  readonly borrowed: number;
+};
+
+/** In lists while it has runs. */
+export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
+  /** Sorts jobs as the queues do. */
+  readonly queue: string;
+  readonly runs: readonly QueuedRun[];
+  /** The changes by users of its runs, those to come too; null for none. */
+  readonly change: {
+    readonly pool: string;
+    /** Of the pool, by then: a pool that was removed since forgot the change. */
+    readonly removals: number;
+    readonly priority?: number;
+    readonly weight?: number;
+    /** 0 for no limit. */
+    readonly maxSlots?: number;
+    /** Of its runs in the queue, on the scale of arrivals. */
+    readonly place?: number;
+  } | null;
+};
+
+/** How often it was removed. */
+export type PoolDocument = { readonly removals: number };
+
 /** Its parent is the id of its workspace. */
 export type ProjectDocument = WorkspaceDocument;
 
@@ -89,7 +130,10 @@ export type CheckpointDocument = Omit<Plain<Checkpoint>, "pins" | "codeDigest"> 
   readonly partial?: boolean;
 };
 
-/** Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is done. */
+/**
+ * Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is
+ * done.
+ */
 export type AgentDocument = Omit<Plain<Agent>, "labels"> & {
   readonly labels?: Plain<Agent>["labels"];
   /** Also slots that the agent does not offer now: they are still disabled when they return. */
@@ -113,6 +157,8 @@ export type Documents = {
   readonly aliasMove: Plain<ModelAliasMove>;
   readonly workspace: WorkspaceDocument;
   readonly project: ProjectDocument;
+  readonly job: JobDocument;
+  readonly pool: PoolDocument;
 };
 
 export type DocumentKind = keyof Documents;
@@ -145,6 +191,7 @@ export class DocumentSet {
   readonly #fetched = new Map<string, DocumentRow>();
   readonly #changed = new Set<string>();
   readonly #removed = new Set<string>();
+  readonly #dropped = new Map<string, DocumentKey>();
 
   constructor(rows: Iterable<DocumentRow> = []) {
     for (const row of rows) this.add(row);
@@ -169,6 +216,20 @@ export class DocumentSet {
     const key = keyText(row);
     this.#rows.set(key, row);
     this.#changed.add(key);
+    this.#dropped.delete(key);
+  }
+
+  /** One that is put again is there again. */
+  remove({ kind, id }: DocumentKey): void {
+    const key = keyText({ kind, id });
+    this.#rows.delete(key);
+    this.#changed.delete(key);
+    this.#dropped.set(key, { kind, id });
+  }
+
+  /** Single documents that were removed. */
+  dropped(): readonly DocumentKey[] {
+    return [...this.#dropped.values()];
   }
 
   /** Replaces a document that exists; an event of an entity that was never created changes nothing. */
@@ -194,6 +255,7 @@ export class DocumentSet {
   /** An experiment and its trials. What follows in their streams changes nothing. */
   removeExperiment(id: string): void {
     this.#removed.add(id);
+    this.remove({ kind: "job", id });
     for (const [key, row] of this.#rows) {
       const isOfIt =
         (ofExperiment.has(row.kind) && row.id === id) ||

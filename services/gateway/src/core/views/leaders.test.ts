@@ -36,7 +36,7 @@ class Experiment {
     };
     fetch(touchedBy(stream, event));
     fetch(touchedThrough(stream, event, fetched));
-    project(stream, 0, event, fetched);
+    project({ stream, timeMs: 0, position: 1 }, event, fetched);
     for (const row of fetched.changed()) this.#rows.put(row);
   }
 

@@ -8,7 +8,8 @@ const refused = { folder: "f2", place: "p2", address: "host-2", reason: "it is h
 
 function agentAfter(...events: readonly AnyEvent[]) {
   const documents = new DocumentSet();
-  for (const event of events) project("agent-rack", 0, event, documents);
+  for (const event of events)
+    project({ stream: "agent-rack", timeMs: 0, position: 1 }, event, documents);
   return documents.get("agent", "rack");
 }
 

@@ -149,7 +149,10 @@ function hold(documents: DocumentSet, agent: string, slots: readonly string[], r
 
 type Slot = AgentDocument["slots"][number];
 
-/** The offered slots, each with the run that holds it. A slot that is no longer offered stays in the list until its run has ended. */
+/**
+ * The offered slots, each with the run that holds it. A slot that is no longer offered stays in the list until its run
+ * has ended.
+ */
 function slotsOf(offered: readonly Plain<Offered>[], before: readonly Slot[]): readonly Slot[] {
   const held = new Map(before.map((slot) => [slot.id, slot]));
   const now = offered.map(({ id, device, memoryBytes, name = "" }) => {

@@ -1,4 +1,35 @@
+import { defaultSpace } from "../spaces/name.ts";
+import type { DocumentSet, WorkspaceDocument } from "./documents.ts";
 import type { Projections } from "./projections.ts";
+
+/** Before all others, which have the times of their creation. */
+const firstOrdinal = 0;
+
+const defaultDocument: WorkspaceDocument = {
+  name: defaultSpace,
+  description: "",
+  notes: "",
+  archived: false,
+  createdBy: "",
+  revision: 0,
+};
+
+/** The id of the document of a workspace's project: each workspace has a default one. */
+export const projectKey = (workspace: string, project: string): string =>
+  project === defaultSpace ? `${workspace}/${defaultSpace}` : project;
+
+/** The default workspace, and its default project, are there before any event. */
+export function addDefaultSpaces(documents: DocumentSet): void {
+  const doc = defaultDocument;
+  documents.put({ kind: "workspace", id: defaultSpace, parent: "", ordinal: firstOrdinal, doc });
+  addDefaultProject(defaultSpace, documents);
+}
+
+function addDefaultProject(workspace: string, documents: DocumentSet): void {
+  const id = projectKey(workspace, defaultSpace);
+  const doc = defaultDocument;
+  documents.put({ kind: "project", id, parent: workspace, ordinal: firstOrdinal, doc });
+}
 
 export const spaceProjections: Projections = {
   WorkspaceCreated({ id, data, timeMs }, documents) {
@@ -6,6 +37,7 @@ export const spaceProjections: Projections = {
     const words = { name, description, notes, createdBy, createdAtMs: timeMs };
     const doc = { ...words, archived: false, revision: 0 };
     documents.put({ kind: "workspace", id, parent: "", ordinal: timeMs, doc });
+    addDefaultProject(id, documents);
   },
   WorkspaceDescribed({ id, data }, documents) {
     const { description, notes, revision } = data;

@@ -7,9 +7,10 @@ import { project } from "./project.ts";
 
 function runAfter(...events: readonly (readonly [string, AnyEvent])[]) {
   const documents = new DocumentSet();
-  project("trial-1.1", 0, trialCreated(1), documents);
-  project("trial-1.1", 0, requested(1, 0), documents);
-  for (const [stream, event] of events) project(stream, 0, event, documents);
+  project({ stream: "trial-1.1", timeMs: 0, position: 1 }, trialCreated(1), documents);
+  project({ stream: "trial-1.1", timeMs: 0, position: 1 }, requested(1, 0), documents);
+  for (const [stream, event] of events)
+    project({ stream, timeMs: 0, position: 1 }, event, documents);
   return documents.get("trial", "1.1")?.runs[0];
 }
 

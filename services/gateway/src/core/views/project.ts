@@ -8,6 +8,7 @@ import type { DocumentSet } from "./documents.ts";
 import { agentProjections } from "./project-agent.ts";
 import { checkpointProjections } from "./project-checkpoint.ts";
 import { experimentProjections } from "./project-experiment.ts";
+import { jobProjections } from "./project-job.ts";
 import { modelProjections } from "./project-model.ts";
 import { spaceProjections } from "./project-space.ts";
 import { tokenProjections } from "./project-token.ts";
@@ -24,16 +25,24 @@ const parts: readonly Projections[] = [
   tokenProjections,
   modelProjections,
   spaceProjections,
+  jobProjections,
 ];
+
+/** Where and when the log has an event. */
+export type LoggedAt = {
+  readonly stream: string;
+  readonly timeMs: number;
+  readonly position: number;
+};
 
 /** Several parts may look at one event: a grant concerns the trial's run and the agent's slots. */
 export function project(
-  stream: string,
-  timeMs: number,
+  { stream, timeMs, position }: LoggedAt,
   event: AnyEvent,
   documents: DocumentSet,
 ): void {
-  const projected = { data: event.data, id: idOf(stream), timeMs } as Projected<EventName>;
+  const id = idOf(stream);
+  const projected = { data: event.data, id, timeMs, position } as Projected<EventName>;
   for (const part of parts) {
     const projection = part[event.type] as AnyProjection | undefined;
     projection?.(projected, documents);

@@ -7,6 +7,7 @@ export type Projected<Name extends EventName> = {
   /** The id in the stream's name. */
   readonly id: string;
   readonly timeMs: number;
+  readonly position: number;
 };
 
 export type Projections = {

@@ -7,12 +7,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
   const id = idOf(stream);
   switch (categoryOf(stream)) {
     case "experiment":
-      return event.type === "ExperimentContinued"
-        ? [
-            { kind: "experiment", id },
-            { kind: "config", id },
-          ]
-        : [{ kind: "experiment", id }];
+      return [{ kind: "experiment", id }, ...besideExperiment(id, event)];
     case "search":
       return [{ kind: "experiment", id }];
     case "trial":
@@ -31,6 +26,8 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
       return [{ kind: "agent", id }];
     case "token":
       return [{ kind: "token", id }];
+    case "pool":
+      return poolKeys(id, event);
     case "workspace":
       return [{ kind: "workspace", id }];
     case "project":
@@ -93,11 +90,38 @@ function trialKeys(trial: string): readonly DocumentKey[] {
   ];
 }
 
+/** The experiment of a run; null for what is no run. */
+export function jobOfRun(allocation: string): string | null {
+  return parseTrialId(parseRunId(allocation)?.trial ?? "")?.experiment ?? null;
+}
+
+function besideExperiment(id: string, event: AnyEvent): readonly DocumentKey[] {
+  if (event.type === "ExperimentContinued") return [{ kind: "config", id }];
+  return event.type === "ExperimentEnded" ? [{ kind: "job", id }] : [];
+}
+
+function poolKeys(id: string, event: AnyEvent): readonly DocumentKey[] {
+  const pool: DocumentKey = { kind: "pool", id };
+  if (event.type === "PoolRemoved") return [pool];
+  const ofJob = event.type === "JobUpdated" || event.type === "JobMoved";
+  return ofJob ? [pool, { kind: "job", id: event.data.job }] : [];
+}
+
 function allocationKeys(allocation: string, event: AnyEvent): readonly DocumentKey[] {
+  if (event.type === "AllocationQueued") {
+    const { job, resources } = event.data;
+    return [
+      { kind: "job", id: job },
+      { kind: "pool", id: resources?.pool ?? "" },
+    ];
+  }
   const run = parseRunId(allocation);
-  if (run === null) return [];
+  const job = jobOfRun(allocation);
+  if (run === null || job === null) return [];
+  const changesJob = event.type === "AllocationGranted" || event.type === "AllocationEnded";
   return [
     { kind: "trial", id: run.trial },
+    ...(changesJob ? [{ kind: "job", id: job } as const] : []),
     ...agentsOf(event).map((id): DocumentKey => ({ kind: "agent", id })),
   ];
 }

@@ -1,5 +1,17 @@
 /** Points and lines as topics: series of a store outside of the log, each with positions of its own. */
 
+/** Conditions on lines; empty texts are none. */
+export type LineFilter = {
+  readonly run?: number | undefined;
+  readonly nodeRank?: number | undefined;
+  readonly rank?: number | undefined;
+  readonly source: string;
+  readonly level: string;
+  readonly contains: string;
+  readonly matches: string;
+  readonly search: string;
+};
+
 export type SeriesTopic = {
   /** Equal topics have equal keys. */
   readonly key: string;
@@ -11,6 +23,8 @@ export type SeriesTopic = {
   readonly trial: string;
   readonly group: string;
   readonly names: readonly string[];
+  /** Of lines; absent for all. */
+  readonly filter?: LineFilter;
 };
 
 /** A reader has everything up to here. */

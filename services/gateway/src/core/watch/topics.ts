@@ -25,6 +25,8 @@ export type Touched = {
   readonly ids: ReadonlyMap<DocumentKind, ReadonlySet<string>>;
   /** Experiments that were paused or activated: their active trials are shown with another state. */
   readonly paused: ReadonlySet<string>;
+  /** Workspaces that were archived or taken back into use: their projects are shown with them. */
+  readonly closed: ReadonlySet<string>;
 };
 
 /** The fields read of an event of the log. */
@@ -33,6 +35,7 @@ type LoggedEvent = { readonly stream: string; readonly type: string; readonly bo
 export function touchedOf(events: readonly LoggedEvent[]): Touched {
   const ids = new Map<DocumentKind, Set<string>>();
   const paused = new Set<string>();
+  const closed = new Set<string>();
   for (const stored of events) {
     // No document has anything of another event, which may be of a newer version and unknown here.
     if (!isProjected(shortNameOf(stored.type))) continue;
@@ -42,8 +45,9 @@ export function touchedOf(events: readonly LoggedEvent[]): Touched {
       ids.set(kind, known.add(id));
     }
     if (changesPause.has(event.type)) paused.add(idOf(stored.stream));
+    if (closesProjects.has(event.type)) closed.add(idOf(stored.stream));
   }
-  return { ids, paused };
+  return { ids, paused, closed };
 }
 
 const changesPause: ReadonlySet<string> = new Set([
@@ -53,3 +57,5 @@ const changesPause: ReadonlySet<string> = new Set([
   "ExperimentEnded",
   "ExperimentContinued",
 ]);
+
+const closesProjects: ReadonlySet<string> = new Set(["WorkspaceArchived", "WorkspaceUnarchived"]);

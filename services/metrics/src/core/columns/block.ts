@@ -1,7 +1,7 @@
 /**
- * A block: some thousand reports of one group of one run, in the order (step, key), as bytes. The frame and each column are
- * bytes of their own, a column with a summary, so that a chart of one metric reads the frame and that column. A block decodes
- * to exactly the reports that were encoded.
+ * A block: some thousand reports of one group of one run, in the order (step, key), as bytes. The frame and each column
+ * are bytes of their own, a column with a summary, so that a chart of one metric reads the frame and that column. A
+ * block decodes to exactly the reports that were encoded.
  */
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readNumbers, skipNumbers, writeNumbers } from "./numbers.ts";

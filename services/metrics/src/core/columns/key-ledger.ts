@@ -1,8 +1,8 @@
 /**
- * Which reports of a run are stored, by key, for as long as the run's points are: a repeat is recognised after compaction
- * too. Keys are <node rank>-<n> with a rising n, which a node's reports and its system samples share, so a rank's keys are a
- * few ranges of numbers. Keys of another form, and those that would tear the ranges into too many pieces, are loose: the
- * shell keeps them one by one.
+ * Which reports of a run are stored, by key, for as long as the run's points are: a repeat is recognised after
+ * compaction too. Keys are <node rank>-<n> with a rising n, which a node's reports and its system samples share, so a
+ * rank's keys are a few ranges of numbers. Keys of another form, and those that would tear the ranges into too many
+ * pieces, are loose: the shell keeps them one by one.
  */
 import { ByteReader, ByteWriter } from "./bytes.ts";
 

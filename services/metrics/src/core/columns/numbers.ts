@@ -1,14 +1,15 @@
 /**
  * A list of doubles as bytes, in the shortest of four forms, each exact (also -0, the infinities and not-a-number):
  *
- *   integers  the change of the difference to the number before, so that what rises evenly takes no room: a run of evenly
+ *   integers  the change of the difference to the number before, so that what rises evenly takes no room: a run of
+ *   evenly
  *             spaced numbers is one count
  *   constant  one double for all
  *   float32   four bytes each, where every number is one: what frameworks compute with
  *   float64   eight bytes each
  *
- * Facebook's Gorilla (Pelkonen et al., VLDB 2015, §4.1) has the differences of differences; its XOR of values saves little
- * on noisy losses and costs a bit-wise decoder.
+ * Facebook's Gorilla (Pelkonen et al., VLDB 2015, §4.1) has the differences of differences; its XOR of values saves
+ * little on noisy losses and costs a bit-wise decoder.
  */
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 

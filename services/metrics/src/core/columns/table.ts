@@ -1,7 +1,7 @@
 /**
- * Some reports of one group of one run as columns in memory: the frame has what a report is beside its values (key, step,
- * time, rank), and each metric is a column of its own. Tables are joined, put in order and divided without a report being
- * made of them.
+ * Some reports of one group of one run as columns in memory: the frame has what a report is beside its values (key,
+ * step, time, rank), and each metric is a column of its own. Tables are joined, put in order and divided without a
+ * report being made of them.
  */
 import { type JsonObject, scalarOf } from "../values.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The stream measurement-<trial>: its validations, and from which step on a run does again what earlier runs did. That a
- * validation is recorded once follows from the id of its commit, which derives from the run and the report's key; that it
- * is recorded only while it counts, from the guard on the trial's stream.
+ * The stream measurement-<trial>: its validations, and from which step on a run does again what earlier runs did. That
+ * a validation is recorded once follows from the id of its commit, which derives from the run and the report's key;
+ * that it is recorded only while it counts, from the guard on the trial's stream.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";

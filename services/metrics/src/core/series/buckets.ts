@@ -1,6 +1,7 @@
 /**
- * Points by the pixel: at most so many buckets of equal width, each with all that a chart shows of its points. No point is
- * left out: a spike is the greatest value of its bucket. Where there are no more points than buckets, each point is one.
+ * Points by the pixel: at most so many buckets of equal width, each with all that a chart shows of its points. No point
+ * is left out: a spike is the greatest value of its bucket. Where there are no more points than buckets, each point is
+ * one.
  */
 import type { Points } from "./points.ts";
 

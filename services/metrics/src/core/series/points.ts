@@ -1,6 +1,6 @@
 /**
- * The points of one metric of one trial in one order, whatever parts they are stored in: by run, then step, time, rank and
- * number of the key. So an answer made of them is the same before and after compaction, and on every replica.
+ * The points of one metric of one trial in one order, whatever parts they are stored in: by run, then step, time, rank
+ * and number of the key. So an answer made of them is the same before and after compaction, and on every replica.
  */
 import { type Aggregation, aggregations } from "../columns/table.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A checkpoint's life: none → declared → completed, failed or abandoned, each of which is its last. Only a completed one
- * is ever restored from: all files of its manifest were seen on the storage with their sizes and digests.
+ * A checkpoint's life: none → declared → completed, failed or abandoned, each of which is its last. Only a completed
+ * one is ever restored from: all files of its manifest were seen on the storage with their sizes and digests.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 

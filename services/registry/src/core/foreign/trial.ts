@@ -1,6 +1,6 @@
 /**
- * Which run of a trial may write: the newest, until it has ended. After that only the checkpoints that were named at its
- * end, or by an agent that came back, as sealed: they still complete, until a later run is requested without them.
+ * Which run of a trial may write: the newest, until it has ended. After that only the checkpoints that were named at
+ * its end, or by an agent that came back, as sealed: they still complete, until a later run is requested without them.
  * Everything else is a ghost's.
  */
 import type { AnyEvent } from "@trainyard/contracts";

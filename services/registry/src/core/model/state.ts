@@ -1,7 +1,7 @@
 /**
- * A model: versions, each a pinned checkpoint, and aliases that name one of them. A number is given once and never again; a
- * removed version keeps its number. Every alias names a version that is not removed: removing one that an alias names is
- * refused.
+ * A model: versions, each a pinned checkpoint, and aliases that name one of them. A number is given once and never
+ * again; a removed version keeps its number. Every alias names a version that is not removed: removing one that an
+ * alias names is refused.
  */
 import type { EventOf } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/kernel";

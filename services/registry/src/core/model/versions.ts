@@ -1,6 +1,6 @@
 /**
- * The versions of a model by their numbers, which are 1, 2, 3 and so on. Versions are kept in pages, so that a change copies
- * one page and the list of pages instead of a hundred thousand versions.
+ * The versions of a model by their numbers, which are 1, 2, 3 and so on. Versions are kept in pages, so that a change
+ * copies one page and the list of pages instead of a hundred thousand versions.
  */
 import type { Version } from "./state.ts";
 

@@ -23,8 +23,8 @@ export function isSameHolder(a: Holder, b: Holder): boolean {
 }
 
 /**
- * holder: it has the name, perhaps since a start that needs no record. successor: it gets it, and acts once that is recorded.
- * other_folder, older_copy, earlier_version: it is refused.
+ * holder: it has the name, perhaps since a start that needs no record. successor: it gets it, and acts once that is
+ * recorded. other_folder, older_copy, earlier_version: it is refused.
  */
 export type Standing = "holder" | "successor" | "other_folder" | "older_copy" | "earlier_version";
 

@@ -1,6 +1,6 @@
 /**
- * An agent's life: none → present ⇄ lost; removed from any, and it joins anew when it reports again. Present and lost say
- * whether it is heard, not what it runs: what a lost agent occupies stays occupied until it says otherwise.
+ * An agent's life: none → present ⇄ lost; removed from any, and it joins anew when it reports again. Present and lost
+ * say whether it is heard, not what it runs: what a lost agent occupies stays occupied until it says otherwise.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";

@@ -1,7 +1,7 @@
 /**
- * Whether an agent, or a slot of it, gets runs: on → disabled or draining → drained → on. A drain may follow a plain disable
- * and its deadline only becomes shorter. What users asked for stays when an agent is lost, returns, or joins anew after its
- * removal: only AgentEnabled and SlotEnabled end it. The agent and its slots are independent.
+ * Whether an agent, or a slot of it, gets runs: on → disabled or draining → drained → on. A drain may follow a plain
+ * disable and its deadline only becomes shorter. What users asked for stays when an agent is lost, returns, or joins
+ * anew after its removal: only AgentEnabled and SlotEnabled end it. The agent and its slots are independent.
  */
 import type { EventOf } from "@trainyard/contracts";
 import { assertNever, type Rejection, reject } from "@trainyard/kernel";
@@ -75,7 +75,9 @@ export function useAfter({ out, slotsOut }: Use, event: UseEvent): Use {
   }
 }
 
-/** Null for a slot that gets runs. A name is the user's text: "constructor" is a slot only if it is the record's own. */
+/**
+ * Null for a slot that gets runs. A name is the user's text: "constructor" is a slot only if it is the record's own.
+ */
 export function slotOut(slotsOut: Use["slotsOut"], slot: string): Out | null {
   return Object.hasOwn(slotsOut, slot) ? (slotsOut[slot] ?? null) : null;
 }

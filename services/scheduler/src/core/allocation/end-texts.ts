@@ -1,6 +1,6 @@
 /**
- * The texts of a training process and its agents about an end, as the event takes them: the log refuses a body of more than 256 KiB,
- * and the end of a run must always be one that it takes.
+ * The texts of a training process and its agents about an end, as the event takes them: the log refuses a body of more
+ * than 256 KiB, and the end of a run must always be one that it takes.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { EndRecord, Exit } from "@trainyard/contracts/events";

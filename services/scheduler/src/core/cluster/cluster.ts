@@ -3,8 +3,8 @@
  * of allocation-*, agent-* and pool-* in log order, and by nothing else, so that two terms at one position agree.
  *
  * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what lies
- * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that does
- * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
+ * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that
+ * does not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
 import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
@@ -293,7 +293,7 @@ export class Cluster {
       this.#placed.get(agent)?.delete(id);
       this.touchedAgents.add(agent);
       this.#forgetLeft(agent, id);
-      // An agent that is silent about a launch may yet start it: it keeps its slots until it says otherwise, as a lost one does.
+      // An agent that is silent about a launch may yet start it: the launch keeps its slots, as on a lost agent.
       const isSilent = launchFailure?.silent.includes(agent) === true;
       const isRemoved = this.agents.get(agent)?.status === "removed";
       if (!isRemoved && (isSilent || allocation.lostRanks.includes(nodeRank))) {

@@ -1,7 +1,10 @@
 import type { PoolAgents } from "@trainyard/scheduling";
 import type { Agent } from "./state.ts";
 
-/** Brings what a pool knows of an agent's slots level with the agent: those that are disabled, and those that ghosts hold. */
+/**
+ * Brings what a pool knows of an agent's slots level with the agent: those that are disabled, and those that ghosts
+ * hold.
+ */
 export function levelSlots(
   agents: PoolAgents,
   { id, slotsOut, ghosts }: Agent,
@@ -14,8 +17,8 @@ export function levelSlots(
 }
 
 /**
- * A name of its own: where the log went back, an allocation may get a place on an agent that runs it still, on the slots
- * that it had before.
+ * A name of its own: where the log went back, an allocation may get a place on an agent that runs it still, on the
+ * slots that it had before.
  */
 export function ghostHolder(allocation: string): string {
   return `ghost ${allocation}`;

@@ -84,8 +84,8 @@ export type Agent = Use & {
   /** Allocations of which processes are there that cannot be killed, with what was said of them. */
   readonly left: Readonly<Record<string, string>>;
   /**
-   * The position from which on whoever holds the name now has held it: what was granted before may have been launched by
-   * the holder before it. 0 while it is the first that is known.
+   * The position from which on whoever holds the name now has held it: what was granted before may have been launched
+   * by the holder before it. 0 while it is the first that is known.
    */
   readonly heldSince: number;
   /** Where the other is that asks for its name, and was refused; null when none does. */

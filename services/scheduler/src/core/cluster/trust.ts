@@ -1,7 +1,7 @@
 /**
  * The launches on an agent since the last run that started there. Launches of one experiment may fail
- * because of the experiment; those of several, one after the other, because of the agent: then it gets nothing for a while,
- * twice as long each time, until a run starts there or a person says that it is mended. All times are of events.
+ * because of the experiment; those of several, one after the other, because of the agent: then it gets nothing for a
+ * while, twice as long each time, until a run starts there or a person says that it is mended. All times are of events.
  */
 import type { EventData } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";

@@ -6,7 +6,10 @@ import { defaults } from "@trainyard/experiment-config/recorded";
 import { couldEverHold } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 
-/** A pool without agents may still fill, and so may one that starts its agents itself: these may have any labels and devices. */
+/**
+ * A pool without agents may still fill, and so may one that starts its agents itself: these may have any labels and
+ * devices.
+ */
 export function checkPlace(cluster: Cluster, resources: Plain<Resources>): Plain<PlaceCheck> {
   const { pool, slots, singleAgent } = resources;
   // A pool is configured by a user, or soon after its first agent has joined.

@@ -1,4 +1,6 @@
-/** A pool's life: none → configured ⇄ removed. What users change of jobs is on its stream, for the order of its queue. */
+/**
+ * A pool's life: none → configured ⇄ removed. What users change of jobs is on its stream, for the order of its queue.
+ */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { isSameConfiguration } from "./configuration.ts";

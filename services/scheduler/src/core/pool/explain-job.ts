@@ -8,8 +8,8 @@ import type { Allocation } from "../cluster/state.ts";
 import { jobsOf } from "./job-info.ts";
 
 /**
- * Null if no run of it waits or has a place. Its first runs, those that wait before those that have a place. `nowMs` is on
- * the clock of events.
+ * Null if no run of it waits or has a place. Its first runs, those that wait before those that have a place. `nowMs` is
+ * on the clock of events.
  */
 export function explainJob(
   cluster: Cluster,

@@ -35,8 +35,8 @@ export function moveOf(
 }
 
 /**
- * Half way to the neighbour; behind the last one less than a position away, so that later arrivals are behind it. Null if
- * the numbers are too close to have one between them.
+ * Half way to the neighbour; behind the last one less than a position away, so that later arrivals are behind it. Null
+ * if the numbers are too close to have one between them.
  */
 export function placeBeside(
   peers: readonly Demand[],

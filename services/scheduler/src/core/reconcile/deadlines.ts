@@ -1,8 +1,8 @@
 /**
- * When what the fold gives a time to is due. Events have the database's time, which is no other host's and may jump; so a
- * time of the fold counts as what remains of it when it is first seen, by the time of the newest event then, and that runs
- * on this process's monotonic clock. A term that begins knows of no time that has passed since the newest event: what it
- * finds under way is due a whole term of it later at most, and never sooner than it was asked for.
+ * When what the fold gives a time to is due. Events have the database's time, which is no other host's and may jump; so
+ * a time of the fold counts as what remains of it when it is first seen, by the time of the newest event then, and that
+ * runs on this process's monotonic clock. A term that begins knows of no time that has passed since the newest event:
+ * what it finds under way is due a whole term of it later at most, and never sooner than it was asked for.
  */
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";

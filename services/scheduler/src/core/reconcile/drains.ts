@@ -1,4 +1,6 @@
-/** The effects of drains that users asked for: the runs there are asked to stop, and the end of the drain is recorded. */
+/**
+ * The effects of drains that users asked for: the runs there are asked to stop, and the end of the drain is recorded.
+ */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { type Out, slotOut } from "../agent/use.ts";
 import type { Cluster } from "../cluster/cluster.ts";

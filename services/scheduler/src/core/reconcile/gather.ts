@@ -1,6 +1,7 @@
 /**
- * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one round.
- * Pure but for the notes of what changed, which it takes; whoever calls it commits the decisions before it calls again.
+ * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one
+ * round. Pure but for the notes of what changed, which it takes; whoever calls it commits the decisions before it calls
+ * again.
  */
 import { StopMode } from "@trainyard/contracts/events";
 import { refusalOf } from "../agent/holder.ts";

@@ -1,7 +1,7 @@
 /**
  * Whether silence counts. It does while this process hears its own probe through the bus without a gap: then an agent
- * that is not heard is silent, and not the link or this process. After a start, a gap or a lost link everybody has a full
- * window again. All times are of the monotonic clock.
+ * that is not heard is silent, and not the link or this process. After a start, a gap or a lost link everybody has a
+ * full window again. All times are of the monotonic clock.
  */
 import { limits } from "../../limits.ts";
 

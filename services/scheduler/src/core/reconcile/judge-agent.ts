@@ -91,7 +91,10 @@ function occupying(
   };
 }
 
-/** Of runs that were given up; a run that goes on here says it at its own end. As many as an event takes, the latest first. */
+/**
+ * Of runs that were given up; a run that goes on here says it at its own end. As many as an event takes, the latest
+ * first.
+ */
 function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {
   const givenUp = report.allocations.filter(({ allocation }) => {
     const known = cluster.allocations.get(allocation);
@@ -119,8 +122,8 @@ function isKnown(cluster: Cluster, { id, ghosts }: Agent, allocation: string): b
 }
 
 /**
- * Ghosts that are gone: reported as ended, or not named by an agent that has processed a list of this term in which they
- * were not wanted, so that no launch can still be under way to it.
+ * Ghosts that are gone: reported as ended, or not named by an agent that has processed a list of this term in which
+ * they were not wanted, so that no launch can still be under way to it.
  */
 function clearing(agent: Agent, observed: Observed): readonly AgentCommand[] {
   const seen = observed.agent(agent.id);

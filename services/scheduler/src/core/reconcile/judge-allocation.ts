@@ -118,8 +118,8 @@ const harshness: readonly EndReason[] = [
 ];
 
 /**
- * Of several nodes' last words the harshest, as on one node. Of errors one that has a cause of its own goes before one that
- * only complains of a lost neighbour; where that neighbour's node has said nothing, its exit does.
+ * Of several nodes' last words the harshest, as on one node. Of errors one that has a cause of its own goes before one
+ * that only complains of a lost neighbour; where that neighbour's node has said nothing, its exit does.
  */
 function lastWord(ranks: readonly Rank[]): Plain<EndRecord> | null {
   const words = ranks.flatMap(({ state }) =>

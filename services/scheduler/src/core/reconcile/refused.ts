@@ -1,6 +1,7 @@
 /**
- * The handling of a decision that the log refuses: a shorter one takes its place where there is one that says enough, and else
- * it is set aside, for a while in which it is not decided again. It is nobody else's: all other decisions are committed.
+ * The handling of a decision that the log refuses: a shorter one takes its place where there is one that says enough,
+ * and else it is set aside, for a while in which it is not decided again. It is nobody else's: all other decisions are
+ * committed.
  */
 import type { Plain } from "@trainyard/contracts";
 import { AllocationEndCause, type Occupation } from "@trainyard/contracts/events";

@@ -1,8 +1,8 @@
 /**
- * One live stream for all tabs of a browser. Each tab says which topics it shows; the hub follows their union and hands each
- * frame to the tabs that want its topic. When topics come or go, the stream is opened again a little before its last cursor,
- * so that no frame is missing; a frame that comes twice changes nothing, for it is the document as it is. A topic that the
- * server refuses is left out for a minute, so that it does not end the stream of the others.
+ * One live stream for all tabs of a browser. Each tab says which topics it shows; the hub follows their union and hands
+ * each frame to the tabs that want its topic. When topics come or go, the stream is opened again a little before its
+ * last cursor, so that no frame is missing; a frame that comes twice changes nothing, for it is the document as it is.
+ * A topic that the server refuses is left out for a minute, so that it does not end the stream of the others.
  */
 import { ApiError, type StreamedMessage } from "@trainyard/client";
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
@@ -40,7 +40,9 @@ export class LiveHub {
   readonly #cursors = new Cursors();
   /** Topics that are left out, each with the time of its refusal. */
   readonly #refused = new Map<string, number>();
-  /** Topics that a tab has begun to want, each with the earliest position of those that began: until a stream has them. */
+  /**
+   * Topics that a tab has begun to want, each with the earliest position of those that began: until a stream has them.
+   */
   readonly #fresh = new Map<string, string>();
   /** Keys that the open stream has. */
   #followed: readonly string[] = [];

@@ -43,6 +43,21 @@ test("series are read again at the first update, for points may have come before
   expect(isStale()).toBe(true);
 });
 
+test("series that have every point up to the first update are not read again", async () => {
+  queries.setQueryData(key, { series: [empty], streamPosition: "6" });
+  series.points([{ position: "7", point: reported(3) } as Item]);
+  await applied();
+  expect(isStale()).toBe(false);
+  expect(queries.getQueryData(key)).toMatchObject({ series: [{ xMax: [3] }] });
+});
+
+test("series that lack a point before the first update are read again", async () => {
+  queries.setQueryData(key, { series: [empty], streamPosition: "5" });
+  series.points([{ position: "7", point: reported(3) } as Item]);
+  await applied();
+  expect(isStale()).toBe(true);
+});
+
 test("series are read again when a run supersedes points, once for a position that comes twice", async () => {
   series.points([point("1")]);
   await applied();

@@ -11,12 +11,18 @@ export class LiveSeries implements PointsListener {
   readonly #queries: QueryClient;
   readonly #experiment: string;
   #points: Point[] = [];
-  /** Points of reads that are under way: their answers may be older than the points, which are applied to them again. */
+  /**
+   * Points of reads that are under way: their answers may be older than the points, which are applied to them again.
+   */
   #kept: ReadonlyMap<Query, readonly Point[]> = new Map();
   /** The position of the last update: a stream that is opened again begins a little before it. */
   #last = 0;
-  /** An answer from before the stream opened may lack points that came in between: the first update reads all again. */
-  #isStale = true;
+  /** Everything is read again. */
+  #isStale = false;
+  /** Nothing has come yet: what was answered before the stream opened may lack points that came between. */
+  #isNew = true;
+  /** The position of what came first. */
+  #first = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(queries: QueryClient, experiment: string) {
@@ -28,10 +34,11 @@ export class LiveSeries implements PointsListener {
     for (const { position, point, superseded } of items) {
       if (Number(position) <= this.#last) continue;
       this.#last = Number(position);
+      if (this.#isNew && this.#first === 0) this.#first = this.#last;
       if (point !== undefined) this.#points.push(point);
       if (superseded !== undefined) this.#isStale = true;
     }
-    if (this.#points.length > 0 || this.#isStale) this.#applySoon();
+    if (this.#points.length > 0 || this.#isStale || this.#isNew) this.#applySoon();
   }
 
   reset(): void {
@@ -54,15 +61,17 @@ export class LiveSeries implements PointsListener {
     this.#timer = undefined;
     const points = this.#points;
     const isStale = this.#isStale;
+    const first = this.#isNew ? this.#first : 0;
     this.#points = [];
     this.#isStale = false;
+    this.#isNew = false;
     const before = isStale ? new Map<Query, readonly Point[]>() : this.#kept;
     const kept = new Map<Query, readonly Point[]>();
     const mine = `${this.#experiment}.`;
     for (const query of this.#queries.getQueryCache().findAll({ queryKey: ["queryMetrics"] })) {
       const request = query.queryKey[1] as RequestInitOf<"queryMetrics">;
       if (request.trials?.some((trial) => trial.startsWith(mine)) !== true) continue;
-      if (isStale) {
+      if (isStale || lacksPoints(query.state.data, first)) {
         void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
         continue;
       }
@@ -76,4 +85,11 @@ export class LiveSeries implements PointsListener {
     this.#kept = kept;
     if ([...kept.values()].some((added) => added.length > 0)) this.#applySoon();
   }
+}
+
+/** Whether there may be points between the answer and the first position of a stream that has just opened; 0 for one that has not. */
+function lacksPoints(data: unknown, first: number): boolean {
+  if (first === 0) return false;
+  const { streamPosition = "" } = (data ?? {}) as Partial<Answer>;
+  return streamPosition === "" || Number(streamPosition) + 1 < first;
 }

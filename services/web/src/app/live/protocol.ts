@@ -14,7 +14,10 @@ export type Topic = {
   readonly archived?: boolean;
 };
 
-/** The text of a topic is its identity: equal topics have the same text, whatever their order and however "none" is written. */
+/**
+ * The text of a topic is its identity: equal topics have the same text, whatever their order and however "none" is
+ * written.
+ */
 export function topicKey({ kind, experiment, filter, id, archived }: Topic): string {
   return JSON.stringify({
     kind,

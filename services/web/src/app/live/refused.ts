@@ -1,8 +1,8 @@
 import type { Topic } from "./protocol.ts";
 
 /**
- * The topics that a refusal of the whole stream is about: those that its sentence names by their number, id or experiment;
- * else those with a filter, which may be too slow; else the one that was wanted last.
+ * The topics that a refusal of the whole stream is about: those that its sentence names by their number, id or
+ * experiment; else those with a filter, which may be too slow; else the one that was wanted last.
  */
 export function refusedTopics(detail: string, keys: readonly string[]): readonly string[] {
   const number = /topics\[(\d+)\]/.exec(detail)?.[1];

@@ -31,6 +31,14 @@ test("a document that belongs to the list no more leaves it, in whichever page i
   expect(pages.map(({ items }) => items.map(({ id }) => id))).toEqual([["4", "3"], ["1"]]);
 });
 
+test("of a list of many pages only the page with the row is another object", () => {
+  const list = { pages: [page([4, 3], "more"), page([2, 1])], pageParams: ["", "more"] };
+  const { answer } = patched(list, change("2", { state: "ERROR", createdAtMs: 2 }));
+  const { pages } = answer as typeof list;
+  expect(pages[0]).toBe(list.pages[0]);
+  expect(pages[1]?.items.map(({ state }) => state)).toEqual(["ERROR", "ACTIVE"]);
+});
+
 test("a newer row is new, and one behind the last loaded page is not", () => {
   const loaded = page([9, 8], "more");
   expect(patched(loaded, change("10", { createdAtMs: 10 })).isNew).toBe(true);

@@ -26,20 +26,23 @@ export type Patched = {
 export function patched(answer: unknown, frame: TopicFrame): Patched {
   const same: Patched = { answer, isNew: false, readAgain: false };
   if (isPages(answer)) {
-    const { id } = frame.value;
-    const pages = answer.pages.map((page) => ({ ...page, items: patchedItems(page.items, frame) }));
-    const has = answer.pages.some(({ items }) => items.some((row) => idOf(row) === id));
-    if (has) return { ...same, answer: { ...answer, pages } };
-    return { ...same, isNew: isNewIn(answer.pages, frame) };
+    // A long list has thousands of rows: only the page that has the row is made anew.
+    const at = answer.pages.findIndex((page) => hasRow(page, frame));
+    const page = answer.pages[at];
+    if (page === undefined) return { ...same, isNew: isNewIn(answer.pages, frame) };
+    const pages = answer.pages.with(at, { ...page, items: patchedItems(page.items, frame) });
+    return { ...same, answer: { ...answer, pages } };
   }
   if (isPage(answer)) {
-    const { id } = frame.value;
-    const has = answer.items.some((row) => idOf(row) === id);
-    if (has) return { ...same, answer: { ...answer, items: patchedItems(answer.items, frame) } };
-    return { ...same, isNew: isNewIn([answer], frame) };
+    if (!hasRow(answer, frame)) return { ...same, isNew: isNewIn([answer], frame) };
+    return { ...same, answer: { ...answer, items: patchedItems(answer.items, frame) } };
   }
   if (!isRow(answer) || frame.case === "gone") return { ...same, readAgain: frame.case === "gone" };
   return { answer: merged(answer, documentOf(frame)), isNew: false, readAgain: true };
+}
+
+function hasRow({ items }: Page, { value: { id } }: TopicFrame): boolean {
+  return items.some((row) => idOf(row) === id);
 }
 
 function patchedItems(items: readonly Row[], frame: TopicFrame): readonly Row[] {
@@ -51,7 +54,10 @@ function patchedItems(items: readonly Row[], frame: TopicFrame): readonly Row[] 
 const documentOf = (frame: Extract<TopicFrame, { case: "change" }>): Row =>
   frame.value.document.value ?? {};
 
-/** Fields that frames leave out: the configuration, the reason that a search waits, and the values that a list asked for. */
+/**
+ * Fields that frames leave out: the configuration, the reason that a search waits, and the values that a list asked
+ * for.
+ */
 const leftOut = ["config", "waitsFor", "values", "logPoliciesMatched"];
 
 function merged(row: Row, document: Row): Row {

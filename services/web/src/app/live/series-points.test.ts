@@ -18,7 +18,11 @@ const empty: Series = {
   nans: [],
   infinities: [],
 };
-const answer = (...series: readonly Series[]): Answer => ({ series, position: "7" });
+const answer = (...series: readonly Series[]): Answer => ({
+  series,
+  streamPosition: "",
+  position: "7",
+});
 
 function point(steps: number, loss: number, of: Partial<Point> = {}): Point {
   return {

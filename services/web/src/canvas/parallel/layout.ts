@@ -1,6 +1,6 @@
 /**
- * Parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each trial. Positions are
- * shares of an axis, 0 at its bottom, so that brushes hold when the picture is resized. Pure.
+ * Parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each trial.
+ * Positions are shares of an axis, 0 at its bottom, so that brushes hold when the picture is resized. Pure.
  */
 import { own } from "../../components/own.ts";
 

@@ -142,7 +142,10 @@ function curve(ctx: CanvasRenderingContext2D, a: ThreadPoint, b: ThreadPoint): v
   }
 }
 
-/** The state where the thread ends: a dot, hollow while it may continue, a cross where it failed, a bar where it was stopped. */
+/**
+ * The state where the thread ends: a dot, hollow while it may continue, a cross where it failed, a bar where it was
+ * stopped.
+ */
 function drawEnd(
   ctx: CanvasRenderingContext2D,
   { points, state, trial, ongoing }: Thread,

@@ -1,8 +1,9 @@
 /**
- * Where the threads of a search's picture are drawn. A search with rungs has a panel for each bracket: a column is a rung, at
- * its units; a trial is a thread through the columns that it came to, at the height of its rank there; the cutoff is below
- * the last rank that is let through. Without rungs a trial is a lane over the search's time, from its proposal to where it
- * ended, and a copy is joined to the trial that it continues. Pure: the same picture has the same layout.
+ * Where the threads of a search's picture are drawn. A search with rungs has a panel for each bracket: a column is a
+ * rung, at its units; a trial is a thread through the columns that it came to, at the height of its rank there; the
+ * cutoff is below the last rank that is let through. Without rungs a trial is a lane over the search's time, from its
+ * proposal to where it ended, and a copy is joined to the trial that it continues. Pure: the same picture has the same
+ * layout.
  */
 import type { ReplyOf } from "@trainyard/contracts";
 
@@ -210,8 +211,8 @@ function laneLayout(picture: Picture, width: number): SearchLayout {
 const unitsOf = (moment: PictureTrial["proposed"]): number => moment?.units ?? 0;
 
 /**
- * The search's time when the trial was last known to train: now, or its last decision. A trial that ended without one trained
- * at least its own time after its proposal.
+ * The search's time when the trial was last known to train: now, or its last decision. A trial that ended without one
+ * trained at least its own time after its proposal.
  */
 function endOf({ state, proposed, time, decisions }: PictureTrial, now: number): number {
   if (state === "running" || state === "suspended") return now;

@@ -70,7 +70,9 @@ export type MatrixCell = {
   readonly row: number;
   readonly column: number;
   readonly value: number;
-  /** Its share of the row's sum, 0 to 1; of a matrix with negative values its place between the least and the greatest. */
+  /**
+   * Its share of the row's sum, 0 to 1; of a matrix with negative values its place between the least and the greatest.
+   */
   readonly share: number;
 };
 

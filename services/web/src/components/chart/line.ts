@@ -1,6 +1,6 @@
 /**
- * The lines of a chart, made from the answer of QueryMetrics. All lists of a line have one entry a bucket, in the order of x; a
- * bucket is drawn at the middle of its points, as their mean, with a band from the least to the greatest.
+ * The lines of a chart, made from the answer of QueryMetrics. All lists of a line have one entry a bucket, in the order
+ * of x; a bucket is drawn at the middle of its points, as their mean, with a band from the least to the greatest.
  */
 import type { ReplyOf } from "@trainyard/contracts";
 

@@ -1,7 +1,7 @@
 /**
- * One uPlot, which has the axes, the crosshair and the selection; the lines are drawn by draw.ts in its hook. uPlot's own
- * series share one list of x: two hundred trials that report at times of their own would be two hundred columns of all
- * times of all trials. Here each line keeps its own.
+ * One uPlot, which has the axes, the crosshair and the selection; the lines are drawn by draw.ts in its hook. uPlot's
+ * own series share one list of x: two hundred trials that report at times of their own would be two hundred columns of
+ * all times of all trials. Here each line keeps its own.
  */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";

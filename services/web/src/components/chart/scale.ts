@@ -36,8 +36,8 @@ export function firstAtLeast(x: readonly number[], least: number): number {
 }
 
 /**
- * The range of y that shows the lines within a range of x, with some air. On a logarithmic axis only values above 0 have a
- * place. Without any value it is [0, 1], or [1, 10].
+ * The range of y that shows the lines within a range of x, with some air. On a logarithmic axis only values above 0
+ * have a place. Without any value it is [0, 1], or [1, 10].
  */
 export function yRangeOf(lines: readonly Line[], x: Range, log: boolean): Range {
   const floor = log ? Number.MIN_VALUE : Number.NEGATIVE_INFINITY;

@@ -4,8 +4,8 @@
 export const smoothings = [0, 0.6, 0.9, 0.98] as const;
 
 /**
- * `weight` in [0, 1) is the share of what was before. Values that are not finite are left out of the average and stay as
- * they are, so that a gap remains a gap.
+ * `weight` in [0, 1) is the share of what was before. Values that are not finite are left out of the average and stay
+ * as they are, so that a gap remains a gap.
  */
 export function smoothed(values: readonly number[], weight: number): readonly number[] {
   if (weight <= 0) return values;

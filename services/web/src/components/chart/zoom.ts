@@ -2,8 +2,8 @@
 import type { Range } from "./scale.ts";
 
 /**
- * The range after a key, within `all`; null for all of it; undefined for a key that means nothing here. `+` and `-` zoom
- * around the middle, arrows move by a quarter, 0 and Home show everything.
+ * The range after a key, within `all`; null for all of it; undefined for a key that means nothing here. `+` and `-`
+ * zoom around the middle, arrows move by a quarter, 0 and Home show everything.
  */
 export function zoomByKey(key: string, shown: Range, all: Range): Range | null | undefined {
   const [from, to] = shown;

@@ -1,8 +1,8 @@
 /**
- * A line of a terminal as spans of styled text. Colours and styles (SGR of ECMA-48, with the 256-colour and 24-bit forms)
- * are read; every other escape sequence is removed, because a page has no cursor to move. A control character is shown as
- * its picture, and characters that turn the direction of text as U+FFFD, so that a line cannot pretend to say something
- * else. Each line starts without a style. The time is linear in the length of the text.
+ * A line of a terminal as spans of styled text. Colours and styles (SGR of ECMA-48, with the 256-colour and 24-bit
+ * forms) are read; every other escape sequence is removed, because a page has no cursor to move. A control character is
+ * shown as its picture, and characters that turn the direction of text as U+FFFD, so that a line cannot pretend to say
+ * something else. Each line starts without a style. The time is linear in the length of the text.
  */
 import { paletteColour } from "./colours.ts";
 

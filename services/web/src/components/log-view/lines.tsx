@@ -1,6 +1,6 @@
 /**
- * The lines of the window, of which only those in view are in the document. The place in the log is held while pages come
- * and go at either end; at the end of a log that is followed the view stays at the end.
+ * The lines of the window, of which only those in view are in the document. The place in the log is held while pages
+ * come and go at either end; at the end of a log that is followed the view stays at the end.
  */
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import {

@@ -1,6 +1,6 @@
 /**
- * A progress bar writes its line again and again after a carriage return, and each state is stored as a line of its own.
- * Of states that follow each other the last one is shown.
+ * A progress bar writes its line again and again after a carriage return, and each state is stored as a line of its
+ * own. Of states that follow each other the last one is shown.
  */
 import type { LogLine } from "./source.ts";
 

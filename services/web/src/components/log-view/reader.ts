@@ -1,6 +1,6 @@
 /**
- * Reads a log for one view of it: a window of lines (window.ts) that is moved by reading older and newer pages, and that
- * follows the end while the reader wants it to.
+ * Reads a log for one view of it: a window of lines (window.ts) that is moved by reading older and newer pages, and
+ * that follows the end while the reader wants it to.
  *
  * - opening: nothing is known yet; a place of the log is read.
  * - following: the stream's lines are added to the window, all of a frame at once.

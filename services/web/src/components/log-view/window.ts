@@ -1,6 +1,6 @@
 /**
- * The lines of a log that a reader keeps: a window without gaps. It grows at either end by what is read there and loses at
- * the other end what is too much, so that its size does not depend on the log's. Each end says how to read on.
+ * The lines of a log that a reader keeps: a window without gaps. It grows at either end by what is read there and loses
+ * at the other end what is too much, so that its size does not depend on the log's. Each end says how to read on.
  */
 import type { LogLine } from "./source.ts";
 

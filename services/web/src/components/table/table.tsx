@@ -164,8 +164,8 @@ const idAt = <Row,>({ rows, idOf }: TableProps<Row>, index: number): string | nu
 const restMs = 120;
 
 /**
- * The active row, by its id: rows come and go. It is the table's own; the page hears of it, and what the page says is taken
- * over where it is news: at the start, and when somebody goes back.
+ * The active row, by its id: rows come and go. It is the table's own; the page hears of it, and what the page says is
+ * taken over where it is news: at the start, and when somebody goes back.
  */
 function useActive<Row>({ rows, idOf, activeId, onActive }: TableProps<Row>) {
   const [id, setId] = useState(activeId);

@@ -13,7 +13,10 @@ import styles from "./texts.module.css";
 
 const route = getRouteApi("/experiments/$experiment");
 
-/** The configuration as it makes the same trials, what was defaulted, where the code came from, and how another one differs. */
+/**
+ * The configuration as it makes the same trials, what was defaulted, where the code came from, and how another one
+ * differs.
+ */
 export function ConfigurationTab({ experiment: { id, parent } }: TabProps): JSX.Element {
   const { other } = route.useSearch();
   const navigate = route.useNavigate();

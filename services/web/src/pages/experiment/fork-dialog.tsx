@@ -13,7 +13,10 @@ const CodeEditor = lazy(async () => ({
 
 type Props = { readonly experiment: string; readonly onClose: () => void };
 
-/** A new experiment with the same code and the configuration as it is edited here; the server says what is wrong with it. */
+/**
+ * A new experiment with the same code and the configuration as it is edited here; the server says what is wrong with
+ * it.
+ */
 export function ForkDialog({ experiment, onClose }: Props): JSX.Element {
   const submission = useCall("getSubmission", { experiment });
   const { data, error } = submission;

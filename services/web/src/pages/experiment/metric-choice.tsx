@@ -17,7 +17,9 @@ function readMetric(text: string): MetricName {
   return { group: text.slice(0, gap), name: text.slice(gap + 1) };
 }
 
-/** The metric that the URL names, or the searcher's, and those that there are: the names that one trial has reported. */
+/**
+ * The metric that the URL names, or the searcher's, and those that there are: the names that one trial has reported.
+ */
 export function useMetric(
   { bestTrial, metric }: Experiment,
   trials: readonly Trial[],

@@ -1,4 +1,7 @@
-/** Which verbs an experiment's page offers in which state: pure. The server decides; this only leaves out what it refuses. */
+/**
+ * Which verbs an experiment's page offers in which state: pure. The server decides; this only leaves out what it
+ * refuses.
+ */
 export type Plain = "activate" | "pause" | "archive" | "unarchive";
 export type Confirmed = "cancel" | "kill" | "delete";
 

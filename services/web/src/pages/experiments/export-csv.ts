@@ -3,8 +3,8 @@ import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { placeColumns } from "../../components/table/columns.ts";
 import { attributesIn, type Row } from "./columns.tsx";
 import { csvText } from "./csv.ts";
+import { listRequest } from "./list.ts";
 import type { Search } from "./search.ts";
-import { listRequest } from "./use-experiments.ts";
 
 const rowsMax = 100_000;
 
@@ -21,7 +21,10 @@ async function allRows(search: Search, attributes: readonly string[]): Promise<r
   return rows;
 }
 
-/** Saves the shown columns of the list as a file, or of the selected rows where there are some. Returns the number of rows. */
+/**
+ * Saves the shown columns of the list as a file, or of the selected rows where there are some. Returns the number of
+ * rows.
+ */
 export async function exportCsv(
   search: Search,
   columns: readonly Column<Row>[],

@@ -14,7 +14,10 @@ export type PoolSummary = {
 
 type Given = Pick<Plain<Agent>, "name" | "pool" | "state" | "slots" | "notPlaced">;
 
-/** By pool, in the order of their names. Removed agents are left out; the slots of lost ones count only while a run holds them. */
+/**
+ * By pool, in the order of their names. Removed agents are left out; the slots of lost ones count only while a run
+ * holds them.
+ */
 export function poolsOf(agents: readonly Given[]): readonly PoolSummary[] {
   const present = agents.filter(({ state }) => state !== "REMOVED");
   const pools = Map.groupBy(present, ({ pool }) => pool);

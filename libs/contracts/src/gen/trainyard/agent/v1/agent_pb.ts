@@ -20,8 +20,8 @@ export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
   fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKqAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAESGAoLaW5jYXJuYXRpb24YBiABKAlIAIgBARIXCgpuYW1lX3Rha2VuGAcgASgJSAGIAQESFQoIcHJvdG9jb2wYFCABKA1IAogBARIcCg9wcm90b2NvbF9vbGRlc3QYFSABKA1IA4gBAUIOCgxfaW5jYXJuYXRpb25CDQoLX25hbWVfdGFrZW5CCwoJX3Byb3RvY29sQhIKEF9wcm90b2NvbF9vbGRlc3QikgEKEFdhbnRlZEFsbG9jYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRIuCgVzdGF0ZRgCIAEoDjIfLnRyYWlueWFyZC5hZ2VudC52MS5XYW50ZWRTdGF0ZRIvCgZsYXVuY2gYAyABKAsyGi50cmFpbnlhcmQuYWdlbnQudjEuTGF1bmNoSACIAQFCCQoHX2xhdW5jaCKSBAoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmNvbmZpZxgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKdHJpYWxfc2VlZBgLIAEoDRIZChFsYXRlc3RfY2hlY2twb2ludBgMIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYDSABKAESFgoOY29udGV4dF9kaWdlc3QYDiABKAkSHQoVZW52aXJvbm1lbnRfdmFyaWFibGVzGA8gAygJEg0KBXNsb3RzGBAgAygJEhEKCW5vZGVfcmFuaxgRIAEoDRINCgVub2RlcxgSIAEoDRIWCg5tYXN0ZXJfYWRkcmVzcxgTIAEoCRITCgttYXN0ZXJfcG9ydBgUIAEoDRIWCg5ub2RlX2FkZHJlc3NlcxgVIAMoCUIMCgplbnRyeXBvaW50IhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJIvQFCgZSZXBvcnQSDQoFYWdlbnQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSEAoIc2VxdWVuY2UYAyABKAESDQoFZXBvY2gYBCABKAESDwoHdmVyc2lvbhgFIAEoARINCgVwcm9iZRgGIAEoARIMCgRwb29sGAcgASgJEicKBXNsb3RzGAggAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoGbGFiZWxzGAkgAygLMiYudHJhaW55YXJkLmFnZW50LnYxLlJlcG9ydC5MYWJlbHNFbnRyeRIVCg1hZ2VudF92ZXJzaW9uGAogASgJEg8KB2FkZHJlc3MYCyABKAkSOQoLYWxsb2NhdGlvbnMYDCADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydBIRCgRwYXJ0GA0gASgNSACIAQESEgoFcGFydHMYDiABKA1IAYgBARIaCg1oaWdoZXN0X2Vwb2NoGA8gASgBSAKIAQESEwoGZm9sZGVyGBAgASgJSAOIAQESEgoFcGxhY2UYESABKAlIBIgBARIXCgpzdGFydGVkX21zGBIgASgBSAWIAQESGwoOcHJvY2Vzc19ncm91cHMYFCABKAlIBogBARIcCg9kaXNrX2ZyZWVfYnl0ZXMYFSABKAFIB4gBARIVCghwcm90b2NvbBgeIAEoDUgIiAEBEhwKD3Byb3RvY29sX29sZGVzdBgfIAEoDUgJiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3BhcnRCCAoGX3BhcnRzQhAKDl9oaWdoZXN0X2Vwb2NoQgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zQhEKD19wcm9jZXNzX2dyb3Vwc0ISChBfZGlza19mcmVlX2J5dGVzQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0IpcEChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIEjsKBnNlYWxlZBgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAogBARIRCgRsZWZ0GAsgASgJSAOIAQESFQoIcHJvZ3Jlc3MYDCABKAFIBIgBARIfChJ3YWl0c19mb3JfcGxhdGZvcm0YDSABKAhIBYgBARIUCgdsYWNraW5nGA4gASgISAaIAQFCBwoFX2V4aXRCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIHCgVfbGVmdEILCglfcHJvZ3Jlc3NCFQoTX3dhaXRzX2Zvcl9wbGF0Zm9ybUIKCghfbGFja2luZypYCgtXYW50ZWRTdGF0ZRIcChhXQU5URURfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBXQU5URURfU1RBVEVfUlVOEAESFQoRV0FOVEVEX1NUQVRFX0tJTEwQAiqvAQoVQWxsb2NhdGlvblJlcG9ydFN0YXRlEicKI0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1VOU1BFQ0lGSUVEEAASJQohQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUFJFUEFSSU5HEAESIwofQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUlVOTklORxACEiEKHUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX0VOREVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
- * Scheduler to agent, subject ty.agent.<id>.do. Each message has all wanted allocations, and launches only for those that
- * the agent's last report did not name. Processing it twice is harmless.
+ * Scheduler to agent, subject ty.agent.<id>.do. Each message has all wanted allocations, and launches only for those
+ * that the agent's last report did not name. Processing it twice is harmless.
  *
  * @generated from message trainyard.agent.v1.Wanted
  */
@@ -276,8 +276,8 @@ export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 3);
 
 /**
- * Agent to scheduler, subject ty.agent.<id>.report, where <id> is `agent`: all allocations that it runs or that have just ended.
- * Sent at every change, after every Wanted, and at every beat.
+ * Agent to scheduler, subject ty.agent.<id>.report, where <id> is `agent`: all allocations that it runs or that have
+ * just ended. Sent at every change, after every Wanted, and at every beat.
  *
  * @generated from message trainyard.agent.v1.Report
  */
@@ -458,7 +458,8 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   pid: number;
 
   /**
-   * Set when it has ended. Without code and signal the end was not observed (the host restarted): the run counts as lost.
+   * Set when it has ended. Without code and signal the end was not observed (the host restarted): the run counts as
+   * lost.
    *
    * @generated from field: optional trainyard.common.v1.Exit exit = 6;
    */
@@ -472,8 +473,8 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   endRecord?: EndRecord | undefined;
 
   /**
-   * The platform could not start it (the model code could not be fetched, say); exit.message says why. An entrypoint that
-   * does not exist is not such a case: it ends with code 127.
+   * The platform could not start it (the model code could not be fetched, say); exit.message says why. An entrypoint
+   * that does not exist is not such a case: it ends with code 127.
    *
    * @generated from field: bool launch_failed = 8;
    */

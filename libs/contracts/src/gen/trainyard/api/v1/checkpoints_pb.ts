@@ -46,8 +46,8 @@ export type ListCheckpointsRequest = Message<"trainyard.api.v1.ListCheckpointsRe
   minPosition: string;
 
   /**
-   * Only checkpoints for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has the
-   * language.
+   * Only checkpoints for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md
+   * has the language.
    *
    * @generated from field: string filter = 40;
    */
@@ -239,7 +239,8 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
   reason: string;
 
   /**
-   * The storage that has its files. Only in the answer of GetCheckpoint for a complete checkpoint; absent if it is unknown.
+   * The storage that has its files. Only in the answer of GetCheckpoint for a complete checkpoint; absent if it is
+   * unknown.
    *
    * @generated from field: optional string storage_id = 17;
    */
@@ -498,8 +499,8 @@ export type PlanTensorBoardRequest = Message<"trainyard.api.v1.PlanTensorBoardRe
   files: FileEntry[];
 
   /**
-   * Of files for which the answer told stored_bytes: their first bytes, as many, under the same path. Where the store has just
-   * these, the whole file takes their place.
+   * Of files for which the answer told stored_bytes: their first bytes, as many, under the same path. Where the store
+   * has just these, the whole file takes their place.
    *
    * @generated from field: repeated trainyard.api.v1.FileEntry beginnings = 3;
    */
@@ -540,16 +541,16 @@ export type FileUpload = Message<"trainyard.api.v1.FileUpload"> & {
   path: string;
 
   /**
-   * Of what the store does not have yet. An answer has at most 800 parts: the caller sends these and asks again. It has none
-   * of any file once the store has all.
+   * Of what the store does not have yet. An answer has at most 800 parts: the caller sends these and asks again. It has
+   * none of any file once the store has all.
    *
    * @generated from field: repeated trainyard.api.v1.PartUpload parts = 2;
    */
   parts: PartUpload[];
 
   /**
-   * Of a TensorBoard file of an earlier run, for which the store has a shorter one: nothing is planned until the caller sends the
-   * digests of as many first bytes (beginnings).
+   * Of a TensorBoard file of an earlier run, for which the store has a shorter one: nothing is planned until the caller
+   * sends the digests of as many first bytes (beginnings).
    *
    * @generated from field: double stored_bytes = 3;
    */
@@ -945,8 +946,8 @@ export const CheckpointService: GenService<{
     output: typeof CompleteCheckpointResponseSchema;
   },
   /**
-   * Has the platform read files of a directory storage that are written, while the run makes them durable: their completion
-   * then reads only those that have changed since. Changes nothing else. Takes a run's token.
+   * Has the platform read files of a directory storage that are written, while the run makes them durable: their
+   * completion then reads only those that have changed since. Changes nothing else. Takes a run's token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.ReadCheckpointAhead
    */

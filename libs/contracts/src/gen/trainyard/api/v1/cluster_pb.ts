@@ -71,8 +71,8 @@ export type ListAgentsRequest = Message<"trainyard.api.v1.ListAgentsRequest"> & 
   minPosition: string;
 
   /**
-   * Only agents for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has the
-   * language.
+   * Only agents for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has
+   * the language.
    *
    * @generated from field: string filter = 40;
    */
@@ -413,8 +413,8 @@ export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PUR
  */
 export type ListEventsRequest = Message<"trainyard.api.v1.ListEventsRequest"> & {
   /**
-   * experiment, search, trial (with its validations and matched log policies), run, checkpoint, model, agent, pool, workspace,
-   * project, token, or another kind of stream; empty for all events.
+   * experiment, search, trial (with its validations and matched log policies), run, checkpoint, model, agent, pool,
+   * workspace, project, token, or another kind of stream; empty for all events.
    *
    * @generated from field: string object = 1;
    */
@@ -469,7 +469,8 @@ export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE_
  */
 export type ListEventsResponse = Message<"trainyard.api.v1.ListEventsResponse"> & {
   /**
-   * A page may have fewer than were asked for, or none, and still a next page: one answer looks at a bounded number of events.
+   * A page may have fewer than were asked for, or none, and still a next page: one answer looks at a bounded number of
+   * events.
    *
    * @generated from field: repeated trainyard.api.v1.Event items = 1;
    */
@@ -1280,7 +1281,8 @@ export const ClusterService: GenService<{
     output: typeof AgentResponseSchema;
   },
   /**
-   * Places no more runs on the agent, or on one of its slots; its current runs receive a graceful stop and continue elsewhere.
+   * Places no more runs on the agent, or on one of its slots; its current runs receive a graceful stop and continue
+   * elsewhere.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.DrainAgent
    */

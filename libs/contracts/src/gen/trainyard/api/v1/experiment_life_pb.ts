@@ -319,8 +319,8 @@ export const DeletedExperimentSchema: GenMessage<DeletedExperiment> = /*@__PURE_
  */
 export const ExperimentLifeService: GenService<{
   /**
-   * Takes up an experiment that has ended: a single search with a new length, another one with its failed and canceled trials
-   * and more trials.
+   * Takes up an experiment that has ended: a single search with a new length, another one with its failed and canceled
+   * trials and more trials.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.ContinueExperiment
    */
@@ -330,8 +330,8 @@ export const ExperimentLifeService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
-   * Hides an experiment that has ended, and deletes it after a grace; until then it can be brought back. With dry_run it says
-   * what would be deleted, and what stays because something needs it.
+   * Hides an experiment that has ended, and deletes it after a grace; until then it can be brought back. With dry_run
+   * it says what would be deleted, and what stays because something needs it.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.DeleteExperiment
    */

@@ -169,8 +169,8 @@ export type ListExperimentsRequest = Message<"trainyard.api.v1.ListExperimentsRe
   project: string;
 
   /**
-   * Only experiments for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has the
-   * language.
+   * Only experiments for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md
+   * has the language.
    *
    * @generated from field: string filter = 40;
    */
@@ -477,7 +477,8 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   project: string;
 
   /**
-   * Only in the answer of GetExperiment: what its search waits for, in words; empty while the search continues without it.
+   * Only in the answer of GetExperiment: what its search waits for, in words; empty while the search continues without
+   * it.
    *
    * @generated from field: string waits_for = 23;
    */
@@ -489,7 +490,8 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   notes: string;
 
   /**
-   * Of name, description, notes and labels: it changes when they do. Also the header ETag of an answer about one experiment.
+   * Of name, description, notes and labels: it changes when they do. Also the header ETag of an answer about one
+   * experiment.
    *
    * @generated from field: string etag = 25;
    */
@@ -548,8 +550,8 @@ export type ListTrialsRequest = Message<"trainyard.api.v1.ListTrialsRequest"> & 
   minPosition: string;
 
   /**
-   * Only trials for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has the
-   * language.
+   * Only trials for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has
+   * the language.
    *
    * @generated from field: string filter = 40;
    */
@@ -775,7 +777,8 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   sourceStep: number;
 
   /**
-   * The log policies that lines of the trial have matched: for each policy and node of a run the first line. In GetTrial only.
+   * The log policies that lines of the trial have matched: for each policy and node of a run the first line. In
+   * GetTrial only.
    *
    * @generated from field: repeated trainyard.api.v1.MatchedLogPolicy log_policies_matched = 23;
    */
@@ -1462,7 +1465,8 @@ export const ExperimentService: GenService<{
     output: typeof ExperimentSchema;
   },
   /**
-   * Changes name, description, notes and labels (412, stale_revision, if its ETag is not If-Match's), or the queue, or gc_policy.
+   * Changes name, description, notes and labels (412, stale_revision, if its ETag is not If-Match's), or the queue, or
+   * gc_policy.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.UpdateExperiment
    */
@@ -1472,8 +1476,8 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
-   * A new experiment with the code of this one and its configuration, changed. Its trials start from the beginning, or from a
-   * checkpoint of this one, which is shared and kept until the fork has ended.
+   * A new experiment with the code of this one and its configuration, changed. Its trials start from the beginning, or
+   * from a checkpoint of this one, which is shared and kept until the fork has ended.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ForkExperiment
    */
@@ -1483,7 +1487,8 @@ export const ExperimentService: GenService<{
     output: typeof CreateExperimentResponseSchema;
   },
   /**
-   * Does one thing to each named experiment, at most 10,000. The answer says what happened to each, or with dry_run what would.
+   * Does one thing to each named experiment, at most 10,000. The answer says what happened to each, or with dry_run
+   * what would.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ActOnExperiments
    */

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/jobs.proto.
  */
 export const file_trainyard_api_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL2pvYnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiHwoPTGlzdEpvYnNSZXF1ZXN0EgwKBHBvb2wYASABKAkiOAoQTGlzdEpvYnNSZXNwb25zZRIkCgVpdGVtcxgBIAMoCzIVLnRyYWlueWFyZC5hcGkudjEuSm9iIvgBCgNKb2ISCwoDam9iGAEgASgJEgwKBHBvb2wYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEg0KBW93bmVyGAQgASgJEhAKCHByaW9yaXR5GAUgASgNEg4KBndlaWdodBgGIAEoARIRCgltYXhfc2xvdHMYByABKA0SFAoMcnVuc193YWl0aW5nGAggASgNEhMKC3J1bnNfcGxhY2VkGAkgASgNEhIKCnNsb3RzX2hlbGQYCiABKA0SFAoMc2xvdHNfd2FudGVkGAsgASgNEhYKDnNsb3RzX2JvcnJvd2VkGAwgASgNEhIKCmpvYnNfYWhlYWQYDSABKA0iIAoRRXhwbGFpbkpvYlJlcXVlc3QSCwoDam9iGAEgASgJInYKDkpvYkV4cGxhbmF0aW9uEiIKA2pvYhgBIAEoCzIVLnRyYWlueWFyZC5hcGkudjEuSm9iEiYKBHJ1bnMYAiADKAsyGC50cmFpbnlhcmQuYXBpLnYxLkpvYlJ1bhIQCgNvbGQYAyABKAhIAIgBAUIGCgRfb2xkIvcBCgZKb2JSdW4SCwoDcnVuGAEgASgJEjEKCXJlc291cmNlcxgCIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhQKDHF1ZXVlZF9hdF9tcxgDIAEoARIyCgpwbGFjZW1lbnRzGAQgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSDgoGcmVhc29uGAUgASgJEg4KBmRldGFpbBgGIAEoCRINCgVsaW1pdBgHIAEoCRINCgVhaGVhZBgIIAEoDRIQCghibG9ja2VycxgJIAMoCRITCgtzdGFydHNfd2hlbhgKIAEoCSKJAQoQVXBkYXRlSm9iUmVxdWVzdBILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIjwKDk1vdmVKb2JSZXF1ZXN0EgsKA2pvYhgBIAEoCRIOCgZhbmNob3IYAiABKAkSDQoFYWhlYWQYAyABKAgiHwoLSm9iUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAky0QMKCkpvYlNlcnZpY2USZwoITGlzdEpvYnMSIS50cmFpbnlhcmQuYXBpLnYxLkxpc3RKb2JzUmVxdWVzdBoiLnRyYWlueWFyZC5hcGkudjEuTGlzdEpvYnNSZXNwb25zZSIUgtPkkwIOEgwvYXBpL3YxL2pvYnMSewoKRXhwbGFpbkpvYhIjLnRyYWlueWFyZC5hcGkudjEuRXhwbGFpbkpvYlJlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLkpvYkV4cGxhbmF0aW9uIiaC0+STAiASHi9hcGkvdjEvam9icy97am9ifS9leHBsYW5hdGlvbhJtCglVcGRhdGVKb2ISIi50cmFpbnlhcmQuYXBpLnYxLlVwZGF0ZUpvYlJlcXVlc3QaHS50cmFpbnlhcmQuYXBpLnYxLkpvYlJlc3BvbnNlIh2C0+STAhc6ASoyEi9hcGkvdjEvam9icy97am9ifRJuCgdNb3ZlSm9iEiAudHJhaW55YXJkLmFwaS52MS5Nb3ZlSm9iUmVxdWVzdBodLnRyYWlueWFyZC5hcGkudjEuSm9iUmVzcG9uc2UiIoLT5JMCHDoBKiIXL2FwaS92MS9qb2JzL3tqb2J9L21vdmViBnByb3RvMw", [file_google_api_annotations, file_trainyard_common_v1_resources]);
+  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL2pvYnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEinQEKD0xpc3RKb2JzUmVxdWVzdBIMCgRwb29sGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCRIOCgZmaWx0ZXIYKCABKAkSEAoIb3JkZXJfYnkYKSABKAkSDgoGZmllbGRzGCogAygJEg0KBWNvdW50GCsgASgIIrcBChBMaXN0Sm9ic1Jlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUudHJhaW55YXJkLmFwaS52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGCggASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYKSABKAhIAYgBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlIvgBCgNKb2ISCwoDam9iGAEgASgJEgwKBHBvb2wYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEg0KBW93bmVyGAQgASgJEhAKCHByaW9yaXR5GAUgASgNEg4KBndlaWdodBgGIAEoARIRCgltYXhfc2xvdHMYByABKA0SFAoMcnVuc193YWl0aW5nGAggASgNEhMKC3J1bnNfcGxhY2VkGAkgASgNEhIKCnNsb3RzX2hlbGQYCiABKA0SFAoMc2xvdHNfd2FudGVkGAsgASgNEhYKDnNsb3RzX2JvcnJvd2VkGAwgASgNEhIKCmpvYnNfYWhlYWQYDSABKA0iIAoRRXhwbGFpbkpvYlJlcXVlc3QSCwoDam9iGAEgASgJInYKDkpvYkV4cGxhbmF0aW9uEiIKA2pvYhgBIAEoCzIVLnRyYWlueWFyZC5hcGkudjEuSm9iEiYKBHJ1bnMYAiADKAsyGC50cmFpbnlhcmQuYXBpLnYxLkpvYlJ1bhIQCgNvbGQYAyABKAhIAIgBAUIGCgRfb2xkIvcBCgZKb2JSdW4SCwoDcnVuGAEgASgJEjEKCXJlc291cmNlcxgCIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhQKDHF1ZXVlZF9hdF9tcxgDIAEoARIyCgpwbGFjZW1lbnRzGAQgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSDgoGcmVhc29uGAUgASgJEg4KBmRldGFpbBgGIAEoCRINCgVsaW1pdBgHIAEoCRINCgVhaGVhZBgIIAEoDRIQCghibG9ja2VycxgJIAMoCRITCgtzdGFydHNfd2hlbhgKIAEoCSKJAQoQVXBkYXRlSm9iUmVxdWVzdBILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIjwKDk1vdmVKb2JSZXF1ZXN0EgsKA2pvYhgBIAEoCRIOCgZhbmNob3IYAiABKAkSDQoFYWhlYWQYAyABKAgiHwoLSm9iUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAky0QMKCkpvYlNlcnZpY2USZwoITGlzdEpvYnMSIS50cmFpbnlhcmQuYXBpLnYxLkxpc3RKb2JzUmVxdWVzdBoiLnRyYWlueWFyZC5hcGkudjEuTGlzdEpvYnNSZXNwb25zZSIUgtPkkwIOEgwvYXBpL3YxL2pvYnMSewoKRXhwbGFpbkpvYhIjLnRyYWlueWFyZC5hcGkudjEuRXhwbGFpbkpvYlJlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLkpvYkV4cGxhbmF0aW9uIiaC0+STAiASHi9hcGkvdjEvam9icy97am9ifS9leHBsYW5hdGlvbhJtCglVcGRhdGVKb2ISIi50cmFpbnlhcmQuYXBpLnYxLlVwZGF0ZUpvYlJlcXVlc3QaHS50cmFpbnlhcmQuYXBpLnYxLkpvYlJlc3BvbnNlIh2C0+STAhc6ASoyEi9hcGkvdjEvam9icy97am9ifRJuCgdNb3ZlSm9iEiAudHJhaW55YXJkLmFwaS52MS5Nb3ZlSm9iUmVxdWVzdBodLnRyYWlueWFyZC5hcGkudjEuSm9iUmVzcG9uc2UiIoLT5JMCHDoBKiIXL2FwaS92MS9qb2JzL3tqb2J9L21vdmViBnByb3RvMw", [file_google_api_annotations, file_trainyard_common_v1_resources]);
 
 /**
  * @generated from message trainyard.api.v1.ListJobsRequest
@@ -25,6 +25,51 @@ export type ListJobsRequest = Message<"trainyard.api.v1.ListJobsRequest"> & {
    * @generated from field: string pool = 1;
    */
   pool: string;
+
+  /**
+   * 0 for 1,000.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * @generated from field: string min_position = 4;
+   */
+  minPosition: string;
+
+  /**
+   * As in docs/howto/filter-lists.md: only jobs for which this holds.
+   *
+   * @generated from field: string filter = 40;
+   */
+  filter: string;
+
+  /**
+   * One field, then asc or desc; without it the list's own order.
+   *
+   * @generated from field: string order_by = 41;
+   */
+  orderBy: string;
+
+  /**
+   * Only these fields of each item; empty for all.
+   *
+   * @generated from field: repeated string fields = 42;
+   */
+  fields: string[];
+
+  /**
+   * Also answer how many there are.
+   *
+   * @generated from field: bool count = 43;
+   */
+  count: boolean;
 };
 
 /**
@@ -35,7 +80,7 @@ export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_jobs, 0);
 
 /**
- * In queue order: the first 1,000.
+ * Without an order of its own in queue order, pool by pool: first those with a waiting run.
  *
  * @generated from message trainyard.api.v1.ListJobsResponse
  */
@@ -44,6 +89,28 @@ export type ListJobsResponse = Message<"trainyard.api.v1.ListJobsResponse"> & {
    * @generated from field: repeated trainyard.api.v1.Job items = 1;
    */
   items: Job[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * @generated from field: string position = 3;
+   */
+  position: string;
+
+  /**
+   * Present if it was asked for. An estimate above 10,000.
+   *
+   * @generated from field: optional double total = 40;
+   */
+  total?: number | undefined;
+
+  /**
+   * @generated from field: optional bool total_is_estimate = 41;
+   */
+  totalIsEstimate?: boolean | undefined;
 };
 
 /**
@@ -124,7 +191,7 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsBorrowed: number;
 
   /**
-   * The number of experiments ahead of it with waiting runs in the pool.
+   * The number of experiments ahead of it with waiting runs in the pool. Computed when it is read: 0 in a frame of Watch.
    *
    * @generated from field: uint32 jobs_ahead = 13;
    */

@@ -105,8 +105,8 @@ export const StreamedMetricSchema: GenMessage<StreamedMetric> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_metric_stream, 2);
 
 /**
- * A later run of a trial repeats its steps: from now on points of runs before `run` count up to `after_step`. Below 0: none of
- * them counts. It is sent whatever the group.
+ * A later run of a trial repeats its steps: from now on points of runs before `run` count up to `after_step`. Below 0:
+ * none of them counts. It is sent whatever the group.
  *
  * @generated from message trainyard.api.v1.SupersededPoints
  */
@@ -135,8 +135,8 @@ export const SupersededPointsSchema: GenMessage<SupersededPoints> = /*@__PURE__*
   messageDesc(file_trainyard_api_v1_metric_stream, 3);
 
 /**
- * The points of experiments, in the order in which they were stored. Each experiment has one stream, whose positions are
- * numbers without gaps, the same from every replica.
+ * The points of experiments, in the order in which they were stored. Each experiment has one stream, whose positions
+ * are numbers without gaps, the same from every replica.
  *
  * @generated from service trainyard.api.v1.MetricStreamService
  */

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/metrics.proto.
  */
 export const file_trainyard_api_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL21ldHJpY3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byJVChRRdWVyeU1ldHJpY3NSZXNwb25zZRIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoCSJyChtMaXN0VHJpYWxNZXRyaWNOYW1lc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJImcKHExpc3RUcmlhbE1ldHJpY05hbWVzUmVzcG9uc2USLgoFaXRlbXMYASADKAsyHy50cmFpbnlhcmQuY29tbW9uLnYxLk1ldHJpY05hbWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJYgZwcm90bzM", [file_trainyard_common_v1_series]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL21ldHJpY3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byJuChRRdWVyeU1ldHJpY3NSZXNwb25zZRIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoCRIXCg9zdHJlYW1fcG9zaXRpb24YAyABKAkicgobTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg4KBnByZWZpeBgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJnChxMaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlEi4KBWl0ZW1zGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCWIGcHJvdG8z", [file_trainyard_common_v1_series]);
 
 /**
  * @generated from message trainyard.api.v1.QueryMetricsRequest
@@ -102,6 +102,14 @@ export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsRespons
    * @generated from field: string position = 2;
    */
   position: string;
+
+  /**
+   * A position in the experiment's stream of points: the series have every point up to it, and what comes after it is followed
+   * from here (Watch, FollowMetrics). Empty if the trials are of several experiments.
+   *
+   * @generated from field: string stream_position = 3;
+   */
+  streamPosition: string;
 };
 
 /**

@@ -57,8 +57,8 @@ export type ListModelsRequest = Message<"trainyard.api.v1.ListModelsRequest"> & 
   archived: boolean;
 
   /**
-   * Only models for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has the
-   * language.
+   * Only models for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has
+   * the language.
    *
    * @generated from field: string filter = 40;
    */
@@ -468,8 +468,8 @@ export type ListModelVersionsRequest = Message<"trainyard.api.v1.ListModelVersio
 
   /**
    * Conditions that all hold: metrics.NAME, hparams.NAME, metadata.NAME or step, one of = != < <= > >=, and a value, as
-   * metrics.loss<0.5; or label=NAME, label!=NAME. A name with other characters than letters, digits, dots, dashes, slashes
-   * and underscores is written as JSON text: metrics."top 1">0.9.
+   * metrics.loss<0.5; or label=NAME, label!=NAME. A name with other characters than letters, digits, dots, dashes,
+   * slashes and underscores is written as JSON text: metrics."top 1">0.9.
    *
    * @generated from field: repeated string where = 5;
    */
@@ -1140,8 +1140,8 @@ export const ModelService: GenService<{
     output: typeof ModelResponseSchema;
   },
   /**
-   * Registers a complete checkpoint, and pins it. The same checkpoint again returns its version. Takes a run's token for the
-   * checkpoints of its trial.
+   * Registers a complete checkpoint, and pins it. The same checkpoint again returns its version. Takes a run's token
+   * for the checkpoints of its trial.
    *
    * @generated from rpc trainyard.api.v1.ModelService.RegisterModelVersion
    */
@@ -1161,7 +1161,8 @@ export const ModelService: GenService<{
     output: typeof ListModelVersionsResponseSchema;
   },
   /**
-   * The best versions by a metric, the best first. Versions without the metric, or with one that is not finite, are left out.
+   * The best versions by a metric, the best first. Versions without the metric, or with one that is not finite, are
+   * left out.
    *
    * @generated from rpc trainyard.api.v1.ModelService.BestModelVersions
    */

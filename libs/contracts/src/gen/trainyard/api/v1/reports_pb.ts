@@ -33,8 +33,8 @@ export type WriteReportsRequest = Message<"trainyard.api.v1.WriteReportsRequest"
   reports: RunReport[];
 
   /**
-   * Refuse a report that is invalid or past a limit by itself, in `refused`, and store the others. Without it one such report
-   * makes the whole request fail with 400.
+   * Refuse a report that is invalid or past a limit by itself, in `refused`, and store the others. Without it one such
+   * report makes the whole request fail with 400.
    *
    * @generated from field: bool refuse_alone = 3;
    */
@@ -75,7 +75,8 @@ export const StreamReportsRequestSchema: GenMessage<StreamReportsRequest> = /*@_
   messageDesc(file_trainyard_api_v1_reports, 1);
 
 /**
- * The reports of the batch are stored, but for those that are named here, which will not be accepted when they are sent again.
+ * The reports of the batch are stored, but for those that are named here, which will not be accepted when they are sent
+ * again.
  *
  * @generated from message trainyard.api.v1.StreamReportsResponse
  */
@@ -148,8 +149,8 @@ export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
   metrics?: JsonObject | undefined;
 
   /**
-   * Instead of metrics: a sample of the machine at at_ms, which has no step. Later runs do not supersede it. It is stored
-   * apart from training metrics, also if a training group has the same name.
+   * Instead of metrics: a sample of the machine at at_ms, which has no step. Later runs do not supersede it. It is
+   * stored apart from training metrics, also if a training group has the same name.
    *
    * @generated from field: optional trainyard.common.v1.SystemSample system = 6;
    */
@@ -240,8 +241,9 @@ export const ReportService: GenService<{
     output: typeof WriteReportsResponseSchema;
   },
   /**
-   * Over gRPC only: batches of the run whose token the call has, each acknowledged after its commit, in their order. A server
-   * that cannot take more stops reading. What was not acknowledged when a stream ends is sent again: a repeat changes nothing.
+   * Over gRPC only: batches of the run whose token the call has, each acknowledged after its commit, in their order. A
+   * server that cannot take more stops reading. What was not acknowledged when a stream ends is sent again: a repeat
+   * changes nothing.
    *
    * @generated from rpc trainyard.api.v1.ReportService.StreamReports
    */

@@ -44,8 +44,8 @@ export type AuditStorageRequest = Message<"trainyard.api.v1.AuditStorageRequest"
   root: string;
 
   /**
-   * Deletes what the log does not know and what it says was deleted, if it has not changed for this long. Absent: deletes
-   * nothing.
+   * Deletes what the log does not know and what it says was deleted, if it has not changed for this long. Absent:
+   * deletes nothing.
    *
    * @generated from field: optional double delete_older_than_ms = 2;
    */

@@ -65,8 +65,8 @@ export type PostSearchOperationsRequest = Message<"trainyard.api.v1.PostSearchOp
   operations: SearchOperation[];
 
   /**
-   * The version of the search that the operations depend on. If the search has a later version, they are refused with 409
-   * search_moved_on, and the errors name the new events.
+   * The version of the search that the operations depend on. If the search has a later version, they are refused with
+   * 409 search_moved_on, and the errors name the new events.
    *
    * @generated from field: optional uint32 rests_on = 3;
    */

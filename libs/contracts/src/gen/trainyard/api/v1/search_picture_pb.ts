@@ -54,7 +54,8 @@ export const GetSearchPictureRequestSchema: GenMessage<GetSearchPictureRequest> 
  */
 export type GetSearchPictureResponse = Message<"trainyard.api.v1.GetSearchPictureResponse"> & {
   /**
-   * The version shown. Every moment in the picture has its version, so that a client can go back in time without asking again.
+   * The version shown. Every moment in the picture has its version, so that a client can go back in time without asking
+   * again.
    *
    * @generated from field: uint32 version = 1;
    */
@@ -381,7 +382,8 @@ export type PictureDecision = Message<"trainyard.api.v1.PictureDecision"> & {
   at?: PictureMoment | undefined;
 
   /**
-   * The event that records it: TrialStopDecided, TrialSuspended, TrialResumed, SearchStopDecided, TrialProposed (a copy).
+   * The event that records it: TrialStopDecided, TrialSuspended, TrialResumed, SearchStopDecided, TrialProposed (a
+   * copy).
    *
    * @generated from field: string event = 2;
    */

@@ -166,14 +166,15 @@ export const SessionCodeSchema: GenMessage<SessionCode> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_sessions, 6);
 
 /**
- * Sessions of browsers. A session is a cookie that acts for a token: it may do what its token may do, ends with its token,
- * and ends 12 hours after its last request.
+ * Sessions of browsers. A session is a cookie that acts for a token: it may do what its token may do, ends with its
+ * token, and ends 12 hours after its last request.
  *
  * @generated from service trainyard.api.v1.SessionService
  */
 export const SessionService: GenService<{
   /**
-   * Sets the cookie of a new session. Takes a token, in the body or as Authorization: Bearer, or a code that works once.
+   * Sets the cookie of a new session. Takes a token, in the body or as Authorization: Bearer, or a code that works
+   * once.
    *
    * @generated from rpc trainyard.api.v1.SessionService.CreateSession
    */

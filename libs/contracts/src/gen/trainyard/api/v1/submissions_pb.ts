@@ -44,7 +44,8 @@ export type Submission = Message<"trainyard.api.v1.Submission"> & {
   experiment: string;
 
   /**
-   * A YAML text that makes the same trials of the same code. Secrets are masked: a configuration with <masked> in it is refused.
+   * A YAML text that makes the same trials of the same code. Secrets are masked: a configuration with <masked> in it is
+   * refused.
    *
    * @generated from field: string config = 2;
    */
@@ -154,7 +155,8 @@ export type DiffExperimentsResponse = Message<"trainyard.api.v1.DiffExperimentsR
   config: ConfigDifference[];
 
   /**
-   * Of the YAML texts as they were submitted, in unified form; of the recorded ones where one of the texts is not known.
+   * Of the YAML texts as they were submitted, in unified form; of the recorded ones where one of the texts is not
+   * known.
    *
    * @generated from field: string config_text = 2;
    */
@@ -166,7 +168,8 @@ export type DiffExperimentsResponse = Message<"trainyard.api.v1.DiffExperimentsR
   files: FileDifference[];
 
   /**
-   * Files that differ are compared as text while they are small and few enough; this is why some are not. Empty otherwise.
+   * Files that differ are compared as text while they are small and few enough; this is why some are not. Empty
+   * otherwise.
    *
    * @generated from field: string left_out = 4;
    */

@@ -11,17 +11,21 @@ import type { Agent } from "./cluster_pb.ts";
 import { file_trainyard_api_v1_cluster } from "./cluster_pb.ts";
 import type { Experiment, Trial, TrialLogLine } from "./experiments_pb.ts";
 import { file_trainyard_api_v1_experiments } from "./experiments_pb.ts";
+import type { Job } from "./jobs_pb.ts";
+import { file_trainyard_api_v1_jobs } from "./jobs_pb.ts";
 import type { StreamedMetric } from "./metric_stream_pb.ts";
 import { file_trainyard_api_v1_metric_stream } from "./metric_stream_pb.ts";
 import type { Model } from "./models_pb.ts";
 import { file_trainyard_api_v1_models } from "./models_pb.ts";
+import type { Project, Workspace } from "./workspaces_pb.ts";
+import { file_trainyard_api_v1_workspaces } from "./workspaces_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/watch.proto.
  */
 export const file_trainyard_api_v1_watch: GenFile = /*@__PURE__*/
-  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3dhdGNoLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIksKDFdhdGNoUmVxdWVzdBIsCgZ0b3BpY3MYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoVG9waWMSDQoFYWZ0ZXIYAiABKAkijAEKCldhdGNoVG9waWMSDAoEa2luZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBmZpbHRlchgDIAEoCRIKCgJpZBgEIAEoCRIQCghwb3NpdGlvbhgFIAEoCRIQCghhcmNoaXZlZBgGIAEoCBINCgVncm91cBgHIAEoCRINCgVuYW1lcxgIIAMoCSLoAgoKV2F0Y2hGcmFtZRIvCgZvcGVuZWQYASABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoT3BlbmVkSAASLwoGY2hhbmdlGAIgASgLMh0udHJhaW55YXJkLmFwaS52MS5XYXRjaENoYW5nZUgAEisKBGdvbmUYAyABKAsyGy50cmFpbnlhcmQuYXBpLnYxLldhdGNoR29uZUgAEjMKCGJvb2ttYXJrGAQgASgLMh8udHJhaW55YXJkLmFwaS52MS5XYXRjaEJvb2ttYXJrSAASLQoFcmVzZXQYBSABKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoUmVzZXRIABIvCgZwb2ludHMYBiABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoUG9pbnRzSAASLQoFbGluZXMYByABKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoTGluZXNIAEIHCgVmcmFtZSIdCgtXYXRjaE9wZW5lZBIOCgZ0b3BpY3MYASADKAkimgIKC1dhdGNoQ2hhbmdlEg0KBXRvcGljGAEgASgJEgoKAmlkGAIgASgJEjIKCmV4cGVyaW1lbnQYCiABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkV4cGVyaW1lbnRIABIoCgV0cmlhbBgLIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVHJpYWxIABIyCgpjaGVja3BvaW50GAwgASgLMhwudHJhaW55YXJkLmFwaS52MS5DaGVja3BvaW50SAASKAoFbW9kZWwYDSABKAsyFy50cmFpbnlhcmQuYXBpLnYxLk1vZGVsSAASKAoFYWdlbnQYDiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50SABCCgoIZG9jdW1lbnQiJgoJV2F0Y2hHb25lEg0KBXRvcGljGAEgASgJEgoKAmlkGAIgASgJIh8KDVdhdGNoQm9va21hcmsSDgoGY3Vyc29yGAEgASgJIisKCldhdGNoUmVzZXQSDQoFdG9waWMYASABKAkSDgoGcmVhc29uGAIgASgJIk0KC1dhdGNoUG9pbnRzEg0KBXRvcGljGAEgASgJEi8KBWl0ZW1zGAIgAygLMiAudHJhaW55YXJkLmFwaS52MS5TdHJlYW1lZE1ldHJpYyJKCgpXYXRjaExpbmVzEg0KBXRvcGljGAEgASgJEi0KBWl0ZW1zGAIgAygLMh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUycQoMV2F0Y2hTZXJ2aWNlEmEKBVdhdGNoEh4udHJhaW55YXJkLmFwaS52MS5XYXRjaFJlcXVlc3QaHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRnJhbWUiGILT5JMCEjoBKiINL2FwaS92MS93YXRjaDABYgZwcm90bzM", [file_google_api_annotations, file_trainyard_api_v1_checkpoints, file_trainyard_api_v1_cluster, file_trainyard_api_v1_experiments, file_trainyard_api_v1_metric_stream, file_trainyard_api_v1_models]);
+  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3dhdGNoLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIksKDFdhdGNoUmVxdWVzdBIsCgZ0b3BpY3MYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoVG9waWMSDQoFYWZ0ZXIYAiABKAki7AEKCldhdGNoVG9waWMSDAoEa2luZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBmZpbHRlchgDIAEoCRIKCgJpZBgEIAEoCRIQCghwb3NpdGlvbhgFIAEoCRIQCghhcmNoaXZlZBgGIAEoCBINCgVncm91cBgHIAEoCRINCgVuYW1lcxgIIAMoCRIRCgl3b3Jrc3BhY2UYCSABKAkSOwoLbGluZV9maWx0ZXIYCiABKAsyIS50cmFpbnlhcmQuYXBpLnYxLldhdGNoTGluZUZpbHRlckgAiAEBQg4KDF9saW5lX2ZpbHRlciK/AQoPV2F0Y2hMaW5lRmlsdGVyEhAKA3J1bhgBIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgCIAEoDUgBiAEBEhEKBHJhbmsYAyABKA1IAogBARIOCgZzb3VyY2UYBCABKAkSDQoFbGV2ZWwYBSABKAkSEAoIY29udGFpbnMYBiABKAkSDwoHbWF0Y2hlcxgHIAEoCRIOCgZzZWFyY2gYCCABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rIugCCgpXYXRjaEZyYW1lEi8KBm9wZW5lZBgBIAEoCzIdLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hPcGVuZWRIABIvCgZjaGFuZ2UYAiABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoQ2hhbmdlSAASKwoEZ29uZRgDIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hHb25lSAASMwoIYm9va21hcmsYBCABKAsyHy50cmFpbnlhcmQuYXBpLnYxLldhdGNoQm9va21hcmtIABItCgVyZXNldBgFIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hSZXNldEgAEi8KBnBvaW50cxgGIAEoCzIdLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hQb2ludHNIABItCgVsaW5lcxgHIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hMaW5lc0gAQgcKBWZyYW1lIh0KC1dhdGNoT3BlbmVkEg4KBnRvcGljcxgBIAMoCSKgAwoLV2F0Y2hDaGFuZ2USDQoFdG9waWMYASABKAkSCgoCaWQYAiABKAkSMgoKZXhwZXJpbWVudBgKIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudEgAEigKBXRyaWFsGAsgASgLMhcudHJhaW55YXJkLmFwaS52MS5UcmlhbEgAEjIKCmNoZWNrcG9pbnQYDCABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRIABIoCgVtb2RlbBgNIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuTW9kZWxIABIoCgVhZ2VudBgOIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnRIABIkCgNqb2IYDyABKAsyFS50cmFpbnlhcmQuYXBpLnYxLkpvYkgAEjAKCXdvcmtzcGFjZRgQIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlSAASLAoHcHJvamVjdBgRIAEoCzIZLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdEgAQgoKCGRvY3VtZW50IiYKCVdhdGNoR29uZRINCgV0b3BpYxgBIAEoCRIKCgJpZBgCIAEoCSIfCg1XYXRjaEJvb2ttYXJrEg4KBmN1cnNvchgBIAEoCSIrCgpXYXRjaFJlc2V0Eg0KBXRvcGljGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJNCgtXYXRjaFBvaW50cxINCgV0b3BpYxgBIAEoCRIvCgVpdGVtcxgCIAMoCzIgLnRyYWlueWFyZC5hcGkudjEuU3RyZWFtZWRNZXRyaWMiSgoKV2F0Y2hMaW5lcxINCgV0b3BpYxgBIAEoCRItCgVpdGVtcxgCIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lMnEKDFdhdGNoU2VydmljZRJhCgVXYXRjaBIeLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hSZXF1ZXN0GhwudHJhaW55YXJkLmFwaS52MS5XYXRjaEZyYW1lIhiC0+STAhI6ASoiDS9hcGkvdjEvd2F0Y2gwAWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_api_v1_checkpoints, file_trainyard_api_v1_cluster, file_trainyard_api_v1_experiments, file_trainyard_api_v1_jobs, file_trainyard_api_v1_metric_stream, file_trainyard_api_v1_models, file_trainyard_api_v1_workspaces]);
 
 /**
  * @generated from message trainyard.api.v1.WatchRequest
@@ -35,8 +39,8 @@ export type WatchRequest = Message<"trainyard.api.v1.WatchRequest"> & {
   topics: WatchTopic[];
 
   /**
-   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty begins with what happens from now on,
-   * or at the positions of the topics.
+   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty begins with what happens from
+   * now on, or at the positions of the topics.
    *
    * @generated from field: string after = 2;
    */
@@ -57,35 +61,37 @@ export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
  */
 export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   /**
-   * experiments, trials, checkpoints, models or agents; points or lines.
+   * experiments, trials, checkpoints, models, agents, jobs, workspaces or projects; points or lines.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they are of.
+   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they
+   * are of.
    *
    * @generated from field: string experiment = 2;
    */
   experiment: string;
 
   /**
-   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor keeps that time.
+   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor
+   * keeps that time.
    *
    * @generated from field: string filter = 3;
    */
   filter: string;
 
   /**
-   * Only this document; of points and lines: only those of this trial.
+   * Only this document, which workspaces and projects have by their names; of points and lines: only those of this trial.
    *
    * @generated from field: string id = 4;
    */
   id: string;
 
   /**
-   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their list; of lines:
+   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their list or series; of lines:
    * the cursor of the last line that the client has. 0 begins with the first. Empty: what comes from now on. A resumed stream
    * continues at its cursor instead.
    *
@@ -94,7 +100,7 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   position: string;
 
   /**
-   * Also archived experiments or models.
+   * Also archived experiments, models, workspaces or projects.
    *
    * @generated from field: bool archived = 6;
    */
@@ -113,6 +119,20 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
    * @generated from field: repeated string names = 8;
    */
   names: string[];
+
+  /**
+   * Of projects: the workspace whose list it is.
+   *
+   * @generated from field: string workspace = 9;
+   */
+  workspace: string;
+
+  /**
+   * Of lines: only those for which this holds. Absent for all.
+   *
+   * @generated from field: optional trainyard.api.v1.WatchLineFilter line_filter = 10;
+   */
+  lineFilter?: WatchLineFilter | undefined;
 };
 
 /**
@@ -121,6 +141,60 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
  */
 export const WatchTopicSchema: GenMessage<WatchTopic> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 1);
+
+/**
+ * As in ListExperimentLogs; what is absent or empty is no condition.
+ *
+ * @generated from message trainyard.api.v1.WatchLineFilter
+ */
+export type WatchLineFilter = Message<"trainyard.api.v1.WatchLineFilter"> & {
+  /**
+   * @generated from field: optional uint32 run = 1;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 2;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 rank = 3;
+   */
+  rank?: number | undefined;
+
+  /**
+   * @generated from field: string source = 4;
+   */
+  source: string;
+
+  /**
+   * @generated from field: string level = 5;
+   */
+  level: string;
+
+  /**
+   * @generated from field: string contains = 6;
+   */
+  contains: string;
+
+  /**
+   * @generated from field: string matches = 7;
+   */
+  matches: string;
+
+  /**
+   * @generated from field: string search = 8;
+   */
+  search: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.WatchLineFilter.
+ * Use `create(WatchLineFilterSchema)` to create a new message.
+ */
+export const WatchLineFilterSchema: GenMessage<WatchLineFilter> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_watch, 2);
 
 /**
  * @generated from message trainyard.api.v1.WatchFrame
@@ -179,7 +253,7 @@ export type WatchFrame = Message<"trainyard.api.v1.WatchFrame"> & {
  * Use `create(WatchFrameSchema)` to create a new message.
  */
 export const WatchFrameSchema: GenMessage<WatchFrame> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 2);
+  messageDesc(file_trainyard_api_v1_watch, 3);
 
 /**
  * The first frame.
@@ -200,7 +274,7 @@ export type WatchOpened = Message<"trainyard.api.v1.WatchOpened"> & {
  * Use `create(WatchOpenedSchema)` to create a new message.
  */
 export const WatchOpenedSchema: GenMessage<WatchOpened> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 3);
+  messageDesc(file_trainyard_api_v1_watch, 4);
 
 /**
  * A document that belongs to the topic, as it is.
@@ -251,6 +325,24 @@ export type WatchChange = Message<"trainyard.api.v1.WatchChange"> & {
      */
     value: Agent;
     case: "agent";
+  } | {
+    /**
+     * @generated from field: trainyard.api.v1.Job job = 15;
+     */
+    value: Job;
+    case: "job";
+  } | {
+    /**
+     * @generated from field: trainyard.api.v1.Workspace workspace = 16;
+     */
+    value: Workspace;
+    case: "workspace";
+  } | {
+    /**
+     * @generated from field: trainyard.api.v1.Project project = 17;
+     */
+    value: Project;
+    case: "project";
   } | { case: undefined; value?: undefined };
 };
 
@@ -259,7 +351,7 @@ export type WatchChange = Message<"trainyard.api.v1.WatchChange"> & {
  * Use `create(WatchChangeSchema)` to create a new message.
  */
 export const WatchChangeSchema: GenMessage<WatchChange> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 4);
+  messageDesc(file_trainyard_api_v1_watch, 5);
 
 /**
  * A document that does not belong to the topic any more; the client may never have had it.
@@ -283,7 +375,7 @@ export type WatchGone = Message<"trainyard.api.v1.WatchGone"> & {
  * Use `create(WatchGoneSchema)` to create a new message.
  */
 export const WatchGoneSchema: GenMessage<WatchGone> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 5);
+  messageDesc(file_trainyard_api_v1_watch, 6);
 
 /**
  * All up to here has been sent.
@@ -302,7 +394,7 @@ export type WatchBookmark = Message<"trainyard.api.v1.WatchBookmark"> & {
  * Use `create(WatchBookmarkSchema)` to create a new message.
  */
 export const WatchBookmarkSchema: GenMessage<WatchBookmark> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 6);
+  messageDesc(file_trainyard_api_v1_watch, 7);
 
 /**
  * The client's data may be stale: read the list again. The stream continues.
@@ -328,7 +420,7 @@ export type WatchReset = Message<"trainyard.api.v1.WatchReset"> & {
  * Use `create(WatchResetSchema)` to create a new message.
  */
 export const WatchResetSchema: GenMessage<WatchReset> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 7);
+  messageDesc(file_trainyard_api_v1_watch, 8);
 
 /**
  * Points of a topic in the order in which they were stored, and from which step a later run supersedes them.
@@ -352,7 +444,7 @@ export type WatchPoints = Message<"trainyard.api.v1.WatchPoints"> & {
  * Use `create(WatchPointsSchema)` to create a new message.
  */
 export const WatchPointsSchema: GenMessage<WatchPoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 8);
+  messageDesc(file_trainyard_api_v1_watch, 9);
 
 /**
  * Lines of a topic in the order in which they were stored.
@@ -376,16 +468,16 @@ export type WatchLines = Message<"trainyard.api.v1.WatchLines"> & {
  * Use `create(WatchLinesSchema)` to create a new message.
  */
 export const WatchLinesSchema: GenMessage<WatchLines> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_watch, 9);
+  messageDesc(file_trainyard_api_v1_watch, 10);
 
 /**
  * @generated from service trainyard.api.v1.WatchService
  */
 export const WatchService: GenService<{
   /**
-   * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its topic
-   * is the list as it is; points and lines come each once. The id of an event is the cursor after it; events without a cursor of
-   * their own have none.
+   * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its
+   * topic is the list as it is; points and lines come each once. The id of an event is the cursor after it; events
+   * without a cursor of their own have none.
    *
    * @generated from rpc trainyard.api.v1.WatchService.Watch
    */

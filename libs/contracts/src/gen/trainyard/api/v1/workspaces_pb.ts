@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/workspaces.proto.
  */
 export const file_trainyard_api_v1_workspaces: GenFile = /*@__PURE__*/
-  fileDesc("CiF0cmFpbnlhcmQvYXBpL3YxL3dvcmtzcGFjZXMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEinwEKCVdvcmtzcGFjZRIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg0KBW5vdGVzGAMgASgJEhAKCGFyY2hpdmVkGAQgASgIEhIKCmNyZWF0ZWRfYnkYBSABKAkSGgoNY3JlYXRlZF9hdF9tcxgGIAEoAUgAiAEBEgwKBGV0YWcYByABKAlCEAoOX2NyZWF0ZWRfYXRfbXMisAEKB1Byb2plY3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFbm90ZXMYBCABKAkSEAoIYXJjaGl2ZWQYBSABKAgSEgoKY3JlYXRlZF9ieRgGIAEoCRIaCg1jcmVhdGVkX2F0X21zGAcgASgBSACIAQESDAoEZXRhZxgIIAEoCUIQCg5fY3JlYXRlZF9hdF9tcyJKChZDcmVhdGVXb3Jrc3BhY2VSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDQoFbm90ZXMYAyABKAkiVQoRV29ya3NwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSLgoJd29ya3NwYWNlGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Xb3Jrc3BhY2UiZgoVTGlzdFdvcmtzcGFjZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCRIQCghhcmNoaXZlZBgEIAEoCCJvChZMaXN0V29ya3NwYWNlc1Jlc3BvbnNlEioKBWl0ZW1zGAEgAygLMhsudHJhaW55YXJkLmFwaS52MS5Xb3Jrc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIj4KE0dldFdvcmtzcGFjZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhQKDG1pbl9wb3NpdGlvbhgCIAEoCSJzChZVcGRhdGVXb3Jrc3BhY2VSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEhIKBW5vdGVzGAMgASgJSAGIAQFCDgoMX2Rlc2NyaXB0aW9uQggKBl9ub3RlcyI8ChdBcmNoaXZlV29ya3NwYWNlUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDgoGcmVhc29uGAIgASgJIi4KGVVuYXJjaGl2ZVdvcmtzcGFjZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJIlsKFENyZWF0ZVByb2plY3RSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg0KBW5vdGVzGAQgASgJIk8KD1Byb2plY3RSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIqCgdwcm9qZWN0GAIgASgLMhkudHJhaW55YXJkLmFwaS52MS5Qcm9qZWN0IncKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCRIQCghhcmNoaXZlZBgFIAEoCCJrChRMaXN0UHJvamVjdHNSZXNwb25zZRIoCgVpdGVtcxgBIAMoCzIZLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiTQoRR2V0UHJvamVjdFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB3Byb2plY3QYAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJIoIBChRVcGRhdGVQcm9qZWN0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHcHJvamVjdBgCIAEoCRIYCgtkZXNjcmlwdGlvbhgDIAEoCUgAiAEBEhIKBW5vdGVzGAQgASgJSAGIAQFCDgoMX2Rlc2NyaXB0aW9uQggKBl9ub3RlcyJLChVBcmNoaXZlUHJvamVjdFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB3Byb2plY3QYAiABKAkSDgoGcmVhc29uGAMgASgJIj0KF1VuYXJjaGl2ZVByb2plY3RSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIPCgdwcm9qZWN0GAIgASgJImIKFk1vdmVFeHBlcmltZW50c1JlcXVlc3QSEwoLZXhwZXJpbWVudHMYASADKAkSEQoJd29ya3NwYWNlGAIgASgJEg8KB3Byb2plY3QYAyABKAkSDwoHZHJ5X3J1bhgEIAEoCDL6DgoQV29ya3NwYWNlU2VydmljZRJ/Cg9DcmVhdGVXb3Jrc3BhY2USKC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVdvcmtzcGFjZVJlcXVlc3QaIy50cmFpbnlhcmQuYXBpLnYxLldvcmtzcGFjZVJlc3BvbnNlIh2C0+STAhc6ASoiEi9hcGkvdjEvd29ya3NwYWNlcxJ/Cg5MaXN0V29ya3NwYWNlcxInLnRyYWlueWFyZC5hcGkudjEuTGlzdFdvcmtzcGFjZXNSZXF1ZXN0GigudHJhaW55YXJkLmFwaS52MS5MaXN0V29ya3NwYWNlc1Jlc3BvbnNlIhqC0+STAhQSEi9hcGkvdjEvd29ya3NwYWNlcxJ6CgxHZXRXb3Jrc3BhY2USJS50cmFpbnlhcmQuYXBpLnYxLkdldFdvcmtzcGFjZVJlcXVlc3QaGy50cmFpbnlhcmQuYXBpLnYxLldvcmtzcGFjZSImgtPkkwIgEh4vYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0SiwEKD1VwZGF0ZVdvcmtzcGFjZRIoLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlV29ya3NwYWNlUmVxdWVzdBojLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlUmVzcG9uc2UiKYLT5JMCIzoBKjIeL2FwaS92MS93b3Jrc3BhY2VzL3t3b3Jrc3BhY2V9EpUBChBBcmNoaXZlV29ya3NwYWNlEikudHJhaW55YXJkLmFwaS52MS5BcmNoaXZlV29ya3NwYWNlUmVxdWVzdBojLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlUmVzcG9uc2UiMYLT5JMCKzoBKiImL2FwaS92MS93b3Jrc3BhY2VzL3t3b3Jrc3BhY2V9L2FyY2hpdmUSmwEKElVuYXJjaGl2ZVdvcmtzcGFjZRIrLnRyYWlueWFyZC5hcGkudjEuVW5hcmNoaXZlV29ya3NwYWNlUmVxdWVzdBojLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlUmVzcG9uc2UiM4LT5JMCLToBKiIoL2FwaS92MS93b3Jrc3BhY2VzL3t3b3Jrc3BhY2V9L3VuYXJjaGl2ZRKOAQoNQ3JlYXRlUHJvamVjdBImLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLlByb2plY3RSZXNwb25zZSIygtPkkwIsOgEqIicvYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0vcHJvamVjdHMSjgEKDExpc3RQcm9qZWN0cxIlLnRyYWlueWFyZC5hcGkudjEuTGlzdFByb2plY3RzUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiL4LT5JMCKRInL2FwaS92MS93b3Jrc3BhY2VzL3t3b3Jrc3BhY2V9L3Byb2plY3RzEocBCgpHZXRQcm9qZWN0EiMudHJhaW55YXJkLmFwaS52MS5HZXRQcm9qZWN0UmVxdWVzdBoZLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdCI5gtPkkwIzEjEvYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0vcHJvamVjdHMve3Byb2plY3R9EpgBCg1VcGRhdGVQcm9qZWN0EiYudHJhaW55YXJkLmFwaS52MS5VcGRhdGVQcm9qZWN0UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdFJlc3BvbnNlIjyC0+STAjY6ASoyMS9hcGkvdjEvd29ya3NwYWNlcy97d29ya3NwYWNlfS9wcm9qZWN0cy97cHJvamVjdH0SogEKDkFyY2hpdmVQcm9qZWN0EicudHJhaW55YXJkLmFwaS52MS5BcmNoaXZlUHJvamVjdFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLlByb2plY3RSZXNwb25zZSJEgtPkkwI+OgEqIjkvYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0vcHJvamVjdHMve3Byb2plY3R9L2FyY2hpdmUSqAEKEFVuYXJjaGl2ZVByb2plY3QSKS50cmFpbnlhcmQuYXBpLnYxLlVuYXJjaGl2ZVByb2plY3RSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Qcm9qZWN0UmVzcG9uc2UiRoLT5JMCQDoBKiI7L2FwaS92MS93b3Jrc3BhY2VzL3t3b3Jrc3BhY2V9L3Byb2plY3RzL3twcm9qZWN0fS91bmFyY2hpdmUSjAEKD01vdmVFeHBlcmltZW50cxIoLnRyYWlueWFyZC5hcGkudjEuTW92ZUV4cGVyaW1lbnRzUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuQWN0T25FeHBlcmltZW50c1Jlc3BvbnNlIiOC0+STAh06ASoiGC9hcGkvdjEvZXhwZXJpbWVudHM6bW92ZWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_api_v1_experiment_changes]);
+  fileDesc("CiF0cmFpbnlhcmQvYXBpL3YxL3dvcmtzcGFjZXMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEinwEKCVdvcmtzcGFjZRIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg0KBW5vdGVzGAMgASgJEhAKCGFyY2hpdmVkGAQgASgIEhIKCmNyZWF0ZWRfYnkYBSABKAkSGgoNY3JlYXRlZF9hdF9tcxgGIAEoAUgAiAEBEgwKBGV0YWcYByABKAlCEAoOX2NyZWF0ZWRfYXRfbXMisAEKB1Byb2plY3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFbm90ZXMYBCABKAkSEAoIYXJjaGl2ZWQYBSABKAgSEgoKY3JlYXRlZF9ieRgGIAEoCRIaCg1jcmVhdGVkX2F0X21zGAcgASgBSACIAQESDAoEZXRhZxgIIAEoCUIQCg5fY3JlYXRlZF9hdF9tcyJKChZDcmVhdGVXb3Jrc3BhY2VSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDQoFbm90ZXMYAyABKAkiVQoRV29ya3NwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSLgoJd29ya3NwYWNlGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Xb3Jrc3BhY2UipwEKFUxpc3RXb3Jrc3BhY2VzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkSEAoIYXJjaGl2ZWQYBCABKAgSDgoGZmlsdGVyGCggASgJEhAKCG9yZGVyX2J5GCkgASgJEg4KBmZpZWxkcxgqIAMoCRINCgVjb3VudBgrIAEoCCLDAQoWTGlzdFdvcmtzcGFjZXNSZXNwb25zZRIqCgVpdGVtcxgBIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRISCgV0b3RhbBgoIAEoAUgAiAEBEh4KEXRvdGFsX2lzX2VzdGltYXRlGCkgASgISAGIAQFCCAoGX3RvdGFsQhQKEl90b3RhbF9pc19lc3RpbWF0ZSI+ChNHZXRXb3Jrc3BhY2VSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkicwoWVXBkYXRlV29ya3NwYWNlUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARISCgVub3RlcxgDIAEoCUgBiAEBQg4KDF9kZXNjcmlwdGlvbkIICgZfbm90ZXMiPAoXQXJjaGl2ZVdvcmtzcGFjZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIuChlVbmFyY2hpdmVXb3Jrc3BhY2VSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSJbChRDcmVhdGVQcm9qZWN0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRINCgVub3RlcxgEIAEoCSJPCg9Qcm9qZWN0UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSKgoHcHJvamVjdBgCIAEoCzIZLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdCK4AQoTTGlzdFByb2plY3RzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSFAoMbWluX3Bvc2l0aW9uGAQgASgJEhAKCGFyY2hpdmVkGAUgASgIEg4KBmZpbHRlchgoIAEoCRIQCghvcmRlcl9ieRgpIAEoCRIOCgZmaWVsZHMYKiADKAkSDQoFY291bnQYKyABKAgivwEKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEigKBWl0ZW1zGAEgAygLMhkudHJhaW55YXJkLmFwaS52MS5Qcm9qZWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRISCgV0b3RhbBgoIAEoAUgAiAEBEh4KEXRvdGFsX2lzX2VzdGltYXRlGCkgASgISAGIAQFCCAoGX3RvdGFsQhQKEl90b3RhbF9pc19lc3RpbWF0ZSJNChFHZXRQcm9qZWN0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHcHJvamVjdBgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkiggEKFFVwZGF0ZVByb2plY3RSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIPCgdwcm9qZWN0GAIgASgJEhgKC2Rlc2NyaXB0aW9uGAMgASgJSACIAQESEgoFbm90ZXMYBCABKAlIAYgBAUIOCgxfZGVzY3JpcHRpb25CCAoGX25vdGVzIksKFUFyY2hpdmVQcm9qZWN0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHcHJvamVjdBgCIAEoCRIOCgZyZWFzb24YAyABKAkiPQoXVW5hcmNoaXZlUHJvamVjdFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB3Byb2plY3QYAiABKAkiYgoWTW92ZUV4cGVyaW1lbnRzUmVxdWVzdBITCgtleHBlcmltZW50cxgBIAMoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDwoHcHJvamVjdBgDIAEoCRIPCgdkcnlfcnVuGAQgASgIMvoOChBXb3Jrc3BhY2VTZXJ2aWNlEn8KD0NyZWF0ZVdvcmtzcGFjZRIoLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlV29ya3NwYWNlUmVxdWVzdBojLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlUmVzcG9uc2UiHYLT5JMCFzoBKiISL2FwaS92MS93b3Jrc3BhY2VzEn8KDkxpc3RXb3Jrc3BhY2VzEicudHJhaW55YXJkLmFwaS52MS5MaXN0V29ya3NwYWNlc1JlcXVlc3QaKC50cmFpbnlhcmQuYXBpLnYxLkxpc3RXb3Jrc3BhY2VzUmVzcG9uc2UiGoLT5JMCFBISL2FwaS92MS93b3Jrc3BhY2VzEnoKDEdldFdvcmtzcGFjZRIlLnRyYWlueWFyZC5hcGkudjEuR2V0V29ya3NwYWNlUmVxdWVzdBobLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlIiaC0+STAiASHi9hcGkvdjEvd29ya3NwYWNlcy97d29ya3NwYWNlfRKLAQoPVXBkYXRlV29ya3NwYWNlEigudHJhaW55YXJkLmFwaS52MS5VcGRhdGVXb3Jrc3BhY2VSZXF1ZXN0GiMudHJhaW55YXJkLmFwaS52MS5Xb3Jrc3BhY2VSZXNwb25zZSIpgtPkkwIjOgEqMh4vYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0SlQEKEEFyY2hpdmVXb3Jrc3BhY2USKS50cmFpbnlhcmQuYXBpLnYxLkFyY2hpdmVXb3Jrc3BhY2VSZXF1ZXN0GiMudHJhaW55YXJkLmFwaS52MS5Xb3Jrc3BhY2VSZXNwb25zZSIxgtPkkwIrOgEqIiYvYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0vYXJjaGl2ZRKbAQoSVW5hcmNoaXZlV29ya3NwYWNlEisudHJhaW55YXJkLmFwaS52MS5VbmFyY2hpdmVXb3Jrc3BhY2VSZXF1ZXN0GiMudHJhaW55YXJkLmFwaS52MS5Xb3Jrc3BhY2VSZXNwb25zZSIzgtPkkwItOgEqIigvYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0vdW5hcmNoaXZlEo4BCg1DcmVhdGVQcm9qZWN0EiYudHJhaW55YXJkLmFwaS52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdFJlc3BvbnNlIjKC0+STAiw6ASoiJy9hcGkvdjEvd29ya3NwYWNlcy97d29ya3NwYWNlfS9wcm9qZWN0cxKOAQoMTGlzdFByb2plY3RzEiUudHJhaW55YXJkLmFwaS52MS5MaXN0UHJvamVjdHNSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIvgtPkkwIpEicvYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0vcHJvamVjdHMShwEKCkdldFByb2plY3QSIy50cmFpbnlhcmQuYXBpLnYxLkdldFByb2plY3RSZXF1ZXN0GhkudHJhaW55YXJkLmFwaS52MS5Qcm9qZWN0IjmC0+STAjMSMS9hcGkvdjEvd29ya3NwYWNlcy97d29ya3NwYWNlfS9wcm9qZWN0cy97cHJvamVjdH0SmAEKDVVwZGF0ZVByb2plY3QSJi50cmFpbnlhcmQuYXBpLnYxLlVwZGF0ZVByb2plY3RSZXF1ZXN0GiEudHJhaW55YXJkLmFwaS52MS5Qcm9qZWN0UmVzcG9uc2UiPILT5JMCNjoBKjIxL2FwaS92MS93b3Jrc3BhY2VzL3t3b3Jrc3BhY2V9L3Byb2plY3RzL3twcm9qZWN0fRKiAQoOQXJjaGl2ZVByb2plY3QSJy50cmFpbnlhcmQuYXBpLnYxLkFyY2hpdmVQcm9qZWN0UmVxdWVzdBohLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdFJlc3BvbnNlIkSC0+STAj46ASoiOS9hcGkvdjEvd29ya3NwYWNlcy97d29ya3NwYWNlfS9wcm9qZWN0cy97cHJvamVjdH0vYXJjaGl2ZRKoAQoQVW5hcmNoaXZlUHJvamVjdBIpLnRyYWlueWFyZC5hcGkudjEuVW5hcmNoaXZlUHJvamVjdFJlcXVlc3QaIS50cmFpbnlhcmQuYXBpLnYxLlByb2plY3RSZXNwb25zZSJGgtPkkwJAOgEqIjsvYXBpL3YxL3dvcmtzcGFjZXMve3dvcmtzcGFjZX0vcHJvamVjdHMve3Byb2plY3R9L3VuYXJjaGl2ZRKMAQoPTW92ZUV4cGVyaW1lbnRzEigudHJhaW55YXJkLmFwaS52MS5Nb3ZlRXhwZXJpbWVudHNSZXF1ZXN0GioudHJhaW55YXJkLmFwaS52MS5BY3RPbkV4cGVyaW1lbnRzUmVzcG9uc2UiI4LT5JMCHToBKiIYL2FwaS92MS9leHBlcmltZW50czptb3ZlYgZwcm90bzM", [file_google_api_annotations, file_trainyard_api_v1_experiment_changes]);
 
 /**
  * @generated from message trainyard.api.v1.Workspace
@@ -200,6 +200,34 @@ export type ListWorkspacesRequest = Message<"trainyard.api.v1.ListWorkspacesRequ
    * @generated from field: bool archived = 4;
    */
   archived: boolean;
+
+  /**
+   * As in docs/howto/filter-lists.md: only workspaces for which this holds.
+   *
+   * @generated from field: string filter = 40;
+   */
+  filter: string;
+
+  /**
+   * One field, then asc or desc; without it the list's own order.
+   *
+   * @generated from field: string order_by = 41;
+   */
+  orderBy: string;
+
+  /**
+   * Only these fields of each item; empty for all.
+   *
+   * @generated from field: repeated string fields = 42;
+   */
+  fields: string[];
+
+  /**
+   * Also answer how many there are.
+   *
+   * @generated from field: bool count = 43;
+   */
+  count: boolean;
 };
 
 /**
@@ -210,7 +238,7 @@ export const ListWorkspacesRequestSchema: GenMessage<ListWorkspacesRequest> = /*
   messageDesc(file_trainyard_api_v1_workspaces, 4);
 
 /**
- * The default one first, then in the order of their creation. A page may have fewer items than were asked for, or one more.
+ * The default one first, then in the order of their creation.
  *
  * @generated from message trainyard.api.v1.ListWorkspacesResponse
  */
@@ -229,6 +257,18 @@ export type ListWorkspacesResponse = Message<"trainyard.api.v1.ListWorkspacesRes
    * @generated from field: string position = 3;
    */
   position: string;
+
+  /**
+   * Present if it was asked for. An estimate above 10,000.
+   *
+   * @generated from field: optional double total = 40;
+   */
+  total?: number | undefined;
+
+  /**
+   * @generated from field: optional bool total_is_estimate = 41;
+   */
+  totalIsEstimate?: boolean | undefined;
 };
 
 /**
@@ -412,6 +452,34 @@ export type ListProjectsRequest = Message<"trainyard.api.v1.ListProjectsRequest"
    * @generated from field: bool archived = 5;
    */
   archived: boolean;
+
+  /**
+   * As in docs/howto/filter-lists.md: only projects for which this holds.
+   *
+   * @generated from field: string filter = 40;
+   */
+  filter: string;
+
+  /**
+   * One field, then asc or desc; without it the list's own order.
+   *
+   * @generated from field: string order_by = 41;
+   */
+  orderBy: string;
+
+  /**
+   * Only these fields of each item; empty for all.
+   *
+   * @generated from field: repeated string fields = 42;
+   */
+  fields: string[];
+
+  /**
+   * Also answer how many there are.
+   *
+   * @generated from field: bool count = 43;
+   */
+  count: boolean;
 };
 
 /**
@@ -441,6 +509,18 @@ export type ListProjectsResponse = Message<"trainyard.api.v1.ListProjectsRespons
    * @generated from field: string position = 3;
    */
   position: string;
+
+  /**
+   * Present if it was asked for. An estimate above 10,000.
+   *
+   * @generated from field: optional double total = 40;
+   */
+  total?: number | undefined;
+
+  /**
+   * @generated from field: optional bool total_is_estimate = 41;
+   */
+  totalIsEstimate?: boolean | undefined;
 };
 
 /**
@@ -595,8 +675,9 @@ export const MoveExperimentsRequestSchema: GenMessage<MoveExperimentsRequest> = 
   messageDesc(file_trainyard_api_v1_workspaces, 18);
 
 /**
- * Workspaces hold projects and models, projects hold experiments. Both are named by their names; a name is used once, whatever its
- * upper and lower case. The workspace `default`, and the project `default` of each workspace, always exist.
+ * Workspaces hold projects and models, projects hold experiments. Both are named by their names; a name is used once,
+ * whatever its upper and lower case. The workspace `default`, and the project `default` of each workspace, always
+ * exist.
  *
  * @generated from service trainyard.api.v1.WorkspaceService
  */
@@ -702,7 +783,8 @@ export const WorkspaceService: GenService<{
     output: typeof ProjectResponseSchema;
   },
   /**
-   * Moves each named experiment, at most 10,000, into a project. Runs that are requested later count for the quota of its workspace.
+   * Moves each named experiment, at most 10,000, into a project. Runs that are requested later count for the quota of
+   * its workspace.
    *
    * @generated from rpc trainyard.api.v1.WorkspaceService.MoveExperiments
    */

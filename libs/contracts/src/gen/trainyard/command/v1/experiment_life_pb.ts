@@ -13,8 +13,8 @@ export const file_trainyard_command_v1_experiment_life: GenFile = /*@__PURE__*/
   fileDesc("Cip0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50X2xpZmUucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIo0BChJDb250aW51ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIXCgptYXhfdHJpYWxzGAIgASgNSACIAQESFwoKbWF4X2xlbmd0aBgDIAEoDUgBiAEBEhMKC2xlbmd0aF91bml0GAQgASgJQg0KC19tYXhfdHJpYWxzQg0KC19tYXhfbGVuZ3RoIjYKEERlbGV0ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiKAoSVW5kZWxldGVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkiHQoMUmVzdGFydFRyaWFsEg0KBXRyaWFsGAEgASgJIioKCUtpbGxUcmlhbBINCgV0cmlhbBgBIAEoCRIOCgZyZWFzb24YAiABKAliBnByb3RvMw");
 
 /**
- * Takes up an experiment that has ended: a single search with a new length, another one with its failed and canceled trials
- * and more trials.
+ * Takes up an experiment that has ended: a single search with a new length, another one with its failed and canceled
+ * trials and more trials.
  *
  * @generated from message trainyard.command.v1.ContinueExperiment
  */

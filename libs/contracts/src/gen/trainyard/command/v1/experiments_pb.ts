@@ -80,7 +80,8 @@ export type CreateExperiment = Message<"trainyard.command.v1.CreateExperiment"> 
   place?: Place | undefined;
 
   /**
-   * How often code and submission of these digests had been deleted when they were stored: refused if that was again since.
+   * How often code and submission of these digests had been deleted when they were stored: refused if that was again
+   * since.
    *
    * @generated from field: optional uint32 context_deletions = 11;
    */

@@ -30,8 +30,8 @@ export type WriteLines = Message<"trainyard.command.v1.WriteLines"> & {
   lines: LogLine[];
 
   /**
-   * The tokens of the runs that wrote the lines. Only an agent with a run's launch has its token. A batch without them waits
-   * at its agent.
+   * The tokens of the runs that wrote the lines. Only an agent with a run's launch has its token. A batch without them
+   * waits at its agent.
    *
    * @generated from field: repeated string tokens = 3;
    */
@@ -222,15 +222,16 @@ export type LinePage = Message<"trainyard.command.v1.LinePage"> & {
   lines: StoredLine[];
 
   /**
-   * Whether there may be more after the last. One answer looks at a bounded number of lines: a page may be empty and have more.
+   * Whether there may be more after the last. One answer looks at a bounded number of lines: a page may be empty and
+   * have more.
    *
    * @generated from field: bool more = 2;
    */
   more: boolean;
 
   /**
-   * Where the reader continues: the value of after. With tail: the value of before for the lines before these, or empty if
-   * there are none.
+   * Where the reader continues: the value of after. With tail: the value of before for the lines before these, or empty
+   * if there are none.
    *
    * @generated from field: string next = 3;
    */
@@ -329,7 +330,8 @@ export const StoredLineSchema: GenMessage<StoredLine> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_logs, 5);
 
 /**
- * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says nothing.
+ * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says
+ * nothing.
  *
  * @generated from enum trainyard.command.v1.LogLevel
  */
@@ -371,7 +373,8 @@ export const LogLevel = {
 } as const;
 
 /**
- * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says nothing.
+ * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says
+ * nothing.
  *
  * @generated from enum trainyard.command.v1.LogLevel
  */

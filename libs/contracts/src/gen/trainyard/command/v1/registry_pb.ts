@@ -97,7 +97,8 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
   position: number;
 
   /**
-   * For an object store: the files are sealed on the run's host and sent by PlanUpload. Its address, as s3://bucket/prefix.
+   * For an object store: the files are sealed on the run's host and sent by PlanUpload. Its address, as
+   * s3://bucket/prefix.
    *
    * @generated from field: string store = 4;
    */
@@ -211,8 +212,8 @@ export type PlanTensorBoard = Message<"trainyard.command.v1.PlanTensorBoard"> & 
   files: ManifestEntry[];
 
   /**
-   * Of those of an earlier run for which the answer told `stored_bytes`: their first bytes, as many. One that is what the store has is
-   * replaced by the whole file.
+   * Of those of an earlier run for which the answer told `stored_bytes`: their first bytes, as many. One that is what
+   * the store has is replaced by the whole file.
    *
    * @generated from field: repeated trainyard.command.v1.ManifestEntry beginnings = 4;
    */
@@ -298,16 +299,16 @@ export type FileUpload = Message<"trainyard.command.v1.FileUpload"> & {
   path: string;
 
   /**
-   * Of what the store does not have yet. An answer has at most 800 parts: the caller sends these and asks again. It has none
-   * of any file once the store has all.
+   * Of what the store does not have yet. An answer has at most 800 parts: the caller sends these and asks again. It has
+   * none of any file once the store has all.
    *
    * @generated from field: repeated trainyard.command.v1.PartUpload parts = 2;
    */
   parts: PartUpload[];
 
   /**
-   * Of a TensorBoard file of an earlier run, for which the store has a shorter one: nothing is planned until the caller sends the
-   * digests of as many first bytes (see `beginnings`).
+   * Of a TensorBoard file of an earlier run, for which the store has a shorter one: nothing is planned until the caller
+   * sends the digests of as many first bytes (see `beginnings`).
    *
    * @generated from field: double stored_bytes = 3;
    */
@@ -421,8 +422,8 @@ export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PUR
   messageDesc(file_trainyard_command_v1_registry, 12);
 
 /**
- * Has files of a directory storage read that a run has written, before it completes their checkpoint: the completion reads
- * only those that have changed since. Writes no event. Answers ReadAheadBegun or Rejected.
+ * Has files of a directory storage read that a run has written, before it completes their checkpoint: the completion
+ * reads only those that have changed since. Writes no event. Answers ReadAheadBegun or Rejected.
  *
  * @generated from message trainyard.command.v1.ReadAhead
  */
@@ -479,7 +480,8 @@ export const ReadAheadBegunSchema: GenMessage<ReadAheadBegun> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 14);
 
 /**
- * Says that the rest of a checkpoint can never be sent. Of one that is complete it changes nothing. Answers Accepted or Rejected.
+ * Says that the rest of a checkpoint can never be sent. Of one that is complete it changes nothing. Answers Accepted or
+ * Rejected.
  *
  * @generated from message trainyard.command.v1.FailCheckpoint
  */

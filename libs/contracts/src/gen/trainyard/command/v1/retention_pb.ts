@@ -104,8 +104,8 @@ export type AuditStorage = Message<"trainyard.command.v1.AuditStorage"> & {
   root: string;
 
   /**
-   * Deletes what the log does not know and what it says was deleted, if it has not changed for this long. Absent: deletes
-   * nothing.
+   * Deletes what the log does not know and what it says was deleted, if it has not changed for this long. Absent:
+   * deletes nothing.
    *
    * @generated from field: optional double delete_older_than_ms = 2;
    */
@@ -125,7 +125,8 @@ export const AuditStorageSchema: GenMessage<AuditStorage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_retention, 3);
 
 /**
- * Condemns a checkpoint at a person's request, or starts to delete some of its files. Answers DeletionPlanned or Rejected.
+ * Condemns a checkpoint at a person's request, or starts to delete some of its files. Answers DeletionPlanned or
+ * Rejected.
  *
  * @generated from message trainyard.command.v1.DeleteCheckpoint
  */

@@ -131,8 +131,8 @@ export type PlaceCheck = Message<"trainyard.command.v1.PlaceCheck"> & {
   detail: string;
 
   /**
-   * The key of `resources` in the configuration that cannot be satisfied: resource_pool, slots_per_trial or constraints;
-   * absent if it is not known.
+   * The key of `resources` in the configuration that cannot be satisfied: resource_pool, slots_per_trial or
+   * constraints; absent if it is not known.
    *
    * @generated from field: optional string key = 3;
    */

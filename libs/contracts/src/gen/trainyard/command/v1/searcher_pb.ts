@@ -15,7 +15,8 @@ export const file_trainyard_command_v1_searcher: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9zZWFyY2hlci5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEiiAEKFFBvc3RTZWFyY2hPcGVyYXRpb25zEhIKCmV4cGVyaW1lbnQYASABKAkSOAoKb3BlcmF0aW9ucxgCIAMoCzIkLnRyYWlueWFyZC5jb21tb24udjEuU2VhcmNoT3BlcmF0aW9uEhUKCHJlc3RzX29uGAMgASgNSACIAQFCCwoJX3Jlc3RzX29uIngKFlNlYXJjaE9wZXJhdGlvbnNQb3N0ZWQSEAoIcG9zaXRpb24YASABKAESDwoHdmVyc2lvbhgCIAEoDRI7CgdyZXN1bHRzGAMgAygLMioudHJhaW55YXJkLmNvbW1vbi52MS5TZWFyY2hPcGVyYXRpb25SZXN1bHRiBnByb3RvMw", [file_trainyard_common_v1_search]);
 
 /**
- * Subject ty.cmd.searcher.PostSearchOperations. All of them are recorded, or none. Answers SearchOperationsPosted or Rejected.
+ * Subject ty.cmd.searcher.PostSearchOperations. All of them are recorded, or none. Answers SearchOperationsPosted or
+ * Rejected.
  *
  * @generated from message trainyard.command.v1.PostSearchOperations
  */
@@ -31,7 +32,8 @@ export type PostSearchOperations = Message<"trainyard.command.v1.PostSearchOpera
   operations: SearchOperation[];
 
   /**
-   * The version of the search stream that the operations depend on. If the stream has a later version, they are rejected.
+   * The version of the search stream that the operations depend on. If the stream has a later version, they are
+   * rejected.
    *
    * @generated from field: optional uint32 rests_on = 3;
    */

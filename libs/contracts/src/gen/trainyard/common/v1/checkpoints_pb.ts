@@ -13,8 +13,8 @@ export const file_trainyard_common_v1_checkpoints: GenFile = /*@__PURE__*/
   fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL2NoZWNrcG9pbnRzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIk8KEVNlYWxlZENoZWNrcG9pbnRzEjoKC2NoZWNrcG9pbnRzGAEgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50IkMKEFNlYWxlZENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRIMCgRzdGVwGAIgASgBEg0KBWJ5dGVzGAMgASgBYgZwcm90bzM");
 
 /**
- * Sealed checkpoints of one run that the registry had not yet completed or refused. Sealed: all files are written and the
- * record is on the run's host. Those with the most steps come first, up to a limit.
+ * Sealed checkpoints of one run that the registry had not yet completed or refused. Sealed: all files are written and
+ * the record is on the run's host. Those with the most steps come first, up to a limit.
  *
  * @generated from message trainyard.common.v1.SealedCheckpoints
  */

@@ -273,8 +273,8 @@ export type LaunchFailure = Message<"trainyard.common.v1.LaunchFailure"> & {
   platformAway: boolean;
 
   /**
-   * The hosts lack what the configuration names, such as a folder, or a registry that they can reach. The agents are fit
-   * for other runs.
+   * The hosts lack what the configuration names, such as a folder, or a registry that they can reach. The agents are
+   * fit for other runs.
    *
    * @generated from field: optional bool lacking = 4;
    */

@@ -20,7 +20,8 @@ export const file_trainyard_common_v1_search: GenFile = /*@__PURE__*/
  */
 export type SearchOperation = Message<"trainyard.common.v1.SearchOperation"> & {
   /**
-   * Chosen by the client, unique in a search: 1 to 100 visible ASCII characters. Repeating an operation changes nothing.
+   * Chosen by the client, unique in a search: 1 to 100 visible ASCII characters. Repeating an operation changes
+   * nothing.
    *
    * @generated from field: string id = 1;
    */

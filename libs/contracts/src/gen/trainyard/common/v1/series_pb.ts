@@ -13,9 +13,9 @@ export const file_trainyard_common_v1_series: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbW9uL3YxL3Nlcmllcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSLbAQoGU2VyaWVzEg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFeF9taW4YBCADKAESDQoFeF9tYXgYBSADKAESDQoFY291bnQYBiADKA0SCwoDbWluGAcgAygBEgsKA21heBgIIAMoARIMCgRtZWFuGAkgAygBEhEKCWRldmlhdGlvbhgKIAMoARINCgVmaXJzdBgLIAMoARIMCgRsYXN0GAwgAygBEgwKBG5hbnMYDSADKA0SEgoKaW5maW5pdGllcxgOIAMoDSI3CgpNZXRyaWNOYW1lEg0KBWdyb3VwGAEgASgJEgwKBG5hbWUYAiABKAkSDAoEa2luZBgDIAEoCWIGcHJvdG8z");
 
 /**
- * The points of one metric, by the pixel: at most as many buckets as were asked for, each of equal width in x. Where there
- * are no more points than buckets, each point is a bucket. Every list has one entry for each bucket that has points, in the
- * order of x.
+ * The points of one metric, by the pixel: at most as many buckets as were asked for, each of equal width in x. Where
+ * there are no more points than buckets, each point is a bucket. Every list has one entry for each bucket that has
+ * points, in the order of x.
  *
  * @generated from message trainyard.common.v1.Series
  */

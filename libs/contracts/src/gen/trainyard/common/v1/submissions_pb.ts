@@ -54,7 +54,8 @@ export type SourceRepository = Message<"trainyard.common.v1.SourceRepository"> &
   changed: boolean;
 
   /**
-   * How, as `git diff` writes it. Files that git does not know are only in the code itself. Empty if it is longer than 1 MiB.
+   * How, as `git diff` writes it. Files that git does not know are only in the code itself. Empty if it is longer than
+   * 1 MiB.
    *
    * @generated from field: string diff = 6;
    */

@@ -189,7 +189,8 @@ export type PassedRun = Message<"trainyard.event.v1.PassedRun"> & {
   allocation: string;
 
   /**
-   * The run that passed has slots that are reserved for this one: it is stopped, if it is preemptible, as soon as this one fits without it.
+   * The run that passed has slots that are reserved for this one: it is stopped, if it is preemptible, as soon as this
+   * one fits without it.
    *
    * @generated from field: bool on_its_slots = 2;
    */
@@ -362,7 +363,8 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
   message: string;
 
   /**
-   * Checkpoints that its agents had not delivered when it ended. Absent if there are none, or if the agents do not report it.
+   * Checkpoints that its agents had not delivered when it ended. Absent if there are none, or if the agents do not
+   * report it.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 5;
    */
@@ -415,8 +417,8 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   address: string;
 
   /**
-   * The holder of the agent's name from now on: id and place of the state folder, and the time at which the agent started.
-   * Absent for agents of an earlier version. See agent.proto.
+   * The holder of the agent's name from now on: id and place of the state folder, and the time at which the agent
+   * started. Absent for agents of an earlier version. See agent.proto.
    *
    * @generated from field: optional string folder = 6;
    */
@@ -440,7 +442,8 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   processGroups?: string | undefined;
 
   /**
-   * The latest version of the agents' protocol that the agent speaks, and the earliest that it still works with; absent for 0.
+   * The latest version of the agents' protocol that the agent speaks, and the earliest that it still works with; absent
+   * for 0.
    *
    * @generated from field: optional uint32 protocol = 20;
    */
@@ -925,8 +928,8 @@ export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
- * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. In messages to agents the
- * scheduler's epochs count from `to` on; `to` corresponds to the epoch `lease_epoch` of the scheduler's lease.
+ * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. In messages to agents
+ * the scheduler's epochs count from `to` on; `to` corresponds to the epoch `lease_epoch` of the scheduler's lease.
  *
  * @generated from message trainyard.event.v1.SchedulerEpochRaised
  */

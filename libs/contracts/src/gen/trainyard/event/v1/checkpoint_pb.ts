@@ -76,8 +76,8 @@ export const CheckpointDeclaredSchema: GenMessage<CheckpointDeclared> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 0);
 
 /**
- * The registry has read every file of the manifest from the storage, with the right size and SHA-256. Runs may start from
- * the checkpoint.
+ * The registry has read every file of the manifest from the storage, with the right size and SHA-256. Runs may start
+ * from the checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointCompleted
  */
@@ -161,8 +161,8 @@ export const CheckpointAbandonedSchema: GenMessage<CheckpointAbandoned> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 3);
 
 /**
- * More files or parts of a checkpoint that its ended run has left are in the object store than when it was last looked. The
- * next run waits longer for it.
+ * More files or parts of a checkpoint that its ended run has left are in the object store than when it was last looked.
+ * The next run waits longer for it.
  *
  * @generated from message trainyard.event.v1.CheckpointUploadProgressed
  */
@@ -325,8 +325,8 @@ export const CheckpointRepairedSchema: GenMessage<CheckpointRepaired> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 9);
 
 /**
- * A person has assigned a storage to a root. Checkpoints that were declared there without a storage id, or with one of the
- * replaced ids, count as stored in it.
+ * A person has assigned a storage to a root. Checkpoints that were declared there without a storage id, or with one of
+ * the replaced ids, count as stored in it.
  *
  * @generated from message trainyard.event.v1.StorageAdopted
  */

@@ -67,7 +67,8 @@ export const ExperimentContinuedSchema: GenMessage<ExperimentContinued> = /*@__P
   messageDesc(file_trainyard_event_v1_experiment_life, 0);
 
 /**
- * A person had the experiment deleted, which has ended. Until the grace is over nothing of it is touched, and reads hide it.
+ * A person had the experiment deleted, which has ended. Until the grace is over nothing of it is touched, and reads
+ * hide it.
  *
  * @generated from message trainyard.event.v1.ExperimentDeletionRequested
  */

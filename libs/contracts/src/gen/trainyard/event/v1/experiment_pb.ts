@@ -205,8 +205,8 @@ export const ExperimentEndedSchema: GenMessage<ExperimentEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 5);
 
 /**
- * A person changed the words about the experiment. All values are those after the change; before the first one they are those
- * of the configuration, without notes.
+ * A person changed the words about the experiment. All values are those after the change; before the first one they are
+ * those of the configuration, without notes.
  *
  * @generated from message trainyard.event.v1.ExperimentDescribed
  */
@@ -281,7 +281,8 @@ export const ExperimentUnarchivedSchema: GenMessage<ExperimentUnarchived> = /*@_
   messageDesc(file_trainyard_event_v1_experiment, 8);
 
 /**
- * A person moved the experiment into a project. Runs that are requested from now on count for the quota of that workspace.
+ * A person moved the experiment into a project. Runs that are requested from now on count for the quota of that
+ * workspace.
  *
  * @generated from message trainyard.event.v1.ExperimentMoved
  */
@@ -355,7 +356,8 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
   evidence?: JsonObject | undefined;
 
   /**
-   * The training steps in that checkpoint that count for this trial, which continues from there. Absent: it counts from 0.
+   * The training steps in that checkpoint that count for this trial, which continues from there. Absent: it counts from
+   * 0.
    *
    * @generated from field: optional double warm_start_step = 9;
    */
@@ -410,7 +412,8 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   experiment: string;
 
   /**
-   * The scheduler does not place the run before this many milliseconds after the request, because earlier launches failed.
+   * The scheduler does not place the run before this many milliseconds after the request, because earlier launches
+   * failed.
    *
    * @generated from field: double delay_ms = 7;
    */
@@ -535,8 +538,8 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
   countsAsRestart: boolean;
 
   /**
-   * The checkpoints that may still complete after the end of the run, until a later run is requested; absent if there are
-   * none.
+   * The checkpoints that may still complete after the end of the run, until a later run is requested; absent if there
+   * are none.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 6;
    */

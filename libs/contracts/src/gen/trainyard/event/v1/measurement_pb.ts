@@ -48,8 +48,8 @@ export type ValidationReported = Message<"trainyard.event.v1.ValidationReported"
   reportKey: string;
 
   /**
-   * The names of values that are not numbers (text, a list), so that a search whose metric is missing can give the reason:
-   * the first few in alphabetical order.
+   * The names of values that are not numbers (text, a list), so that a search whose metric is missing can give the
+   * reason: the first few in alphabetical order.
    *
    * @generated from field: repeated string non_numeric = 6;
    */
@@ -90,7 +90,8 @@ export const MeasurementsSupersededSchema: GenMessage<MeasurementsSuperseded> = 
   messageDesc(file_trainyard_event_v1_measurement, 1);
 
 /**
- * A log line matched a log policy of the experiment. Recorded once for each policy and node of a run, for the first such line.
+ * A log line matched a log policy of the experiment. Recorded once for each policy and node of a run, for the first
+ * such line.
  *
  * @generated from message trainyard.event.v1.LogPolicyMatched
  */

@@ -238,8 +238,8 @@ export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
   evidence?: JsonObject | undefined;
 
   /**
-   * The checkpoint of that trial, its training steps, and its time in the search's unit. The trial continues to count from
-   * these. Absent: the trial starts from the latest checkpoint and counts from 0.
+   * The checkpoint of that trial, its training steps, and its time in the search's unit. The trial continues to count
+   * from these. Absent: the trial starts from the latest checkpoint and counts from 0.
    *
    * @generated from field: optional string start_from_checkpoint = 9;
    */
@@ -345,7 +345,8 @@ export const SuggestionMissedSchema: GenMessage<SuggestionMissed> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
- * The search received a validation. Its decisions depend on these. Of several with the same trial and time the first counts.
+ * The search received a validation. Its decisions depend on these. Of several with the same trial and time the first
+ * counts.
  *
  * @generated from message trainyard.event.v1.ObservationRecorded
  */

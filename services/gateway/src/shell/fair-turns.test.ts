@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { FairTurns } from "./fair-turns.ts";
+
+/** Tasks that end when they are told to. */
+function stage(bounds: { readonly max: number; readonly ofOneMax: number }) {
+  const turns = new FairTurns(bounds);
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const ask = (caller: string, name: string): Promise<void> =>
+    turns.run(caller, async () => {
+      started.push(name);
+      await new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const endOne = async (): Promise<void> => {
+    ends.shift()?.();
+    await new Promise(setImmediate);
+  };
+  return { turns, started, ask, endOne };
+}
+
+test("callers have their turns one after the other, however many tasks one of them has", async () => {
+  const { started, ask, endOne } = stage({ max: 1, ofOneMax: 1 });
+  const tasks = ["a1", "a2", "a3"].map((name) => ask("ada", name));
+  tasks.push(ask("grace", "g1"), ask("alan", "t1"), ask("grace", "g2"));
+  for (let left = tasks.length; left > 0; left -= 1) {
+    await new Promise(setImmediate);
+    await endOne();
+  }
+  await Promise.all(tasks);
+  expect(started).toEqual(["a1", "a2", "g1", "t1", "a3", "g2"]);
+});
+
+test("one caller leaves room for others, and who has the fewest tasks is known", async () => {
+  const { turns, started, ask, endOne } = stage({ max: 2, ofOneMax: 1 });
+  const tasks = [ask("ada", "a1"), ask("ada", "a2"), ask("grace", "g1")];
+  await new Promise(setImmediate);
+  expect(started).toEqual(["a1", "g1"]);
+  expect(turns.leastBusy(["ada", "grace"])).toBe("grace");
+  await endOne();
+  expect(started).toEqual(["a1", "g1", "a2"]);
+  await endOne();
+  await endOne();
+  await Promise.all(tasks);
+});
+
+test("a task that fails gives its place to the next", async () => {
+  const turns = new FairTurns({ max: 1, ofOneMax: 1 });
+  const failed = turns.run("ada", async () => Promise.reject(new Error("away")));
+  const next = turns.run("ada", async () => "read");
+  await expect(failed).rejects.toThrow("away");
+  expect(await next).toBe("read");
+});

@@ -1,0 +1,61 @@
+export type TurnBounds = {
+  /** Tasks that run at once. */
+  readonly max: number;
+  /** Of one caller. */
+  readonly ofOneMax: number;
+};
+
+/** Runs a few tasks at once, the callers in turn: one with many tasks waits behind its own, and no other waits behind them. */
+export class FairTurns {
+  readonly #bounds: TurnBounds;
+  /** By caller, those whose turn was the longest ago first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #runningOf = new Map<string, number>();
+  #running = 0;
+
+  constructor(bounds: TurnBounds) {
+    this.#bounds = bounds;
+  }
+
+  async run<Result>(caller: string, task: () => Promise<Result>): Promise<Result> {
+    const { promise: turn, resolve: start } = Promise.withResolvers<void>();
+    const own = this.#waiting.get(caller) ?? [];
+    own.push(start);
+    this.#waiting.set(caller, own);
+    this.#startSome();
+    await turn;
+    try {
+      return await task();
+    } finally {
+      this.#count(caller, -1);
+      this.#startSome();
+    }
+  }
+
+  /** The one of them who has the fewest tasks here. */
+  leastBusy(callers: readonly string[]): string {
+    const tasksOf = (caller: string): number =>
+      (this.#waiting.get(caller)?.length ?? 0) + (this.#runningOf.get(caller) ?? 0);
+    return callers.toSorted((a, b) => tasksOf(a) - tasksOf(b))[0] ?? "";
+  }
+
+  #startSome(): void {
+    const { max, ofOneMax } = this.#bounds;
+    for (const [caller, own] of [...this.#waiting]) {
+      if (this.#running >= max) return;
+      if ((this.#runningOf.get(caller) ?? 0) >= ofOneMax) continue;
+      this.#waiting.delete(caller);
+      const start = own.shift();
+      if (own.length > 0) this.#waiting.set(caller, own);
+      this.#count(caller, 1);
+      start?.();
+    }
+  }
+
+  #count(caller: string, change: 1 | -1): void {
+    this.#running += change;
+    const now = (this.#runningOf.get(caller) ?? 0) + change;
+    if (now > 0) this.#runningOf.set(caller, now);
+    else this.#runningOf.delete(caller);
+  }
+}

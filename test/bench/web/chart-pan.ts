@@ -1,0 +1,70 @@
+/** Scripting time of pan and zoom over our chart, beside a bare uPlot that draws the same buckets on the same page. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { checkout } from "@trainyard/local-cluster";
+import type { Page } from "playwright-core";
+import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
+import { interleave } from "../support/measure.ts";
+import { mainThread, openBrowser } from "./browser.ts";
+
+const bar = { id: "chart_pan_vs_uplot", unit: "ms", floor: 0.5, goal: 0.8 };
+const address = "http://bench.localhost";
+
+export async function chartPan(
+  context: BenchContext,
+  program: string,
+): Promise<readonly BenchResult[]> {
+  if (!context.wants(bar.id)) return [];
+  const steps = { tiny: 10, short: 400, full: 2_000 }[context.size];
+  const rounds = { tiny: 1, short: 7, full: 15 }[context.size];
+  await using stack = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), "trainyard-bench-chart-"));
+  stack.defer(() => rmSync(folder, { recursive: true }));
+  await built(folder);
+  const browser = await openBrowser(stack, program);
+  const page = await browser.newPage();
+  await page.route(`${address}/**`, (route) =>
+    route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
+  );
+  await page.goto(`${address}/src/bench/chart.html`);
+  const used = await mainThread(page);
+  const contender = (name: string) => ({
+    name,
+    round: async () => {
+      const before = await used();
+      await panned(page, name, steps);
+      return ((await used()).scriptMs - before.scriptMs) / steps;
+    },
+  });
+  const [ours, bare] = await interleave([contender("ours"), contender("bare")], rounds, context);
+  const note = `processor time of scripts a step, ${steps} steps of pan and zoom over 8 lines of 1,000 buckets with bands; beside uPlot with the same lines and bands`;
+  return [costResult(bar, ours, bare, note)];
+}
+
+async function built(outDir: string): Promise<void> {
+  const cwd = join(checkout, "services", "web");
+  const vite = join(cwd, "node_modules", "vite", "bin", "vite.js");
+  const parameters = [vite, "build", "--mode", "bench", "--outDir", outDir, "--logLevel", "warn"];
+  await promisify(execFile)(process.execPath, parameters, { cwd });
+}
+
+/** A window of two fifths that moves to the right and back, and becomes narrower and wider: a frame for each step. */
+async function panned(page: Page, name: string, steps: number): Promise<void> {
+  // Within callbacks of frames: scripts that continue after a promise are not counted as such.
+  await page.evaluate(`new Promise((resolve) => {
+    let step = 0;
+    const frame = () => {
+      if (step === ${steps}) return resolve();
+      const place = Math.abs(((step / 100) % 2) - 1);
+      const width = 100_000 * (0.4 + 0.2 * Math.sin(step / 20));
+      const from = place * (100_000 - width);
+      contenders["${name}"].show([from, from + width]);
+      step += 1;
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  })`);
+}

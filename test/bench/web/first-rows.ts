@@ -1,0 +1,80 @@
+/** How long the list of experiments takes from the navigation until its first rows are painted. */
+import type { BrowserContext } from "playwright-core";
+import { openFilled } from "../gateway/filled.ts";
+import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
+import { median, percentile } from "../support/measure.ts";
+import { mainThread, openBrowser, signedIn, signedInProfile } from "./browser.ts";
+
+const aimMs = 300;
+/** The browser keeps compiled scripts from the second or third visit on. */
+const warmUps = 4;
+const bar = { id: "first_rows_ms", unit: "ms", floor: null, goal: 1 };
+
+/** Runs in the page. A message that is sent in the frame of the first rows arrives once that frame is drawn. */
+const noteFirstRows = `
+  globalThis.firstRowsMs = new Promise((resolve) => {
+    const look = () => {
+      if (document.querySelector("[role=grid] [role=gridcell]") === null) {
+        requestAnimationFrame(look);
+        return;
+      }
+      const drawn = new MessageChannel();
+      drawn.port1.onmessage = () => resolve(performance.now());
+      drawn.port2.postMessage(0);
+    };
+    requestAnimationFrame(look);
+  });
+`;
+
+type Visit = { readonly ms: number; readonly taskMs: number };
+
+/** The gateway runs in this process over a database of its own; the browser is on the same cores. */
+export async function firstRows(
+  context: BenchContext,
+  program: string,
+  webDir: string,
+): Promise<readonly BenchResult[]> {
+  if (!context.wants(bar.id)) return [];
+  const [count, visits, firsts] = {
+    tiny: [100, 2, 1],
+    short: [100_000, 40, 5],
+    full: [100_000, 100, 15],
+  }[context.size] as [number, number, number];
+  await using stack = new AsyncDisposableStack();
+  const { address, token } = await openFilled(stack, context, count, webDir);
+  const url = `${address}/experiments`;
+  const browser = await openBrowser(stack, program);
+  const cold: Visit[] = [];
+  for (let index = 0; index <= firsts; index += 1) {
+    const own = await signedIn(browser, address, token);
+    const visit = await visited(own, url);
+    await own.close();
+    // The first one starts the browser's processes and fills the database's memory.
+    if (index > 0) cold.push(visit);
+  }
+  const own = await signedInProfile(stack, program, address, token);
+  const warm: Visit[] = [];
+  for (let index = -warmUps; index < visits; index += 1) {
+    const visit = await visited(own, url);
+    if (index >= 0) warm.push(visit);
+  }
+  const msOf = (all: readonly Visit[]): readonly number[] => all.map(({ ms }) => ms);
+  const task = median(warm.map(({ taskMs }) => taskMs));
+  const p50 = median(msOf(warm));
+  const first = median(msOf(cold));
+  context.say(`  p50 ${p50.toFixed(0)} ms, main thread ${task.toFixed(0)} ms`);
+  const note = `p95 of ${visits} new tabs, p50 ${p50.toFixed(0)} ms, of which ${task.toFixed(0)} ms processor time of the page; a first visit takes ${first.toFixed(0)} ms; ${count} experiments; baseline is the aim`;
+  return [costResult(bar, percentile(msOf(warm), 0.95), aimMs, note)];
+}
+
+/** In a new tab. */
+async function visited(own: BrowserContext, url: string): Promise<Visit> {
+  const page = await own.newPage();
+  await page.addInitScript(noteFirstRows);
+  const used = await mainThread(page);
+  await page.goto(url, { waitUntil: "commit" });
+  const ms = await page.evaluate<number>("globalThis.firstRowsMs");
+  const { taskMs } = await used();
+  await page.close();
+  return { ms, taskMs };
+}
