@@ -114,7 +114,7 @@ test("a recorded policy whose pattern is no expression any more is off, and stop
 
 test("lines that were compared are not compared again when their batch comes again", async () => {
   const trial = await trialWith({ name: "slow", pattern: slowPattern, action: "cancel_retries" });
-  const lines = slowTexts(3).map((text, n) => line(`${trial}#1`, n, text));
+  const lines = slowTexts(8).map((text, n) => line(`${trial}#1`, n, text));
   const timed = async () => {
     const start = performance.now();
     await logs.written(lines);
@@ -132,7 +132,7 @@ test("an expression on which a backtracking engine hangs delays no other run, an
   const other = await trialWith(oom);
   const hostile = `${"a".repeat(16_383)}b`;
   const batches = Array.from({ length: 6 }, (_, batch) =>
-    Array.from({ length: 16 }, (__, n) => line(`${slow}#1`, 16 * batch + n, hostile)),
+    Array.from({ length: 40 }, (__, n) => line(`${slow}#1`, 40 * batch + n, hostile)),
   );
   const taken: number[] = [];
   const flood = Promise.all(
@@ -142,7 +142,7 @@ test("an expression on which a backtracking engine hangs delays no other run, an
     }),
   );
   await logs.written([line(`${other}#1`, 1, "CUDA out of memory")]);
-  // Six batches of 16 lines take 96 turns of the thread, with 16 expressions each; the other run's line takes one.
+  // Its six batches of 40 lines are compared with 16 expressions, which takes seconds.
   expect(taken.length).toBeLessThan(6);
   expect(await signalsOf(other)).toHaveLength(1);
   await flood;
