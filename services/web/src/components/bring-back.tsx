@@ -16,13 +16,10 @@ export function BringBack({ experiment }: { readonly experiment: string }): JSX.
       aria-label={`Bring back experiment ${experiment}`}
       disabled={undelete.isPending}
       onClick={() =>
-        undelete.mutate(
-          { request: { experiment } },
-          {
-            onSuccess: () => say.done(`Experiment ${experiment} is back.`),
-            onError: (error) => say.failed(error),
-          },
-        )
+        // A promise: callbacks of `mutate` are dropped once the row that this button is in has left the list.
+        void undelete
+          .mutateAsync({ request: { experiment } })
+          .then(() => say.done(`Experiment ${experiment} is back.`), say.failed)
       }
     >
       Bring back

@@ -57,17 +57,17 @@ function useArchiving(place: Place): { readonly run: () => void; readonly isPend
   const run = (): void => {
     const { workspace, project } = namesOf(place);
     const done = place.archived ? "is in lists again" : "is archived: it takes no new experiments";
-    const said = {
-      onSuccess: () => say.done(`The ${placeText(place)} ${done}.`),
-      onError: (error: unknown) => say.failed(error),
-    };
-    if (project === undefined) {
-      const change = place.archived ? unarchiveWorkspace : archiveWorkspace;
-      change.mutate({ request: { workspace } }, said);
-    } else {
-      const change = place.archived ? unarchiveProject : archiveProject;
-      change.mutate({ request: { workspace, project } }, said);
-    }
+    const isArchived = place.archived;
+    const changed =
+      project === undefined
+        ? (isArchived ? unarchiveWorkspace : archiveWorkspace).mutateAsync({
+            request: { workspace },
+          })
+        : (isArchived ? unarchiveProject : archiveProject).mutateAsync({
+            request: { workspace, project },
+          });
+    // A promise: callbacks of `mutate` are dropped once the row of this menu has left the tree.
+    void changed.then(() => say.done(`The ${placeText(place)} ${done}.`), say.failed);
   };
   return { run, isPending: changes.some(({ isPending }) => isPending) };
 }
