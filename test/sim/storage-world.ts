@@ -199,7 +199,7 @@ class StorageWorld {
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),
-      blobs: createMemoryBlobStore(this.#clock),
+      blobs: createMemoryBlobStore(),
       clock: this.#clock,
       events: silent,
       checkpointDir: root,

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { type Clock, isFault } from "@trainyard/kernel";
 import { checkKey, digestMismatch, storeFailed } from "./faults.ts";
 import { flushFolder } from "./flush-folder.ts";
-import type { BlobContent, BlobStat, BlobStore, ListedBlob } from "./port.ts";
+import type { BlobContent, BlobStat, BlobStore } from "./port.ts";
 
 /** An upload that takes longer than this has died. */
 const incomingAgeMsMax = 24 * 60 * 60 * 1000;
@@ -83,18 +83,6 @@ class DirectoryBlobStore implements BlobStore {
       throw storeFailed("deleted", key, error);
     });
     await flushFolder(dirname(path));
-  }
-
-  async *list(folder: string): AsyncIterable<ListedBlob> {
-    checkKey(folder);
-    const path = join(this.#root, folder);
-    const entries = await readdir(path, { withFileTypes: true }).catch(absent("listed", folder));
-    for (const entry of entries ?? []) {
-      const stats = entry.isFile()
-        ? await stat(join(path, entry.name)).catch(absent("looked at", folder))
-        : null;
-      if (stats !== null) yield { key: `${folder}/${entry.name}`, writtenAtMs: stats.mtimeMs };
-    }
   }
 }
 

@@ -1,11 +1,10 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { describe } from "vitest";
 import { blobStoreContract } from "./contract.ts";
 import { createMemoryBlobStore } from "./memory-store.ts";
 
 describe("memory", () => {
   blobStoreContract(async () => ({
-    store: createMemoryBlobStore(systemClock),
+    store: createMemoryBlobStore(),
     [Symbol.asyncDispose]: async () => {},
   }));
 });

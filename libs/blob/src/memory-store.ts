@@ -1,12 +1,10 @@
 /** Blobs in memory, for tests. */
 import { createHash } from "node:crypto";
-import type { Clock } from "@trainyard/kernel";
 import { checkKey, digestMismatch } from "./faults.ts";
 import type { BlobStore } from "./port.ts";
 
-export function createMemoryBlobStore(clock: Pick<Clock, "nowMs">): BlobStore {
+export function createMemoryBlobStore(): BlobStore {
   const blobs = new Map<string, Buffer>();
-  const written = new Map<string, number>();
   return {
     async put(key, content, sha256) {
       checkKey(key);
@@ -16,7 +14,6 @@ export function createMemoryBlobStore(clock: Pick<Clock, "nowMs">): BlobStore {
       const digest = createHash("sha256").update(blob).digest("hex");
       if (digest !== sha256) throw digestMismatch(key, sha256, digest);
       blobs.set(key, blob);
-      written.set(key, clock.nowMs());
       return { bytes: blob.byteLength };
     },
     async get(key) {
@@ -32,13 +29,6 @@ export function createMemoryBlobStore(clock: Pick<Clock, "nowMs">): BlobStore {
     async delete(key) {
       checkKey(key);
       blobs.delete(key);
-    },
-    async *list(folder) {
-      checkKey(folder);
-      for (const key of blobs.keys()) {
-        const isBelow = key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes("/");
-        if (isBelow) yield { key, writtenAtMs: written.get(key) ?? 0 };
-      }
     },
   };
 }

@@ -6,7 +6,6 @@
  *   says is a Fault `digest_mismatch`, and a blob that was there before stays as it was.
  * - A repeat of a `put` harms nothing. A reader never sees a part of a blob.
  * - Absence is an answer (null), not a Fault. To delete what is absent does nothing.
- * - `list` gives each blob that was there before the call, and is there after it. A folder that is absent is empty.
  * - A key that is not one (see `isBlobKey`) is a Fault `invalid_key`.
  */
 export type BlobStat = { readonly bytes: number };
@@ -16,17 +15,12 @@ export type BlobContent = BlobStat & {
   readonly stream: AsyncIterable<Uint8Array>;
 };
 
-/** `writtenAtMs`: when it was last put, in milliseconds since 1970. */
-export type ListedBlob = { readonly key: string; readonly writtenAtMs: number };
-
 export interface BlobStore {
   /** `sha256` is hex. Gives the size. */
   put(key: string, content: AsyncIterable<Uint8Array>, sha256: string): Promise<BlobStat>;
   get(key: string): Promise<BlobContent | null>;
   stat(key: string): Promise<BlobStat | null>;
   delete(key: string): Promise<void>;
-  /** The blobs right below a folder, in any order; one that is put or deleted meanwhile may be among them. */
-  list(folder: string): AsyncIterable<ListedBlob>;
 }
 
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;

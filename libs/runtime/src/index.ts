@@ -32,7 +32,6 @@ export {
   type ContentFile,
   contentId,
   contentKey,
-  contentOfKey,
   contents,
   refusalOfContents,
   type StoredContent,

@@ -52,12 +52,6 @@ export function contentKey({ folder, digest, deletions }: ContentFile): string {
   return `${folder}/${digest}${deletions === 0 ? "" : `.${deletions}`}.${suffix}`;
 }
 
-/** The content that a key of the blob store is of, at any number of deletions; null for another blob. */
-export function contentOfKey(folder: Content["folder"], key: string): Content | null {
-  const digest = /^([0-9a-f]{64})(?:\.\d+)?\.(?:tar\.gz|json)$/.exec(key.slice(folder.length + 1));
-  return digest?.[1] === undefined ? null : { folder, digest: digest[1] };
-}
-
 /**
  * Null where a commit of this work may name these files, which are stored; it then holds only if none is deleted
  * meanwhile.

@@ -27,10 +27,6 @@ export const gatewayLimits = {
   sweepMs: 3_600_000,
   /** How often the log is read for experiments that were deleted for good, besides each time that one passes by. */
   purgePauseMs: 60_000,
-  /** How often the stored contents are looked through for those that nothing names. */
-  contentSweepMs: 6 * 3_600_000,
-  /** Contents that are stored for a create and not named yet stay so long: a create that takes longer has died. */
-  contentGraceMs: 24 * 3_600_000,
   /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
   contentWaitMs: 2_000,
   contentLookMs: 50,

@@ -1,12 +1,12 @@
 /** Stored content goes with the last experiment that names it. Creates are decided by the log, as in production. */
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import { type CreateExperiment, CreateExperimentSchema } from "@trainyard/contracts/commands";
 import { type EventOf } from "@trainyard/contracts";
-import { type Decider, pause, reject } from "@trainyard/kernel";
+import { type Decider, pause } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   AcceptedSchema,
@@ -25,8 +25,6 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 let gateway: TestGateway;
 let scratch: string;
 let number = 0;
-/** The next creates are refused, after their files were stored. */
-let refused = false;
 const stack = new AsyncDisposableStack();
 
 const decider: Decider<null, EventOf<"ExperimentCreated">, EventOf<"ExperimentCreated">> = {
@@ -47,13 +45,8 @@ beforeAll(async () => {
   const executor = new Executor(gateway.log, new FoldCache(gateway.log));
   stack.use(
     await gateway.serving("experiments", {
-      CreateExperiment: command(
-        CreateExperimentSchema,
-        AcceptedSchema,
-        async (request, { identity }) =>
-          refused
-            ? reject("experiment_exists", "a test refuses it")
-            : createIn(executor, request, identity),
+      CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, (request, { identity }) =>
+        createIn(executor, request, identity),
       ),
     }),
   );
@@ -199,39 +192,6 @@ test("code of a version of a model stays until the version is removed", async ()
   const removed = { number: 1, checkpoint, reason: "", by: "" };
   await gateway.append("model-iris", { type: "VersionRemoved", data: removed });
   await eventually(async () => expect(await stored("contexts")).toHaveLength(before.length - 2));
-});
-
-test("what was stored for a create that was refused goes after a day, and what is named stays", async () => {
-  const context = await packed("print(9)\n");
-  const kept = await submit(context);
-  refused = true;
-  const body = { config, context: await packed("print(10)\n"), client: "a refused one" };
-  const answer = await gateway.call("POST", "/api/v1/experiments", { body });
-  refused = false;
-  expect(answer).toMatchObject({ status: 409 });
-  const late = await packed("print(11)\n");
-  refused = true;
-  const young = { ...body, context: late, client: "another refused one" };
-  const files = await stored("contexts");
-  expect(await gateway.call("POST", "/api/v1/experiments", { body: young })).toMatchObject({
-    status: 409,
-  });
-  refused = false;
-  // All but the last are older than the grace.
-  const yesterday = new Date(Date.now() - 25 * 3_600_000);
-  for (const name of files)
-    await utimes(join(gateway.blobDir, "contexts", name), yesterday, yesterday);
-  await gateway.startAnother();
-  // A gateway looks at the stored contents, and each time after a deletion.
-  await deleteForGood(await submit(await packed("print(12)\n")));
-  await eventually(async () => {
-    const left = await stored("contexts");
-    expect(files.filter((name) => !left.includes(name))).toHaveLength(1);
-    expect(left.filter((name) => !files.includes(name))).toHaveLength(1);
-  });
-  expect(await codeOf(kept)).toBe(200);
-  // It is stored again, under a name of its own.
-  expect(await codeOf(await submit(body.context))).toBe(200);
 });
 
 test("a fork of an experiment keeps its code, and shows its parent as deleted", async () => {

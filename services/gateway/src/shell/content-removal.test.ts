@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { createMemoryBlobStore } from "@trainyard/blob";
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryLog } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 import { type Content, contentKey, Executor, FoldCache } from "@trainyard/runtime";
@@ -17,7 +16,7 @@ async function* oneChunk(chunk: Uint8Array) {
 
 test("content whose uses become unknown during its deletion is spared, so that creates do not wait, and deleted later", async () => {
   const log = createMemoryLog().as("gateway");
-  const blobs = createMemoryBlobStore(systemClock);
+  const blobs = createMemoryBlobStore();
   await blobs.put(contentKey({ ...code, deletions: 0 }), oneChunk(bytes), digest);
   const answers = ["unused", "unknown"];
   const isUsed = async (): Promise<boolean> => {

@@ -1,8 +1,8 @@
 /**
  * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted
- * for good, code of versions that were removed, and what was stored for creates that were refused. The position up to
- * which the log was read moves after their files are gone, so that after a crash the same is done again. Every replica
- * looks: whatever two of them do at once, only one decides.
+ * for good, and code of versions that were removed. The position up to which the log was read moves after their files
+ * are gone, so that after a crash the same is done again. Every replica looks: whatever two of them do at once, only
+ * one decides.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -10,7 +10,6 @@ import { Fault, idOf } from "@trainyard/kernel";
 import {
   type Content,
   contentId,
-  contentOfKey,
   EffectLoop,
   runtimeLimits,
   streamEvents,
@@ -24,37 +23,12 @@ import { deleteUnused, type RemovalDeps } from "./content-removal.ts";
 const read = { names: [], beginnings: ["experiment-", "model-"] };
 
 export function purgeLoop(backend: Backend, isReady: () => boolean): EffectLoop {
-  const { clock } = backend.parts;
-  let nextSweepMs = Number.NEGATIVE_INFINITY;
   return new EffectLoop("purge", backend.parts, async (signal) => {
     while (!signal.aborted && isReady() && (await purge(backend))) {
       // There is more to read.
     }
-    if (isReady() && clock.monotonicMs() >= nextSweepMs) {
-      await sweepContents(backend, signal);
-      nextSweepMs = clock.monotonicMs() + gatewayLimits.contentSweepMs;
-    }
     return gatewayLimits.purgePauseMs;
   });
-}
-
-/**
- * Deletes what no event tells of: contents that were stored for a create which was then refused, or died. They are
- * known by their age; a create that names one at this moment is guarded as in any other deletion.
- */
-async function sweepContents(backend: Backend, signal: AbortSignal): Promise<void> {
-  const { blobs, clock, log } = backend.parts;
-  const before = clock.nowMs() - gatewayLimits.contentGraceMs;
-  const deps = removalOf(backend);
-  for (const folder of ["contexts", "submissions", "environments"] as const) {
-    const head = await log.head();
-    for await (const { key, writtenAtMs } of blobs.list(folder)) {
-      if (signal.aborted) return;
-      const content = writtenAtMs > before ? null : contentOfKey(folder, key);
-      if (content === null || (await deps.isUsed(content, head))) continue;
-      await deleteUnused(deps, content, head);
-    }
-  }
 }
 
 /** One page of the log. Gives whether there is more to read. */

@@ -68,7 +68,6 @@ class Process {
       get: async (key) => (await step(), blobs.get(key)),
       stat: async (key) => (await step(), blobs.stat(key)),
       delete: async (key) => (await step(), blobs.delete(key)),
-      list: (folder) => blobs.list(folder),
     };
   }
 
@@ -142,7 +141,7 @@ export async function judgeRemovals(count: number, seed?: number): Promise<strin
       { minLength: 2, maxLength: 4 },
     ),
     async (scheduler, lives) => {
-      const blobs = createMemoryBlobStore(systemClock);
+      const blobs = createMemoryBlobStore();
       const memory = createMemoryLog();
       let turns: () => Promise<void> = async () => {};
       const atOnce = async (): Promise<void> => {};

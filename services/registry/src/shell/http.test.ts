@@ -98,7 +98,6 @@ test("a download of model code that cannot be read to its end breaks off, and en
     put: (...asked) => blobs.put(...asked),
     stat: (key) => blobs.stat(key),
     delete: (key) => blobs.delete(key),
-    list: (folder) => blobs.list(folder),
     get: async (key) => {
       const content = await blobs.get(key);
       return content === null ? null : { ...content, stream: halfOf(content.stream) };
