@@ -122,6 +122,11 @@ class Training(ProfilingCase):
                 with self_.assertRaisesRegex(ValueError, "^Trainer.configure_profiler"):
                     trainer.configure_profiler(True, begin_on_batch=9, end_after_batch=3)
 
+            def train_batch(self, batch, epoch_idx, batch_idx):
+                # Two samples are due in ten batches.
+                time.sleep(0.2)
+                return super().train_batch(batch, epoch_idx, batch_idx)
+
         self_ = self
         # Not by the configuration too: a slow start would be sampled before the trainer is told.
         self.train(Bounded)
