@@ -107,7 +107,7 @@ test("experiments are selected and acted on by the keyboard alone, after the ser
   await selected(page).getByText("2 experiments selected").waitFor();
   await selected(page).getByRole("button", { name: "Pause" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByText("2 experiments so already").waitFor();
+  await page.getByText("2 experiments need no change").waitFor();
   await stage.looks(page, "experiments-preview");
   await page.keyboard.press("Escape");
   await selected(page).getByRole("button", { name: "More" }).focus();

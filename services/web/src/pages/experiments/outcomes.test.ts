@@ -20,7 +20,7 @@ test("refusals with the same reason are one line", () => {
     refused: [{ detail: "it has ended", experiments: ["2", "3"] }],
   });
   expect(outcomeText({ done: "paused" }, summary)).toBe(
-    "1 experiment paused, 1 was so already, 2 were refused.",
+    "1 experiment paused, 1 needed no change, 2 were refused.",
   );
 });
 

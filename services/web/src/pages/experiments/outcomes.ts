@@ -108,13 +108,13 @@ export function summaryOf(items: readonly Outcome[]): Summary {
 export const experiments = (count: number): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? "experiment" : "experiments"}`;
 
-/** "3 experiments paused, 1 was so already, 2 were refused." */
+/** "3 experiments paused, 1 needed no change, 2 were refused." */
 export function outcomeText({ done }: Pick<Action, "done">, summary: Summary): string {
   const { changed, unchanged, refused } = summary;
   const refusals = refused.reduce((sum, one) => sum + one.experiments.length, 0);
   const parts = [
     `${experiments(changed.length)} ${done}`,
-    ...(unchanged.length === 0 ? [] : [`${unchanged.length} ${was(unchanged.length)} so already`]),
+    ...(unchanged.length === 0 ? [] : [`${unchanged.length} needed no change`]),
     ...(refusals === 0 ? [] : [`${refusals} ${was(refusals)} refused`]),
   ];
   return `${parts.join(", ")}.`;

@@ -12,7 +12,7 @@ type Props = {
 
 const idsShown = 20;
 
-/** The preview by the server: how many change, how many are so already, and why others are refused. */
+/** The preview by the server: how many change, how many need no change, and why others are refused. */
 export function Preview({ summary, error, future }: Props): JSX.Element {
   if (error !== null) return <ErrorNote error={error} />;
   if (summary === null) return <p role="status">Asking the server what would happen…</p>;
@@ -25,7 +25,8 @@ export function Preview({ summary, error, future }: Props): JSX.Element {
         </li>
         {unchanged.length > 0 && (
           <li>
-            {experiments(unchanged.length)} so already <Ids ids={unchanged} />
+            {experiments(unchanged.length)} {unchanged.length === 1 ? "needs" : "need"} no change{" "}
+            <Ids ids={unchanged} />
           </li>
         )}
         {refused.map(({ detail, experiments: ids }) => (
