@@ -7,8 +7,8 @@ import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 import { database, openFilled, type Stage } from "./filled.ts";
-import { searchPicture } from "./search-picture.ts";
-import { watchCost } from "./watch-cost.ts";
+import { pictureBar, searchPicture } from "./search-picture.ts";
+import { watchBar, watchCost } from "./watch-cost.ts";
 import { startPlainServer } from "./plain-server.ts";
 
 const pageSize = 50;
@@ -36,22 +36,52 @@ const questions = [
   { filter: "label = l3 and best_value < 0.01 and hparams.model = vit", orderBy: "hparams.h2" },
 ] as const;
 
+const bars = {
+  list: { id: "api_list_100k_ms", unit: "ms", floor: null, goal: 1 },
+  scans: { id: "list_table_scans", unit: "scans", floor: null, goal: null },
+  flatness: { id: "list_flatness_1k_100k", unit: "pages/s", floor: null, goal: 0.5 },
+  one: { id: "rest_vs_fastify", unit: "calls/s", floor: null, goal: 0.5 },
+};
+
 export const run: Bench = async (context) => {
   const [fewer, more] = context.size === "tiny" ? [100, 300] : [1_000, 100_000];
   await using stack = new AsyncDisposableStack();
   const small = await openFilled(stack, context, fewer);
-  const large = await openFilled(stack, context, more);
   return [
-    ...(await listLatencies(context, large)),
-    await flatness(context, small, large),
-    await oneExperiment(stack, context, large),
-    await searchPicture(context, small.client, small.postgres.url({ database })),
-    await watchCost(context, small, {
-      writer: small.postgres.url({ database }),
-      gateway: small.postgres.url({ user: "ty_gateway", database }),
-    }),
+    ...(await ofManyExperiments(context, small, more)),
+    ...(await ofFewExperiments(context, small)),
   ];
 };
+
+async function ofManyExperiments(
+  context: BenchContext,
+  small: Stage,
+  count: number,
+): Promise<readonly BenchResult[]> {
+  const asked = (...of: readonly { readonly id: string }[]): boolean =>
+    context.wants(...of.map(({ id }) => id));
+  if (!asked(...Object.values(bars))) return [];
+  await using stack = new AsyncDisposableStack();
+  const large = await openFilled(stack, context, count);
+  return [
+    ...(asked(bars.list, bars.scans) ? await listLatencies(context, large) : []),
+    ...(asked(bars.flatness) ? [await flatness(context, small, large)] : []),
+    ...(asked(bars.one) ? [await oneExperiment(stack, context, large)] : []),
+  ];
+}
+
+async function ofFewExperiments(
+  context: BenchContext,
+  small: Stage,
+): Promise<readonly BenchResult[]> {
+  const { client, postgres } = small;
+  const writer = postgres.url({ database });
+  const gateway = postgres.url({ user: "ty_gateway", database });
+  return [
+    ...(context.wants(pictureBar.id) ? [await searchPicture(context, client, writer)] : []),
+    ...(context.wants(watchBar.id) ? [await watchCost(context, small, { writer, gateway })] : []),
+  ];
+}
 
 /** First pages while experiments arrive, each question often enough for a 95th percentile. */
 async function listLatencies(context: BenchContext, stage: Stage): Promise<readonly BenchResult[]> {
@@ -74,19 +104,15 @@ async function listLatencies(context: BenchContext, stage: Stage): Promise<reado
   for (const { question, ms } of p95s)
     context.say(`  ${JSON.stringify(question)}: p95 ${ms.toFixed(1)} ms`);
   const slowest = p95s.reduce((worst, one) => (one.ms > worst.ms ? one : worst));
-  const bar = { id: "api_list_100k_ms", unit: "ms", floor: null, goal: 1 };
   const note = `slowest p95 of ${questions.length} questions: ${JSON.stringify(slowest.question)}; ${arrivingPerSecond} events/s arrive; baseline is the aim`;
   const scans = (await scansOf(stage)) - before;
   return [
-    costResult(bar, slowest.ms, aimMs, note),
+    costResult(bars.list, slowest.ms, aimMs, note),
     {
-      id: "list_table_scans",
-      unit: "scans",
+      ...bars.scans,
       value: scans,
       baseline: null,
       ratio: null,
-      floor: null,
-      goal: null,
       note: "sequential scans of the rows of experiments while the questions were asked",
     },
   ];
@@ -146,9 +172,8 @@ async function flatness(context: BenchContext, small: Stage, large: Stage): Prom
     rounds,
     context,
   );
-  const bar = { id: "list_flatness_1k_100k", unit: "pages/s", floor: null, goal: 0.5 };
   return rateResult(
-    bar,
+    bars.flatness,
     many,
     few,
     `the questions above in turn, one caller, pages of ${pageSize}`,
@@ -191,9 +216,8 @@ async function oneExperiment(
     rounds,
     context,
   );
-  const bar = { id: "rest_vs_fastify", unit: "calls/s", floor: null, goal: 0.5 };
   return rateResult(
-    bar,
+    bars.one,
     ours,
     theirs,
     "GetExperiment, 8 callers; beside Fastify with the same two reads",
