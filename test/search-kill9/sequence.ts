@@ -1,5 +1,5 @@
 /**
- * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is told at
+ * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is appended at
  * once; the next one when everything that followed from it is on the log.
  */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";

@@ -168,7 +168,7 @@ class StorageWorld {
     this.#check();
   }
 
-  /** As a run does: into what its host sees, whose marker it makes and reads; older SDKs tell nothing of it. */
+  /** As a run does: into what its host sees, whose marker it makes and reads; older SDKs report nothing of it. */
   async #store(step: number): Promise<void> {
     const { writer } = this.#hosts;
     const id = `00000000-0000-4000-8000-${String(step).padStart(12, "0")}`;

@@ -135,7 +135,7 @@ function processesNaming(home: string): readonly string[] {
 }
 
 test(
-  "each process is told its own, in files that only the owner reads, and no secret shows in a process list or log",
+  "each process gets its own secrets in a file that only the owner reads, and no secret shows in a process list or log",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { processes: true });

@@ -129,7 +129,7 @@ describe("the storage of a checkpoint", () => {
     expect(storageOfCheckpoint(declared, adoption)).toBe(expected);
   });
 
-  test("is told of by the stream of its root, whatever characters that has", () => {
+  test("is recorded in the stream of its root, whatever characters that has", () => {
     expect(storageStreamId("/c")).toMatch(/^[0-9a-f]{32}$/);
     expect(storageStreamId("/c/ü-1")).not.toBe(storageStreamId("/c/ü-2"));
   });

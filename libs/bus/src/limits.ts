@@ -36,7 +36,7 @@ export const busLimits = {
   eventsPerConfirmation: 128,
   eventBytesPerConfirmation: mebibyte,
   /**
-   * Epochs of EVENTS whose positions a listener tells apart: a log has one at a time, and few logs share an account by
+   * Epochs of EVENTS whose positions a listener distinguishes: a log has one at a time, and few logs share an account by
    * mistake.
    */
   epochsRemembered: 8,

@@ -99,7 +99,7 @@ test("a call with an idempotency key outlasts a service that is away for a minut
   expect(clock.monotonicMs()).toBeLessThan(aMinuteMs + 5_000);
 });
 
-test("a service that stays away is told to a call with an idempotency key, too", async () => {
+test("a call with an idempotency key also fails in the end when the service stays away", async () => {
   const clock = new QuickClock();
   await using server = await serve((_request, response) => {
     response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);

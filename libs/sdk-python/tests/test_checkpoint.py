@@ -29,7 +29,7 @@ from trainyard._versions import without_versions
 
 
 class CheckpointCase(SenderCase):
-    # Whether the storage's root is known, as the agent tells it.
+    # Whether the agent has passed the storage's root.
     spooled = True
 
     def setUp(self):

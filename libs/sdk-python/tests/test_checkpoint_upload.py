@@ -61,7 +61,7 @@ class Uploading(UploadCase):
             self.assertEqual(tree(path), tree(source))
         self.assertEqual(self.checkpoint.get_metadata(uuid)["steps_completed"], 7)
 
-    def test_a_store_that_compares_md5_is_told_it(self):
+    def test_a_store_that_compares_md5_gets_the_md5(self):
         self.platform.address = "gs://b/p"
         uuid = self.store(weights="1")
         self.wait_until_complete(uuid)
@@ -285,7 +285,7 @@ class Uploading(UploadCase):
         with mock.patch.object(_room, "free_bytes", lambda folder: 0):
             self.wait_until_complete(self.store(weights="1"))
 
-    def test_an_outage_is_told_of_and_a_refusal_is_logged(self):
+    def test_an_outage_and_a_refusal_are_logged(self):
         self.platform.faults = lambda request: problem(503, "away", "it restarts")
         with mock.patch.object(_sender, "CHECKPOINT_WAIT_S", 0.05):
             self.store(weights="1")

@@ -330,7 +330,7 @@ class States(unittest.TestCase):
             self.tell("OperationsPosted", operations=[late]),
         )
 
-    def test_ends_are_told_apart(self) -> None:
+    def test_each_end_of_a_trial_calls_its_own_method(self) -> None:
         for number, name in enumerate("abc", 1):
             self.tell("TrialProposed", name, number=number)
         ended = [

@@ -38,7 +38,7 @@ def records(path):
 
 
 def reported(path):
-    """The data of each record of a report. A slash alone tells none: a time may hold one."""
+    """The data of each record of a report. A slash alone marks none: a time may hold one."""
     return [data for data in records(path) if b"training/" in data or b"validation/" in data]
 
 

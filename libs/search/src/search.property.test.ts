@@ -153,7 +153,7 @@ describe("every search", () => {
     );
   });
 
-  it("takes no notice of what it is told twice", () => {
+  it("ignores repeated reports", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const once = driven(config, seed, happening, { duplicates: false });

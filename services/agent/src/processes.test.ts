@@ -88,7 +88,7 @@ async function python(script: string) {
   return launchOf("exec python3 -S -E train.py", { contextDigest });
 }
 
-/** Each has a number of its own, by which its processes are told from all others. */
+/** Each has a number of its own, which identifies its processes. */
 let markers = 0;
 const newMarker = (): string => `86${process.pid}.${(markers += 1)}`;
 
@@ -135,7 +135,7 @@ for n in range(2000):
 up()
 `;
 
-describe.each(mechanisms)("with %s, nothing of a run lives once its end is told", (mechanism) => {
+describe.each(mechanisms)("with %s, no process of a run lives once its end is reported", (mechanism) => {
   beforeEach(async () => {
     await startAgent(mechanism);
   });
@@ -233,7 +233,7 @@ describe.each(mechanisms)("with %s, nothing of a run lives once its end is told"
     await vi.waitFor(() => expect(platform.report?.processGroups).toBe(mechanism), patient);
   });
 
-  test("what the script said, and how it ended, is told as it was", async () => {
+  test("a script's output and the way it ended are reported unchanged", async () => {
     const launch = launchOf("echo out; echo err >&2; kill -USR1 $$");
     platform.run(launch);
     const { exit, pid } = await platform.ended(launch);
@@ -275,7 +275,7 @@ test("a process of a run whose adoptive parent is killed ends, and nobody claims
 const freezer = "/sys/fs/cgroup/freezer";
 const canFreeze = isRoot && existsSync(join(freezer, "cgroup.procs"));
 
-test("what cannot be killed keeps its run from ending, and is told in a sentence", async ({
+test("a process that cannot be killed keeps its run from ending, and the agent reports it in a sentence", async ({
   skip,
 }) => {
   if (!canFreeze) notRun(skip, "a freezer of the older cgroups, and root");

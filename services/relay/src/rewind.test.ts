@@ -69,7 +69,7 @@ const epochs = (): readonly string[] => [...new Set(heard.map(({ origin }) => or
 const idsOf = (epoch: string | undefined): readonly string[] =>
   heard.filter(({ origin }) => origin.epoch === epoch).map(({ event }) => event.id);
 
-test("a log that goes back under a relay is told in a sentence, and its stream is filled again as a new epoch", async () => {
+test("the relay logs that a log went back, and fills its stream again as a new epoch", async () => {
   await using _running = await relay();
   await tell("a", "b", "c", "d");
   const before = await idsInLog();

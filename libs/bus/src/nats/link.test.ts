@@ -71,7 +71,7 @@ test("a subject that cannot be is refused to its caller and harms nothing later"
   await until("it is heard", () => heard.length === 1);
 });
 
-test("a server that is killed while it is told of a subscription holds up nobody", async () => {
+test("a server that is killed during a subscription blocks no caller", async () => {
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
   const heard: string[] = [];

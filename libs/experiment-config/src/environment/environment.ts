@@ -19,7 +19,7 @@ import {
 import { podSpec } from "../sections/pod-spec.ts";
 import { eachDevice, listAt } from "./variables.ts";
 
-/** The variables that tell a trial who it is; the platform sets them. */
+/** The variables with a trial's identity; the platform sets them. */
 const RESERVED = "TRAINYARD_";
 
 const variable = z

@@ -86,7 +86,7 @@ export class Mortal {
 }
 
 /**
- * Plays a life once undisturbed, and then once with each death. `live` gets the process that may die, and tells what is
+ * Plays a life once undisturbed, and then once with each death. `live` gets the process that may die, and returns what is
  * wrong in the end; a violation names the death.
  */
 export async function strikeEach(

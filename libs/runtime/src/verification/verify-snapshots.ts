@@ -34,7 +34,7 @@ async function verifySnapshots<State>(
       throw new Fault("unverifiable", "the client no longer waits for it", { retry: "later" });
     const page = await log.readAll(position, runtimeLimits.pageEvents);
     for (const { stream, version } of page) {
-      // The first event of a stream tells that there is one.
+      // The first event of a stream shows that there is one.
       if (version !== 1 || categoryOf(stream) !== fold.category) continue;
       const finding = await compare(fold, log, stream);
       if (finding !== "") return { position: head, finding };

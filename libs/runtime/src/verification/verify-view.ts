@@ -8,7 +8,7 @@
  * differs is told.
  *
  * What the live view has set aside, a fold of the same version sets aside as well, so that the rest is compared all the
- * same; a view that lacks events does not hold, and the first of its streams is told.
+ * same; a view that lacks events does not hold, and the first of its streams is reported.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault, isFault } from "@trainyard/kernel";

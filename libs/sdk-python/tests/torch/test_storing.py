@@ -62,7 +62,7 @@ class Storing(TrainerCase):
             with self.assertRaisesRegex(OSError, "the disk is full"):
                 self.train(checkpoint_period=pytorch.Batch(2))
 
-    def test_callbacks_are_told_between_two_batches(self):
+    def test_callbacks_are_called_between_two_batches(self):
         found = []
 
         class Told(pytorch.PyTorchCallback):

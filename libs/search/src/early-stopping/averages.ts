@@ -76,7 +76,7 @@ export function gone(course: Course, time: number, value: number): Course {
 
 /**
  * Ranks a trial after a report that led from one course to the next, and returns the course as it is compared from then
- * on. `lastTimeOf` tells how far a trial has come.
+ * on. `lastTimeOf` says how far a trial has come.
  */
 export function advance(
   averages: Averages,

@@ -201,7 +201,7 @@ describe("several policies", () => {
     expect(stoppedAt([{ any: [noImprovement(1), threshold(null, 1)] }], [0.5, 0.6])).toBe(2);
   });
 
-  it("in all must say so together, and the evidence of each is told", () => {
+  it("combined by all stop only together, and the reason has the evidence of each", () => {
     const both = { all: [noImprovement(1), threshold(null, 1)] };
     expect(stoppedAt([both], [0.5, 0.6, 2])).toBe(3);
     const search = stoppingSearch([both], 1);

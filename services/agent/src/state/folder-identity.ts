@@ -32,7 +32,7 @@ export function beginStart(path: string, nowMs: number): FolderIdentity {
 
 function placeOf(path: string): string {
   const boot = bootId();
-  // Where the kernel does not tell its boots apart, every start is at a place of its own.
+  // Where the kernel has no boot id, every start is at a place of its own.
   if (boot === null) return randomUUID();
   const { dev, ino } = statSync(path, { bigint: true });
   return createHash("sha256").update(`${boot} ${dev} ${ino}`).digest("hex").slice(0, 32);

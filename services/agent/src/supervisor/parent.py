@@ -35,7 +35,7 @@ PR_SET_NO_NEW_PRIVS = 38
 USER_UMASK = 0o007
 CONTROL = 3
 ORDER = 0
-# As the supervisor itself: what tells everybody to leave must not keep it from seeing the run's end.
+# As the supervisor itself: the signal that ends the run must not end it before it has seen the run's end.
 IGNORED = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 LOOK_FIRST_S = 0.0005
 LOOK_LAST_S = 0.5

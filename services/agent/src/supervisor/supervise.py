@@ -156,7 +156,7 @@ class Supervisor:
         try:
             os.write(self.answer, b"\n")
         except OSError:
-            pass  # It was killed, which its silence tells.
+            pass  # It was killed, which its silence shows.
 
     def is_open(self, name):
         return any(key.data == name for key in self.selector.get_map().values())
@@ -207,7 +207,7 @@ class Supervisor:
                 self.kill_leaf()
 
     def lead(self, leader):
-        """None where its parent was killed just now, which its silence tells."""
+        """None where its parent was killed just now, which its silence shows."""
         if leader is not None:
             self.leader = leader
             self.unrecorded = dict(leader, atMs=files.now_ms())

@@ -1,7 +1,7 @@
 /**
  * Compares stored lines with the log policies of their experiment, and records the first match of each policy, node and
  * run in `logsignal-<trial>`. A batch is acknowledged after that: lines whose matching was cut off by a death come
- * again, as their agent repeats the batch, and what was recorded before is recognised. So a line that matches is told
+ * again, as their agent repeats the batch, and what was recorded before is recognised. So a line that matches is reported
  * once, and never missed.
  *
  * Texts are compared in a thread, in turns that are shared by all runs; a run whose lines take long is itself what

@@ -57,7 +57,7 @@ export function parseReports(body: unknown, limits: ReportLimits): ParsedReports
     : { reports: parsed, refused };
 }
 
-/** Null without a valid one: nobody could tell which report is meant. */
+/** Null without a valid one: the report cannot be identified. */
 function keyOf(json: unknown, { nameCharactersMax }: ReportLimits): string | null {
   if (typeof json !== "object" || json === null) return null;
   const { key } = json as { readonly key?: unknown };

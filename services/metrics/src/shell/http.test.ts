@@ -49,7 +49,7 @@ describe("before a body is read", () => {
     hangUp();
   });
 
-  test("a large one too many is told to come again, and small ones are taken", async () => {
+  test("a large one too many is asked to retry, and small ones are accepted", async () => {
     const { requestBytesMax: large, largeBodiesBytesMax } = metricsLimits;
     const token = metrics.token("12.1#1");
     const held: ReturnType<typeof announced>[] = [];

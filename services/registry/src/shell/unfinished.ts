@@ -88,7 +88,7 @@ export class Unfinished {
       schema: "registry",
       view: "unfinished",
       version: 2,
-      // A cleared entry is removed, which the log does not tell.
+      // A cleared entry is removed, which no event records.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       concerns: (stored) => changesOf(told(stored), "").length > 0,
       apply: async (client, events, table) => {

@@ -118,7 +118,7 @@ describe("a population", () => {
     data: { checkpoint, run: 1, step },
   });
 
-  test("copies a member from the latest checkpoint that the log told of", async () => {
+  test("copies a member from the latest checkpoint in the log", async () => {
     await happens("experiment-12", {
       ...experimentCreated(),
       data: { ...experimentCreated().data, config: populationConfig },

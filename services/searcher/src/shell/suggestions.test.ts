@@ -69,7 +69,7 @@ async function takeOver(): Promise<void> {
 
 let seen = 0;
 
-/** Reacts to all that was told, and lets what the effect does come to rest. */
+/** Reacts to all events, and waits until the effect is idle. */
 async function settle(): Promise<void> {
   for (;;) {
     await stage.settle();

@@ -70,7 +70,7 @@ const EARLIER_MIN = 2;
 
 type Asked = {
   readonly trial: number;
-  /** Null where only earlier searches' trials tell anything. */
+  /** Null where only trials of earlier searches have values. */
   readonly ranked: Ranked | null;
   readonly axes: readonly Axis[];
   readonly more: readonly (readonly number[])[];

@@ -1,6 +1,6 @@
 /**
  * A trial's life: none → open → ended, from where a continuation of its experiment leads back to open. What had
- * completed may be told as failed after that, once: its reports were bad. An open trial has at most one unended run;
+ * completed may be recorded as failed after that, once: its reports were bad. An open trial has at most one unended run;
  * runs are numbered from 1.
  *
  * Its stream also knows the complete checkpoints that later runs may start from (TrialCheckpointed): those of the line

@@ -250,7 +250,7 @@ export class Cluster {
     this.touchedAllocations.add(id);
   }
 
-  /** A run of which some agent says that processes cannot be killed does not end soon, whatever it is told. */
+  /** A run of which some agent says that processes cannot be killed does not end soon, whatever stop it gets. */
   #noteStuck(id: string): void {
     const placements = this.allocations.get(id)?.grant?.placements ?? [];
     const agents = placements.flatMap(({ agent }) => this.agents.get(agent) ?? []);

@@ -11,7 +11,7 @@ export type Origin = {
   readonly traceparent: string;
 };
 
-/** An event of this service as the log tells it. */
+/** An event of this service as the log has it. */
 export type Noted = {
   readonly position: number;
   readonly timeMs: number;

@@ -109,7 +109,7 @@ function world() {
   return { streams, last, pass, tab };
 }
 
-/** A topic that the tests tell by its filter. */
+/** A topic that the tests identify by its filter. */
 const key = (filter: string): string => JSON.stringify({ kind: "experiments", filter });
 const wanted = (filter: string, position = ""): Wanted => ({ key: key(filter), position });
 const gone = (topic: string, id: string): Frame => ({ case: "gone", value: { topic, id } });
