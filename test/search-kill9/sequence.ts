@@ -57,7 +57,7 @@ export async function decidedOn(log: EventLog, experiment: string): Promise<read
 }
 
 /**
- * PostgreSQL gives keys in an order of its own. When an input came to the log is the input's, and another each time.
+ * PostgreSQL gives keys in an order of its own. The time of an event belongs to its input, and differs each time.
  */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, part: unknown) =>

@@ -80,7 +80,8 @@ async function eventually(
     last = await clusterStatus(home);
     return last !== null && holds(last);
   }, 180_000);
-  if (!done || last === null) throw new Error(`it did not come to that: ${JSON.stringify(last)}`);
+  if (!done || last === null)
+    throw new Error(`the condition was not reached: ${JSON.stringify(last)}`);
   return last;
 }
 

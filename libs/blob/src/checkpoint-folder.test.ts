@@ -51,7 +51,7 @@ describe("the folder of a checkpoint", () => {
     [{ type: "shared_fs", host_path: "mine", storage_path: "a" }, "/d/mine/a"],
     [{ type: "s3", bucket: "b" }, null],
   ])(
-    "of an experiment that names %j, in a cluster that keeps them in /d, lies below %s",
+    "of an experiment that names %j, in a cluster that keeps them in /d, is below %s",
     (section, expected) => {
       expect(checkpointRoot(checkpointStorage(section, "/d"))).toBe(expected);
     },

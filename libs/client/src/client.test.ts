@@ -121,7 +121,7 @@ test("a caller who has had an answer outlasts a platform where nobody answers fo
   expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
 });
 
-test("a change without an idempotency key is not repeated, whoever asks for it", async () => {
+test("a change without an idempotency key is not repeated, for users and for services", async () => {
   let calls = 0;
   await using server = await serve((_request, response) => {
     calls += 1;

@@ -109,7 +109,7 @@ class Uploading(UploadCase):
         self.assertEqual(len(failed), 4)
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
 
-    def test_an_expired_plan_is_asked_for_anew(self):
+    def test_an_expired_plan_is_requested_again(self):
         def fault(method, key):
             self.platform.expired = 1
             self.platform.store_faults = lambda method, key: None
@@ -174,7 +174,7 @@ class Uploading(UploadCase):
         self.assertGreater(len(self.platform.requests), 2)
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
 
-    def test_training_goes_on_while_the_store_is_away(self):
+    def test_training_continues_while_the_store_is_away(self):
         self.platform.store_faults = lambda method, key: 503
         first = self.store(a="1")
         second = self.store(a="2")

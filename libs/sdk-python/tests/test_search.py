@@ -117,7 +117,7 @@ class Running(unittest.TestCase):
         )
         self.assertEqual(sorted(wanted.split()), sorted(kinds))
 
-    def test_a_client_killed_at_any_post_goes_on_with_the_same_operations(self) -> None:
+    def test_a_client_killed_at_any_post_continues_with_the_same_operations(self) -> None:
         self.run_search()
         calm = self.search.operations
         for post in range(1, self.search.posts + 1):

@@ -301,7 +301,7 @@ with trainyard.init() as ctx:
   expect(readFileSync(join(checkpoints, checkpoint, "model"), "utf8")).toBe("weights");
 });
 
-test("a script that was asked and continues is ended when its time is over, whoever asked it", async () => {
+test("a script that was asked and continues is ended when its time is over, whether asked by user or by the search", async () => {
   const launch = launchOf('mkdir "$TRAINYARD_RUN_DIR/spool"; echo up; exec sleep 1000');
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);

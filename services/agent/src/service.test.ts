@@ -368,7 +368,7 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
-test("what stands in the spool behind reports of a superseded run is delivered all the same", async () => {
+test("what is in the spool behind reports of a superseded run is delivered all the same", async () => {
   platform.supersededKey = "0-7";
   const launch = launchOf(
     `mkdir -p "$TRAINYARD_RUN_DIR/spool"

@@ -64,7 +64,9 @@ export const gatewayLimits = {
   signalsWaitMsMax: 30_000,
   /** How often it is looked whether the read model keeps up. */
   lagCheckMs: 500,
-  /** A read model that is behind the log for longer answers no reads: they would return old data as if it were current. */
+  /**
+   * A read model that is behind the log for longer answers no reads: they would return old data as if it were current.
+   */
   readLagMsMax: 15_000,
   /** A start waits so long for the read model; /readyz reports one that takes longer. */
   startWaitMs: 2_000,

@@ -87,7 +87,7 @@ test("the relay logs that a log went back, and fills its stream again as a new e
       detail: `the stream's last event is ${before[3]} at position 4, but the log ends before it: the log went back, and the stream is filled from it again as a new epoch`,
     },
   ]);
-  // Each names its log and its predecessor, so that whoever follows it from outside sees the break.
+  // Each names its log and its predecessor, so that an outside consumer sees the break.
   const young = heard.filter(({ origin }) => origin.epoch === epochs()[1]);
   expect(young.map(({ origin }) => origin)).toEqual(
     ["", ...(await idsInLog()).slice(0, -1)].map((previousId) => ({

@@ -45,7 +45,7 @@ test("what was published last before the end arrives", async () => {
   await until("all are heard", () => heard.length === 100);
 });
 
-test("a bus is closed at once while the server stands still or is away", async () => {
+test("a bus is closed at once while the server stalls or is away", async () => {
   await using server = await startNats();
   const paused = await createNatsBus({ servers: server.url, name: "agent-a" });
   const away = await createNatsBus({ servers: "127.0.0.1:1", name: "agent-b" });

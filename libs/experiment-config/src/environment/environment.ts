@@ -81,7 +81,7 @@ function rewriteVariables(value: Json): Json {
   return lists.every(isTexts) ? eachDevice((device) => listAt(value, device)) : value;
 }
 
-/** Mine come after theirs: of a name given twice the later one stands. */
+/** Mine come after theirs: of a name given twice the later one wins. */
 function mergeVariables(mine: Json, theirs: Json): Json {
   return eachDevice((device) => [...listAt(theirs, device), ...listAt(mine, device)]);
 }

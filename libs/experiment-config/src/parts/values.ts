@@ -43,7 +43,7 @@ export function oneOf(options: readonly [z.ZodType, ...z.ZodType[]], mustBe: str
   return z.union(options, { error: `must be ${mustBe}` });
 }
 
-/** Where schemas are exported: what stands for a dispatched one. */
+/** The schema that is exported for a dispatched one. */
 export const exportedAs = new WeakMap<z.core.$ZodType, () => object>();
 
 /**

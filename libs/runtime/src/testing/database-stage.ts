@@ -86,7 +86,10 @@ export class DatabaseStage implements AsyncDisposable {
       guards: [],
       meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
-    assert(result.kind === "committed", `${stream} takes the test's events: ${JSON.stringify(result)}`);
+    assert(
+      result.kind === "committed",
+      `${stream} takes the test's events: ${JSON.stringify(result)}`,
+    );
     await this.relay();
     return result.position;
   }

@@ -45,7 +45,10 @@ export class Stage {
       guards: [],
       meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
-    assert(result.kind === "committed", `${stream} takes the test's events: ${JSON.stringify(result)}`);
+    assert(
+      result.kind === "committed",
+      `${stream} takes the test's events: ${JSON.stringify(result)}`,
+    );
   }
 
   /** Decides as a command does. */

@@ -69,6 +69,6 @@ async function compare<State>(
   // Written again, so that an older way of writing the same state is no difference; neither is the order of keys.
   const [is, becomes] = [codec.encode(kept), codec.encode(state)];
   if (is === becomes || isDeepStrictEqual(JSON.parse(is), JSON.parse(becomes))) return "";
-  const [live, afresh] = shownBeside(is, becomes);
-  return `the saved state of ${stream} at version ${version} is ${live}, but a rebuild has ${afresh}`;
+  const [live, rebuilt] = shownBeside(is, becomes);
+  return `the saved state of ${stream} at version ${version} is ${live}, but a rebuild has ${rebuilt}`;
 }

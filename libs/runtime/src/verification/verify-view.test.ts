@@ -114,7 +114,7 @@ describe("what cannot be compared", () => {
     await expect(view.check().run(never)).rejects.toThrow("never built");
   });
 
-  test("a view that stands still behind the log is not verified", async () => {
+  test("a view that stalls behind the log is not verified", async () => {
     await stage.tell("5", "6");
     const clock = new ManualClock();
     const found = expect(stage.idle(clock).check().run(never)).rejects.toThrow(

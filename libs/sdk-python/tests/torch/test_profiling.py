@@ -1,4 +1,4 @@
-"""Profiling of a trial: it changes nothing that is trained, and what it finds lies where it should."""
+"""Profiling of a trial: it changes nothing that is trained, and what it finds is where it should be."""
 
 from __future__ import annotations
 

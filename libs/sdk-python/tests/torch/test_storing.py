@@ -17,7 +17,7 @@ from trainyard.pytorch.checkpointing._copy import copied
 
 
 class Storing(TrainerCase):
-    def test_training_goes_on_while_files_are_written(self):
+    def test_training_continues_while_files_are_written(self):
         go_on = threading.Event()
         write = _files.write
 

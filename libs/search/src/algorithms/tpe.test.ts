@@ -69,7 +69,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     expect(points(search)[10]).not.toEqual(points(filling)[10]);
   });
 
-  it("comes to where the loss is small, on axes of every kind", () => {
+  it("finds where the loss is small, on axes of every kind", () => {
     const losses = [1, 2, 3].map((seed) => {
       const search = trained(tpeOf(80, 1, multivariate), mixed, seed);
       return Number(search.completion()?.bestValue);

@@ -261,7 +261,7 @@ describe("budget", () => {
   };
   const at = (seconds: number): number => 1_000_000 + seconds * 1_000;
 
-  it("of trials is never exceeded, and lets those that run come to their ends", () => {
+  it("of trials is never exceeded, and lets those that run end", () => {
     const search = timed({ max_trials: 3 }, 2);
     expect(shortly(search.end(1, COMPLETED))).toEqual(["new 3"]);
     expect(search.events.at(-1)).toEqual({

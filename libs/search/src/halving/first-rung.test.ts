@@ -256,7 +256,7 @@ describe("a search whose first rung is measured", () => {
     expect(trust.asked).toHaveLength(5);
   });
 
-  it("lets who has the best value of all so far continue, however few have come to a rung", () => {
+  it("lets the trial with the best value so far continue, however few have reached a rung", () => {
     const search = startedSearch(autoOf({ max_trials: 9, max_time: 27, max_concurrent_trials: 3 }));
     for (const trial of [1, 2]) search.validate(trial, 1, 5);
     search.validate(3, 1, 4);

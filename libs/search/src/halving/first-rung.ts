@@ -172,7 +172,9 @@ export function isPutOff({ question, later }: Trust): boolean {
   return question === "later" && later.length === 0;
 }
 
-/** The best and the worst at the first rung, half of each: they are the most informative. None where there are too few. */
+/**
+ * The best and the worst at the first rung, half of each: they are the most informative. None where there are too few.
+ */
 export function extremes(asked: readonly Asked[], count: number): readonly number[] {
   if (asked.length < count) return [];
   const ranked = asked.toSorted((a, b) => (a.brought[0] ?? 0) - (b.brought[0] ?? 0));

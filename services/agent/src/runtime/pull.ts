@@ -97,7 +97,10 @@ async function pullAgain(
   }
 }
 
-/** A name that is not known is a mistake in the configuration or of the host's name service: this code cannot know which. */
+/**
+ * A name that is not known is a mistake in the configuration or of the host's name service: this code cannot know
+ * which.
+ */
 function explained(name: string, why: string): string {
   // Names of images that are made on the host begin so.
   if (registryOf(name) === "localhost") {

@@ -1,6 +1,6 @@
 /**
  * The identity of this agent beside others of its name (agent.proto, "Who holds a name"). The id was drawn once and is
- * copied with the folder; the place is the kernel's word on where the folder lies, which no copy shares while the
+ * copied with the folder; the place is the kernel's word on where the folder is, which no copy shares while the
  * machine is up; the start is later than every earlier one of the folder, whatever the clock says.
  */
 import { createHash, randomUUID } from "node:crypto";

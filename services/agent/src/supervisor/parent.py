@@ -185,7 +185,7 @@ def wait_for_all(leader):
     pause = LOOK_FIRST_S
     while True:
         try:
-            # Before the leader's end there is nothing to do but wait.
+            # Until the leader's end this only waits.
             pid, status = os.waitpid(-1, os.WNOHANG if is_over else 0)
         except OSError as problem:
             if problem.errno == errno.EINTR:

@@ -3,7 +3,7 @@
 It claims the run, which exactly one supervisor can, forks the run's parent (parent.py), records who leads the run,
 writes the lines of its output, and records how it ended once nothing of it lives. The run is held by its parent, and by
 a cgroup where the host gives one. Both supervisor and parent adopt (subreapers): where the parent is killed, what it
-held comes to the supervisor, which ends it.
+held becomes a child of the supervisor, which ends it.
 """
 
 import fcntl

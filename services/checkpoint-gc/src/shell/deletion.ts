@@ -177,7 +177,7 @@ export class Deletion {
     return given.has(checkpoint) ? null : "its rank is now among those to keep";
   }
 
-  /** The id of the storage that a checkpoint lies in; empty where nobody knows. */
+  /** The id of the storage that a checkpoint is in; empty where nobody knows. */
   async #storageOf({ storage, storageId }: CheckpointFacts): Promise<string> {
     const id = storageStreamId(checkpointRoot(storage) ?? "");
     const { cache } = this.#deps.executor;
@@ -290,8 +290,8 @@ export class Deletion {
   }
 
   /**
-   * No event has the id of a storage of TensorBoard files: any marker shows that it is not the folder that a share is mounted
-   * on.
+   * No event has the id of a storage of TensorBoard files: any marker shows that it is not the folder that a share is
+   * mounted on.
    */
   async #lookForMarker(storage: CheckpointStorageSection): Promise<void> {
     const root = checkpointRoot(storage);

@@ -154,7 +154,9 @@ export class TestGc implements AsyncDisposable {
     return (await this.stage.events(`retention-${checkpoint}`)).map(({ type }) => type);
   }
 
-  /** Waits until the service has reacted to all events of the test: it takes events in order, and so the last one last. */
+  /**
+   * Waits until the service has reacted to all events of the test: it takes events in order, and so the last one last.
+   */
   async settled(): Promise<void> {
     const { experiment, checkpoints } = await this.trained([0, 0, 0], [1]);
     await this.endExperiment(experiment);

@@ -1,6 +1,7 @@
 /**
  * Large experiments over a log in memory, for the tests of fan-outs at any size: the reactions and the fan-outs of this
- * service run as in a term, the test appends everybody else's events. It notes what was committed in which order, and can die.
+ * service run as in a term, the test appends everybody else's events. It notes what was committed in which order, and
+ * can die.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent, type EventName } from "@trainyard/contracts";

@@ -172,7 +172,7 @@ describe("what is served of a folder that training code writes to", () => {
   test.each([
     ["the trial's folder", () => trialFolder(), ""],
     ["the experiment's folder", () => dirname(dirname(trialFolder())), ""],
-  ])("is nothing when a link lies in the place of %s", async (_, place) => {
+  ])("is not found when a link is in the place of %s", async (_, place) => {
     await mkdir(dirname(place()), { recursive: true });
     await symlink(await outside(), place());
     const answer = await gateway.call("GET", "/api/v1/trials/1.1/tensorboard");

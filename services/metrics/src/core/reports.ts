@@ -224,7 +224,7 @@ function systemProblemsOf(
 const systemNameCharactersMax = 64;
 
 /**
- * In JSON text: the escape of U+0000, or of a surrogate, which is written as an escape only when it stands alone. Read
+ * In JSON text: the escape of U+0000, or of a surrogate, which is written as an escape only when it is alone. Read
  * models keep names as jsonb, which takes neither. An even run of backslashes before the u is text about an escape.
  */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;

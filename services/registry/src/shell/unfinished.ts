@@ -187,7 +187,7 @@ export class Unfinished {
       return "open";
     }
     if (declared === null) {
-      // Nobody ever came to declare it; where it lies is known all the same, and so it can be cleared.
+      // It was never declared; its place is known all the same, so it can be cleared.
       const experiment = parseTrialId(trial)?.experiment;
       assert(experiment !== undefined, `${trial} is a trial`);
       const storage = await storageSection(work, experiment, this.#deps.checkpointDir);

@@ -177,7 +177,7 @@ describe("a model that does not answer", () => {
   });
 });
 
-describe("whoever takes over while the model computes", () => {
+describe("a new leader that takes over while the model computes", () => {
   test("asks the same question, and the same trial follows", async () => {
     await sequential(8);
     const [before] = model.questions;

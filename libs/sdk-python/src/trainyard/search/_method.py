@@ -32,7 +32,7 @@ class SearchMethod:
     def on_validation_completed(
         self, state: SearcherState, request_id: RequestId, metric: float, train_length: float
     ) -> Iterable[Operation]:
-        """When a trial has come to its target, and with every validation of a trial that has none.
+        """When a trial has reached its target, and with every validation of a trial that has none.
         The metric may be not-a-number or infinite.
         """
         return []
