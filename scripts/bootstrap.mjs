@@ -50,7 +50,7 @@ install();
 const node = join(root, "node_modules", "node", "bin", "node");
 const child = spawn(node, [join(root, "scripts", "tasks", `${task}.ts`), ...rest], {
   stdio: "inherit",
-  // npm sets INIT_CWD to the folder that the person stood in.
+  // npm sets INIT_CWD to the folder that the user called it in.
   env: {
     // Compiled code is kept between calls: a command is up in half the time.
     NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),

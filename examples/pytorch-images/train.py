@@ -1,4 +1,4 @@
-"""A convolutional network that tells shapes apart: on one slot or on many, with the same code.
+"""A convolutional network that classifies shapes: on one slot or on many, with the same code.
 
 python3 train.py                              alone, with the hyperparameters below
 python3 train.py learning_rate=0.1 epochs=2

@@ -1,4 +1,4 @@
-"""A small transformer that tells praise from complaint.
+"""A small transformer that separates praise from complaint.
 
 Its learning rate warms up, its gradients are clipped, and one metric cannot be averaged over batches.
 

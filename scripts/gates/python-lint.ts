@@ -18,7 +18,7 @@ async function runRuff(command: readonly string[], files: readonly string[]): Pr
   const tool = ruff();
   if (tool.program === null) return { ok: false, seen: 0, output: `${tool.why}\n` };
   const sources = files.filter((file) => file.endsWith(".py"));
-  // Without names Ruff would look at whatever is there.
+  // Without names Ruff would look at every file.
   if (sources.length === 0) return { ok: true, seen: 0, output: "" };
   const { code, output } = await runTool(tool.program, [
     ...command,

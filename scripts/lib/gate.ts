@@ -33,7 +33,7 @@ export async function passGate(gate: Gate, files: readonly string[]): Promise<Ga
   }
 }
 
-/** Runs the gates in order, `width` at a time, and tells of each as it ends. */
+/** Runs the gates in order, `width` at a time, and reports each as it ends. */
 export async function passGates(
   gates: readonly Gate[],
   files: readonly string[],

@@ -6,7 +6,10 @@ const sources = [
     path: "libs/a/src/a.ts",
     text: '/** Adds one.\n * Never throws. */\nthrow new Error("the number is not one that can be added to");\n// A reason.\n',
   },
-  { path: "libs/a/src/a.test.ts", text: 'test("adds one", () => {});\n' },
+  {
+    path: "libs/a/src/a.test.ts",
+    text: 'describe("a", () => {\n  describe("b", () => {});\n  test("adds one", () => {});\n});\n',
+  },
   { path: "libs/b/tests/test_b.py", text: "class B:\n    def test_counts(self):\n        pass\n" },
   { path: "libs/a/src/gen/b.ts", text: "/** Generated. */\n" },
 ];
@@ -22,7 +25,7 @@ test("samples are the comments, messages and test names that people wrote, with 
     ["libs/a/src/a.ts", 3, '"the number is not one that can be added to"'],
   ]);
   expect(found("test name")).toEqual([
-    ["libs/a/src/a.test.ts", 1, '"adds one"'],
+    ["libs/a/src/a.test.ts", 3, '"a" > "adds one"'],
     ["libs/b/tests/test_b.py", 2, "test_counts"],
   ]);
 });

@@ -22,7 +22,10 @@ export function textsOf(kind: SampleKind, sources: readonly Source[]): readonly 
       [...text.matchAll(patterns[kind])].map((match) => ({
         file,
         line: text.slice(0, match.index).split("\n").length,
-        text: plain(match.slice(1).find((group) => group !== undefined) ?? ""),
+        text: [
+          ...(kind === "test name" ? groupsAround(text.slice(0, match.index)) : []),
+          plain(match.slice(1).find((group) => group !== undefined) ?? ""),
+        ].join(" > "),
       })),
     );
 }
@@ -38,6 +41,22 @@ export function drawn(samples: readonly Sample[], count: number, seed: string): 
     .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
     .slice(0, count)
     .map(({ sample }) => sample);
+}
+
+/** The titles of the groups that hold a test, as a failing log prints them: found by their indentation. */
+function groupsAround(before: string): readonly string[] {
+  const lines = before.split("\n");
+  // The test's own line is not in `before`, apart from its indentation.
+  let indent = (lines.pop() ?? "").length;
+  const titles: string[] = [];
+  for (const line of lines.toReversed()) {
+    const [, spaces = "", title] =
+      /^( *)(?:describe(?:\.each\([^)]*\))?\(("[^"]+"|`[^`]+`))/.exec(line) ?? [];
+    if (title === undefined || spaces.length >= indent) continue;
+    indent = spaces.length;
+    titles.unshift(title);
+  }
+  return titles;
 }
 
 function fits(kind: SampleKind, path: string): boolean {

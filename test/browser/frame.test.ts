@@ -90,7 +90,7 @@ test("a link signs in once, and its code leaves the address", async ({ skip }) =
   expect(await late.context.cookies()).toEqual([]);
 });
 
-test("a token signs in and comes to the page that was asked for; a wrong one gets a sentence", async ({
+test("a token signs in and opens the page that was asked for; a wrong one gets a sentence", async ({
   skip,
 }) => {
   const { page, guard } = await stage.visitor(skip);

@@ -254,7 +254,7 @@ export class StoredTraining implements AsyncDisposable {
     return verified.problems.map(({ path, detail }) => `${uuid}: ${path} ${detail}`);
   }
 
-  /** A part that the store has taken, and told so, is never sent a second time. */
+  /** A part that the store has acknowledged is never sent a second time. */
   #sentAgain(): readonly string[] {
     const times = new Map<string, number>();
     for (const { operation, key, part, status } of this.server.served) {

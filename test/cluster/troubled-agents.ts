@@ -57,7 +57,7 @@ export async function troubledAgents(options: TroubledAgents): Promise<Outcome> 
     () => areOver(world, experiments, told),
     endsWithinMs,
   );
-  // Those that do not end are named below, and the log tells the rest.
+  // Those that do not end are named below, and the log shows the rest.
   const watched = watching.catch(() => {}).finally(() => (over = true));
   const troubled = racks.map((rack, n) => trouble(rack, n, options, () => over));
   const [, ...counts] = await Promise.all([watched, ...troubled]);

@@ -75,7 +75,7 @@ describe("a configuration that is wrong", () => {
     expect(await head()).toBe(before);
   });
 
-  test("is told beforehand too, and a right one is validated without being created", async () => {
+  test("is found by validate too, and a valid one is validated without being created", async () => {
     const before = await head();
     const right = await world.yard("e", "validate", world.write("good.yaml", good));
     expect(right).toMatchObject({ code: 0, err: "" });

@@ -1,4 +1,6 @@
-/** A search that an outside process decides: whoever of it and the platform is killed, its operations are the same. */
+/**
+ * A search that an outside process decides: whichever of it and the platform is killed, its operations are the same.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -151,7 +151,7 @@ describe("yard", () => {
     expect((await world.yard("checkpoint", "download", uuid, "again")).code).toBe(0);
   });
 
-  test("a trial is told what it is, by its environment", async () => {
+  test("a trial's environment has its experiment, trial and run", async () => {
     const config = configOf({ more: "    - SET_BY_CONFIG=its value" }).replace(/python3.*/, "env");
     const id = await world.submit(config, world.code("steps"));
     expect((await world.yard("e", "wait", id)).code).toBe(0);

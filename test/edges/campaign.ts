@@ -33,7 +33,7 @@ export const campaigns = wholeAndParts(
   parts,
 );
 
-/** Each on a cluster of its own: one that does not come to its end says nothing of the others. */
+/** Each on a cluster of its own: one that does not end does not affect the others. */
 async function eachOutage({ seed, log }: Options): Promise<Result> {
   const violations: string[] = [];
   for (const part of partsThatMayBeAway) {

@@ -158,7 +158,7 @@ async function expectLost(gateway: Gateway, kept: string, lost: string, events: 
   expect(await verify(gateway, lost)).toMatchObject({ code: 1 });
 }
 
-test("a log that is restored from a stopped copy is one of before, an anchor tells what it lacks, and services continue", async () => {
+test("a log restored from a stopped copy has an older end, an anchor shows what it lacks, and services continue", async () => {
   const postgres = stack.use(await startTestPostgres());
   await prepare(postgres);
   let gateway = await startGateway(postgres);
@@ -181,7 +181,7 @@ test("a log that is restored from a stopped copy is one of before, an anchor tel
   await expectLost(await startGateway(restored), kept, lost, 2);
 });
 
-test("a log that is restored from a base backup and the archive has all that was archived, and an anchor tells what it lacks", async () => {
+test("a log restored from a base backup and the archive has all that was archived, and an anchor shows what it lacks", async () => {
   const archive = join(folder, "archive");
   await mkdir(archive);
   const settings = {

@@ -147,7 +147,7 @@ function shuffled(names: readonly Part[], seed: number): readonly Part[] {
   );
 }
 
-/** The process with this rank in a trial of this world's cluster, as Linux tells it; undefined while there is none. */
+/** The process with this rank in a trial of this world's cluster, read from /proc; undefined while there is none. */
 function pidOfRank(world: World, trial: string, rank: number): number | undefined {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

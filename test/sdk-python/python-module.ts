@@ -52,7 +52,7 @@ export async function runForks(
 }
 
 /**
- * Starts the tests of `<module>.py` in a folder, with `env` beside this process's own, and tells of each as it ends.
+ * Starts the tests of `<module>.py` in a folder, with `env` beside this process's own, and reports each as it ends.
  */
 export function runModule(
   python: readonly [program: string, ...flags: string[]],

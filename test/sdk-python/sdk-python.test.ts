@@ -1,6 +1,6 @@
 // Makes each Python test of libs/sdk-python a test here, so that `npm test` runs and counts them. Each Python file runs
 // once, in a process of its own beside the others, since most of the time is spent waiting for a platform that is away;
-// each test here waits for the line that tells of its end.
+// each test here waits for the line that reports its end.
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runModule, runner, testsFolder } from "./python-module.ts";
@@ -35,7 +35,7 @@ async function run(module: string): Promise<void> {
   );
   running.push(child);
   const { code, complaints } = await over;
-  // Those that were told of are settled already, so this reaches only the others.
+  // Those that were reported are settled already, so this reaches only the others.
   const left = `the Python run ended (${code}) without this test\n${strays}${complaints}`;
   for (const [id, { resolve }] of waiting) if (moduleOf(id) === module) resolve(left);
 }

@@ -14,7 +14,7 @@ import { differenceOf, type Sequence } from "./sequence.ts";
 const stepsMax = 120;
 const patienceMs = 120_000;
 /**
- * The searcher has done with an input some milliseconds after it was told: it is killed before, meanwhile, or after.
+ * The searcher has done with an input some milliseconds after the event: it is killed before, meanwhile, or after.
  */
 const killWithinMs = 12;
 

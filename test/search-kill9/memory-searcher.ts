@@ -82,7 +82,7 @@ export class MemorySearcher {
     return { kind: "death" };
   }
 
-  /** Gives the input, and waits until the search has come to the version; without one until nothing moves any more. */
+  /** Sends the input, and waits until the search has reached the version; without one until it is idle. */
   async take(input: Input, version?: number): Promise<void> {
     this.#steps += 1;
     if (input.kind === "told") await tell(this.#log, input.told);
@@ -124,7 +124,7 @@ export class MemorySearcher {
         if (isSo() && head === this.#memory.store.head) return;
       }
       if (this.#clock.monotonicMs() - startMs > patienceMs) {
-        throw new Error(`search ${this.#experiment} stands still at version ${this.version}`);
+        throw new Error(`search ${this.#experiment} stalls at version ${this.version}`);
       }
       await this.#clock.step();
     }

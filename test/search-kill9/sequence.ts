@@ -1,5 +1,5 @@
 /**
- * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is told at
+ * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is appended at
  * once; the next one when everything that followed from it is on the log.
  */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
@@ -57,7 +57,7 @@ export async function decidedOn(log: EventLog, experiment: string): Promise<read
 }
 
 /**
- * PostgreSQL gives keys in an order of its own. When an input came to the log is the input's, and another each time.
+ * PostgreSQL gives keys in an order of its own. The time of an event belongs to its input, and differs each time.
  */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, part: unknown) =>

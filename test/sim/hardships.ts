@@ -4,7 +4,7 @@ import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";
 import type { Trouble, Troubles } from "./mortal-log.ts";
 
-/** Hardship ends after this, so that what is left can be seen to come to an end. */
+/** Hardship ends after this, so that the rest can be seen to end. */
 export const hardshipMs = 10 * 60_000;
 
 /** Every third world is gentle, so that what only long runs without deaths reach is reached too. */

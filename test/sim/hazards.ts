@@ -281,7 +281,7 @@ const ofRuns: readonly Hazard[] = [
   },
 ];
 
-/** Not of the list of hazards, but what all of them are about: it comes to its end, whoever dies on the way. */
+/** Not one of the hazards, but the promise behind all: it ends, whichever process dies on the way. */
 const mainLine: readonly Hazard[] = [
   {
     name: "a single training from its creation to its end",

@@ -1,5 +1,5 @@
 /**
- * An agent as the real scheduler meets it: it keeps what it is told to run, reports at a beat, is away for a while now
+ * An agent as the real scheduler meets it: it keeps the list of wanted runs, reports at a beat, is away for a while now
  * and then with its processes training on, and is started again. Its processes train and end in every way that a script
  * can.
  */
@@ -29,7 +29,7 @@ const utf8 = { in: new TextDecoder(), out: new TextEncoder() };
 
 type Held = Plain<AllocationReport>;
 type ModelAgentDeps = TrainingDeps & {
-  /** How long it may still take once it was asked to stop, as the SDK would be told; null when it was not. */
+  /** How long it may still take once it was asked to stop, as the SDK would read it; null when it was not. */
   readonly graceMs: (allocation: string) => number | null;
   /** Of its host. */
   readonly wall: Clock;

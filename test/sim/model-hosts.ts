@@ -49,7 +49,7 @@ export class ModelHosts {
     }
   }
 
-  /** The log went back: what the gateway tells processes is what the log has now. */
+  /** The log went back: the gateway answers processes from the new log. */
   rewound(events: readonly StoredEvent[]): void {
     this.#stopping.clear();
     this.see(events);

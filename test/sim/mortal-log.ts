@@ -1,7 +1,7 @@
 /**
  * The log as one process sees it. The process may die at any call, before it had its effect or after it and before the
  * answer; be stopped for longer than its lease (all its calls wait, and then continue as if nothing had been); or be
- * told of a fault, also after a commit that was written.
+ * given a fault, also after a commit that was written.
  */
 import type {
   AppendRequest,

@@ -107,7 +107,7 @@ export const refusalHazards: readonly Hazard[] = [
     experiment: "not ended",
     check(scene) {
       const missing = trials(scene).filter((number) => !isNamed(scene, number));
-      return missing.length === 0 ? [] : [`trials ${missing.join()} were not told what is left`];
+      return missing.length === 0 ? [] : [`trials ${missing.join()} did not get the rest`];
     },
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * One experiment, with the rest of the platform played by the script: it tells what scheduler, agents, metrics,
+ * One experiment, with the rest of the platform played by the script: it appends what scheduler, agents, metrics,
  * registry and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep
  * puts it.
  */

@@ -38,7 +38,7 @@ import { Host, Pending, views } from "./storage-hosts.ts";
 import { configOf, documentOf, single } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 
-/** As every host names it. What lies there is each host's own. */
+/** As every host names it. Its content is each host's own. */
 const root = "/shared/checkpoints";
 const trial = "1.1";
 const clockOfStores = new ManualClock();
@@ -168,7 +168,7 @@ class StorageWorld {
     this.#check();
   }
 
-  /** As a run does: into what its host sees, whose marker it makes and reads; older SDKs tell nothing of it. */
+  /** As a run does: into what its host sees, whose marker it makes and reads; older SDKs report nothing of it. */
   async #store(step: number): Promise<void> {
     const { writer } = this.#hosts;
     const id = `00000000-0000-4000-8000-${String(step).padStart(12, "0")}`;
@@ -254,7 +254,7 @@ class StorageWorld {
     }
   }
 
-  /** Everybody sees the share, and a person says of the root that it lies there. */
+  /** Everybody sees the share, and a user names it as the storage of the root. */
   async #mend(): Promise<void> {
     for (const host of Object.values(this.#hosts)) {
       host.view = "share";

@@ -78,7 +78,7 @@ describe.each([
     }
   });
 
-  it("has hues that colour-blind people can tell apart", () => {
+  it("has hues that colour-blind people can distinguish", () => {
     for (const sight of sights) {
       const labs = hues.map((hue) => oklab(seen(hue, sight)));
       for (const [i, a] of labs.entries()) {

@@ -7,7 +7,7 @@ const limitMs = 200_000;
  */
 const betweenMs = { shortest: 50, longest: 250, share: 0.05 } as const;
 
-/** Waits for a condition of another process; a failing look counts as "not yet", and is told when time is up. */
+/** Waits for a condition of another process; a failing look counts as "not yet", and is reported when time is up. */
 export async function eventually(
   what: string,
   holds: () => Promise<boolean>,

@@ -25,7 +25,7 @@ export type ClusterInfo = {
   readonly tokenFile: string;
   readonly home: string;
   readonly processes: readonly ProcessInfo[];
-  /** Sentences that a person should read, such as where the database lies when it is not in the home folder. */
+  /** Sentences that a person should read, such as where the database is when it is not in the home folder. */
   readonly notes: readonly string[];
 };
 

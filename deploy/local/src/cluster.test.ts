@@ -80,7 +80,8 @@ async function eventually(
     last = await clusterStatus(home);
     return last !== null && holds(last);
   }, 180_000);
-  if (!done || last === null) throw new Error(`it did not come to that: ${JSON.stringify(last)}`);
+  if (!done || last === null)
+    throw new Error(`the condition was not reached: ${JSON.stringify(last)}`);
   return last;
 }
 
@@ -135,7 +136,7 @@ function processesNaming(home: string): readonly string[] {
 }
 
 test(
-  "each process is told its own, in files that only the owner reads, and no secret shows in a process list or log",
+  "each process gets its own secrets in a file that only the owner reads, and no secret shows in a process list or log",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { processes: true });

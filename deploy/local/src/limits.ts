@@ -12,7 +12,7 @@ export const limits = {
   /** From SIGTERM to SIGKILL: a service drains for up to 10 s. */
   stopServiceMs: 12_000,
   /**
-   * An agent that stops its trials gives them 10 s to leave by themselves, 5 s after SIGTERM, and 5 s to tell their
+   * An agent that stops its trials gives them 10 s to leave by themselves, 5 s after SIGTERM, and 5 s to report their
    * ends.
    */
   stopAgentMs: 25_000,

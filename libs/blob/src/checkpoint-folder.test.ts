@@ -51,7 +51,7 @@ describe("the folder of a checkpoint", () => {
     [{ type: "shared_fs", host_path: "mine", storage_path: "a" }, "/d/mine/a"],
     [{ type: "s3", bucket: "b" }, null],
   ])(
-    "of an experiment that names %j, in a cluster that keeps them in /d, lies below %s",
+    "of an experiment that names %j, in a cluster that keeps them in /d, is below %s",
     (section, expected) => {
       expect(checkpointRoot(checkpointStorage(section, "/d"))).toBe(expected);
     },
@@ -129,7 +129,7 @@ describe("the storage of a checkpoint", () => {
     expect(storageOfCheckpoint(declared, adoption)).toBe(expected);
   });
 
-  test("is told of by the stream of its root, whatever characters that has", () => {
+  test("is recorded in the stream of its root, whatever characters that has", () => {
     expect(storageStreamId("/c")).toMatch(/^[0-9a-f]{32}$/);
     expect(storageStreamId("/c/ü-1")).not.toBe(storageStreamId("/c/ü-2"));
   });

@@ -87,7 +87,7 @@ export function checkpointFolder(
   return root === null || !isCheckpointId(checkpoint) ? null : join(root, checkpoint);
 }
 
-/** The id of the stream that tells who lies at a root: a path of any length and characters, as 32 digits. */
+/** The id of the stream that records which storage is at a root: a path of any length and characters, as 32 digits. */
 export function storageStreamId(root: string): string {
   return createHash("sha256").update(root).digest("hex").slice(0, 32);
 }
@@ -96,7 +96,7 @@ export function storageStreamId(root: string): string {
 export type Adoption = { readonly id: string; readonly replaced: readonly string[] };
 
 /**
- * The storage that a checkpoint lies in, by the id that it was declared with and what was said of its root; empty where
+ * The storage that a checkpoint is in, by the id that it was declared with and what was said of its root; empty where
  * nobody knows.
  */
 export function storageOfCheckpoint(declared: string | undefined, adoption: Adoption): string {
@@ -106,8 +106,8 @@ export function storageOfCheckpoint(declared: string | undefined, adoption: Adop
 
 /**
  * Removes a checkpoint's files and its folder; one that is not there counts as removed, but only in the storage with
- * the given id. Any other, and one that cannot be told (see `problemOfStorage`), is a Fault: then nothing is known of
- * the files.
+ * the given id. Any other, and one that cannot be determined (see `problemOfStorage`), is a Fault: then nothing is
+ * known of the files.
  */
 export async function removeCheckpointFolder(
   storage: CheckpointStorageSection,

@@ -27,7 +27,7 @@ async function textOf(path: string): Promise<string> {
   return opened.readFile("utf8");
 }
 
-test("a file that lies in the folder is read, and listed without what a link names", async () => {
+test("a file in the folder is read and listed, and the target of a link is not", async () => {
   await symlink(join(scratch, "outside"), join(scratch, "root/mine/link"));
   await symlink(join(scratch, "outside/deep/file"), join(scratch, "root/mine/deep/link"));
   expect(await textOf("deep/file")).toBe("inside");
@@ -47,7 +47,7 @@ test("a link on the way to the root is followed, and one below it is refused", a
   expect(await FolderOfOthers.open(join(scratch, "absent"), "mine")).toBeNull();
 });
 
-test("links, pipes, folders and what lies behind a link are no files", async () => {
+test("links, pipes, folders and the targets of links do not count as files", async () => {
   await symlink("file", join(scratch, "root/mine/deep/link"));
   await symlink(join(scratch, "outside/deep"), join(scratch, "root/mine/way"));
   execFileSync("mkfifo", [join(scratch, "root/mine/pipe")]);

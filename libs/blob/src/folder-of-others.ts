@@ -1,8 +1,8 @@
 /**
  * Reading below a folder that others write to: training code may put a link, a pipe or a device in the place of a file,
- * and a link in the place of a folder, at any moment. What was opened is therefore asked where it lies, and not its
- * name: no exchange before or after the opening can make a file outside look as if it were inside. (A hard link lies
- * where it lies; who may make one of a file is the system's to say.)
+ * and a link in the place of a folder, at any moment. Therefore the open file is asked for its path, and not its
+ * name: no exchange before or after the opening can make a file outside look as if it were inside. (A hard link is
+ * at its own path; the system decides who may make one of a file.)
  */
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir, readlink, realpath } from "node:fs/promises";
@@ -38,7 +38,7 @@ export class FolderOfOthers {
   }
 
   /**
-   * A regular file that lies there itself, opened for reading. NotInside for anything else; system errors as they are.
+   * A regular file that is there itself, opened for reading. NotInside for anything else; system errors as they are.
    */
   async file(path: string): Promise<{ readonly handle: FileHandle; readonly stats: Stats }> {
     // A pipe's opening would wait for a writer.
@@ -81,7 +81,7 @@ export class FolderOfOthers {
   }
 }
 
-/** Linux' name for an open file: a link to where it lies, and a way to it that nobody can turn. */
+/** Linux' name for an open file: a link to where it is, and a path to it that nobody can redirect. */
 function placeOf(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`;
 }

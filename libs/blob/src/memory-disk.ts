@@ -4,7 +4,7 @@ import { Fault } from "@trainyard/kernel";
 import type { Removed, StorageDisk } from "./storage-disk.ts";
 import { isStorageId, type SeenStorage } from "./storage-marker.ts";
 
-/** A storage that several hosts may mount: what lies in its root. */
+/** A storage that several hosts may mount: what is in its root. */
 export class MemoryStorage {
   /** The content of the marker; null where there is none. */
   marker: string | null = null;

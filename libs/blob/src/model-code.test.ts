@@ -12,7 +12,7 @@ type Part = {
   readonly size?: number;
 };
 
-/** An archive with whatever is asked for: packers refuse to write most of it. */
+/** An archive with any entries: packers refuse to write most of these. */
 const packed = (...parts: readonly Part[]): Buffer =>
   gzipSync(Buffer.concat([...headersOf(parts), Buffer.alloc(1024)]));
 

@@ -68,7 +68,7 @@ function markerContract(open: () => Promise<OpenedDisk>): void {
 }
 
 function removalContract(open: () => Promise<OpenedDisk>): void {
-  test("a checkpoint is removed from the storage that it lies in, and again nothing happens", async () => {
+  test("a checkpoint is removed from the storage that it is in, and a second removal does nothing", async () => {
     await using opened = await open();
     const { disk, root } = opened;
     const id = await disk.mark(root, randomUUID());

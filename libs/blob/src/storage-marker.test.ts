@@ -81,7 +81,7 @@ describe("a directory as a storage", () => {
     },
   );
 
-  test("is not told by a link or a folder in the marker's place", async () => {
+  test("is not read from a link or a folder in the marker's place", async () => {
     await using root = await folder();
     await using other = await folder();
     await markStorage(other.path);

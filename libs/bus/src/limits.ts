@@ -32,12 +32,12 @@ export const busLimits = {
   eventsInFlightMax: 512,
   /** The same in bytes: 512 events of the largest size would be 128 MiB in a socket's buffer. */
   eventBytesInFlightMax: 8 * mebibyte,
-  /** Every so many events one asks for a confirmation, which stands for all before it. */
+  /** One of this many events asks for a confirmation, which confirms all before it. */
   eventsPerConfirmation: 128,
   eventBytesPerConfirmation: mebibyte,
   /**
-   * Epochs of EVENTS whose positions a listener tells apart: a log has one at a time, and few logs share an account by
-   * mistake.
+   * Epochs of EVENTS whose positions a listener distinguishes: a log has one at a time, and few logs share an account
+   * by mistake.
    */
   epochsRemembered: 8,
   /** No confirmation for this long: the outcome is unknown and the relay starts again from what is stored. */

@@ -92,7 +92,7 @@ export interface Bus extends AsyncDisposable {
   publishEvents(events: readonly StoredEvent[], epoch?: EventsEpoch): Promise<void>;
   /** The last message in EVENTS; null for an empty (new or wiped) stream. */
   lastEvent(): Promise<LastEvent | null>;
-  /** Empties EVENTS: the log went back (a restored backup), and what is there tells of events that it does not have. */
+  /** Empties EVENTS: the log went back (a restored backup), and EVENTS has events that the log does not have. */
   clearEvents(): Promise<void>;
 
   /** Publishes to a short-lived stream (METRICS, LOGS); never waited for, lost while the server is away. */

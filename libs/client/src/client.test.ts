@@ -99,7 +99,7 @@ test("a call with an idempotency key outlasts a service that is away for a minut
   expect(clock.monotonicMs()).toBeLessThan(aMinuteMs + 5_000);
 });
 
-test("a service that stays away is told to a call with an idempotency key, too", async () => {
+test("a call with an idempotency key also fails in the end when the service stays away", async () => {
   const clock = new QuickClock();
   await using server = await serve((_request, response) => {
     response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
@@ -121,7 +121,7 @@ test("a caller who has had an answer outlasts a platform where nobody answers fo
   expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
 });
 
-test("a change without an idempotency key is not repeated, whoever asks for it", async () => {
+test("a change without an idempotency key is not repeated, for users and for services", async () => {
   let calls = 0;
   await using server = await serve((_request, response) => {
     calls += 1;

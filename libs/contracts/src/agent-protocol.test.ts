@@ -11,7 +11,7 @@ test.each([
     /too new: it needs version 6 .* speak 5; update the services/,
   ],
 ])(
-  "an agent that speaks %j and services without a version in common are told which is older",
+  "the error for an agent that speaks %j and services without a common version says which is older",
   (agent, said) => {
     expect(protocolProblem(agent, services)).toMatch(said);
   },

@@ -1,7 +1,7 @@
 /**
  * Checks of configurations that are right and do not run here: what Determined has withdrawn, what this platform needs
  * besides, numbers that no search can use. Each check looks only at what has the right type and leaves the rest to the
- * stages in `parts/part.ts`, so that all problems of a document are told at once.
+ * stages in `parts/part.ts`, so that all problems of a document are reported at once.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { defaults } from "./defaults.ts";

@@ -56,7 +56,7 @@ export function numbersAt(mapping: JsonObject, key: string): number[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "number") : [];
 }
 
-/** The numbers at the keys of `otherwise`, each of which is what stands for one that is absent or no number. */
+/** The numbers at the keys of `otherwise`, each the default for one that is absent or no number. */
 export function numbersOr<Key extends string>(
   mapping: JsonObject,
   otherwise: { readonly [K in Key]: number },

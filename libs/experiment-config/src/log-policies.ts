@@ -8,7 +8,7 @@ export type LogPolicy = {
   readonly name: string;
   /** In RE2's syntax; a line in which it is found matches. Empty for a policy that is off. */
   readonly pattern: string;
-  /** Absent for a policy that only tells. */
+  /** Absent for a policy that only records matches. */
   readonly action?: LogAction;
 };
 

@@ -22,7 +22,7 @@ import { pointProblems } from "./searcher/point-problems.ts";
 import { warningsOf } from "./warnings.ts";
 
 export type ParseOptions = {
-  /** "a.b=value" each, the value read as YAML; a later one stands over an earlier one. */
+  /** "a.b=value" each, the value read as YAML; a later one overrides an earlier one. */
   readonly overrides?: readonly string[];
   /** The cluster's defaults, in the document's own form: `checkpoint_storage` at least. */
   readonly defaults?: JsonObject;

@@ -72,7 +72,7 @@ function listed(values: readonly unknown[]): string {
 }
 
 /**
- * For a mapping whose kind one key tells, and that key is absent or unknown. `known` are the kinds that are of use; a
+ * For a mapping whose kind is in one key, and that key is absent or unknown. `known` are the kinds that are of use; a
  * value that is no mapping is left to the general sentence.
  */
 export function kindSentence(key: string, known: readonly string[]) {

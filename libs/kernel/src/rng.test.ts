@@ -33,7 +33,7 @@ describe("draw", () => {
     );
   });
 
-  it("lies in [0, 1) for every seed and number", () => {
+  it("is in [0, 1) for every seed and number", () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.string(), fc.maxSafeNat(), (seed, stream, n) => {
         const value = draw(seed, stream, n);

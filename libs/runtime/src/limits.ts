@@ -10,7 +10,10 @@ export const runtimeLimits = {
   pageEvents: 1_000,
   /** Live events held while a reaction is busy; beyond it the log is read instead. */
   liveBufferEvents: 5_000,
-  /** Events on the bus that are not this log's are told of this often: they may be every event of another cluster. */
+  /**
+   * Events on the bus that are not this log's are logged at most this often: they may be every event of another
+   * cluster.
+   */
   strayEventsToldMs: 60_000,
   /** How long the feed trusts a silent bus before it asks the log. */
   silentBusMs: 1_000,

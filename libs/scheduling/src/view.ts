@@ -113,7 +113,7 @@ export class View {
   }
 }
 
-/** Whether agents of these sizes, were they empty, could hold that many slots; `of` tells which agents. */
+/** Whether agents of these sizes, were they empty, could hold that many slots; `of` says which agents. */
 export function couldTake(
   { alone, together }: { readonly alone: View; readonly together: View },
   { slots, singleAgent }: { readonly slots: number; readonly singleAgent: boolean },

@@ -1,4 +1,4 @@
-"""A platform for tests: a real HTTP server that keeps what it is sent and misbehaves as it is told.
+"""A platform for tests: a real HTTP server that keeps what it is sent and misbehaves as the test asks.
 
 ``faults`` is asked before a request is handled and may answer for it, so that a test says in one
 line what goes wrong when. What the platform would promise holds here too: reports are deduplicated

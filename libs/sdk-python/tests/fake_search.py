@@ -1,6 +1,6 @@
 """A gateway for the tests of searches: one custom search, whose trials do what the test says.
 
-It keeps the events, takes operations by their ids as the platform does, and misbehaves as it is told.
+It keeps the events, takes operations by their ids as the platform does, and misbehaves as the test asks.
 """
 
 from __future__ import annotations

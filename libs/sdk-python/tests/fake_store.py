@@ -1,5 +1,5 @@
 """A platform for tests whose checkpoints go to an object store: a second server that takes and gives bytes by planned
-requests only, compares them with the signed digest, and misbehaves as it is told.
+requests only, compares them with the signed digest, and misbehaves as the test asks.
 """
 
 from __future__ import annotations

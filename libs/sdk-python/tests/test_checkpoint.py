@@ -29,7 +29,7 @@ from trainyard._versions import without_versions
 
 
 class CheckpointCase(SenderCase):
-    # Whether the storage's root is known, as the agent tells it.
+    # Whether the agent has passed the storage's root.
     spooled = True
 
     def setUp(self):
@@ -192,7 +192,7 @@ class Storing(CheckpointCase):
             self.checkpoint.upload(self.folder / "nowhere", {"steps_completed": 1})
         self.assertEqual(self.platform.checkpoints, {})
 
-    def test_an_exception_in_the_block_stores_nothing_and_goes_on(self):
+    def test_an_exception_in_the_block_stores_nothing_and_continues(self):
         with self.assertRaisesRegex(KeyError, "mine"):
             with self.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
                 (path / "a").write_text("1")

@@ -61,7 +61,7 @@ class Uploading(UploadCase):
             self.assertEqual(tree(path), tree(source))
         self.assertEqual(self.checkpoint.get_metadata(uuid)["steps_completed"], 7)
 
-    def test_a_store_that_compares_md5_is_told_it(self):
+    def test_a_store_that_compares_md5_gets_the_md5(self):
         self.platform.address = "gs://b/p"
         uuid = self.store(weights="1")
         self.wait_until_complete(uuid)
@@ -109,7 +109,7 @@ class Uploading(UploadCase):
         self.assertEqual(len(failed), 4)
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
 
-    def test_an_expired_plan_is_asked_for_anew(self):
+    def test_an_expired_plan_is_requested_again(self):
         def fault(method, key):
             self.platform.expired = 1
             self.platform.store_faults = lambda method, key: None
@@ -174,7 +174,7 @@ class Uploading(UploadCase):
         self.assertGreater(len(self.platform.requests), 2)
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
 
-    def test_training_goes_on_while_the_store_is_away(self):
+    def test_training_continues_while_the_store_is_away(self):
         self.platform.store_faults = lambda method, key: 503
         first = self.store(a="1")
         second = self.store(a="2")
@@ -285,7 +285,7 @@ class Uploading(UploadCase):
         with mock.patch.object(_room, "free_bytes", lambda folder: 0):
             self.wait_until_complete(self.store(weights="1"))
 
-    def test_an_outage_is_told_of_and_a_refusal_is_logged(self):
+    def test_an_outage_and_a_refusal_are_logged(self):
         self.platform.faults = lambda request: problem(503, "away", "it restarts")
         with mock.patch.object(_sender, "CHECKPOINT_WAIT_S", 0.05):
             self.store(weights="1")

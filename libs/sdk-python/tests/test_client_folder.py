@@ -311,7 +311,7 @@ class FolderTest(unittest.TestCase):
         sent = platform.objects[f"{version.checkpoint}/latest"]
         self.assertEqual(sent, FILES["model.bin"])
 
-    def test_a_model_that_takes_no_versions_is_told_before_anything_is_sent(self) -> None:
+    def test_a_model_that_takes_no_versions_is_refused_before_anything_is_sent(self) -> None:
         found, platform = self.on_store()
         with self.assertRaisesRegex(client.NotFoundError, "there is no model rose"):
             found.register_folder("rose", self.folder)

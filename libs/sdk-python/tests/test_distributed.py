@@ -204,7 +204,7 @@ class Lost(DistributedCase):
         for rank in (0, 2):
             self.assertIn("DistributedError: rank 1 has ended", err[rank])
 
-    def test_calls_that_differ_are_told(self):
+    def test_calls_that_differ_between_ranks_are_reported(self):
         script = """
             together.barrier()
             if rank == 1:

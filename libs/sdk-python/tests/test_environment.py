@@ -1,4 +1,4 @@
-"""The packages of a run are told once, and no failure reaches the script."""
+"""The packages of a run are reported once, and no failure reaches the script."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Environment(SenderCase):
         self.assertEqual(body["packages"], _environment.packages())
         self.assertIn("pip", body["packages"])
 
-    def test_it_is_told_again_while_the_platform_is_away_and_then_given_up(self):
+    def test_a_report_is_retried_while_the_platform_is_away_and_then_given_up(self):
         with mock.patch.object(self.platform, "handle", side_effect=lambda _: Answer(503)):
             self.tell()
         self.assertEqual(len(self.asked()), 8)

@@ -11,7 +11,7 @@ from trainyard.profiler import _gpus
 
 
 class FakeNvml:
-    """NVML's calls on two GPUs, of which the second tells nothing of its power."""
+    """NVML's calls on two GPUs, of which the second does not report its power."""
 
     nvmlInit_v2 = staticmethod(lambda: 0)
     nvmlShutdown = staticmethod(lambda: 0)
@@ -63,7 +63,7 @@ class Gpus(unittest.TestCase):
             sources = _gpus.gpus_here(FakeNvml)
         return [(device, values) for s in sources for _, device, values in s.read(0.0)]
 
-    def test_each_tells_what_it_tells(self):
+    def test_each_gpu_reports_what_it_measures(self):
         first, second = self.read()
         self.assertEqual(
             first,

@@ -1,4 +1,4 @@
-"""The launcher starts a process for each slot, and tells of the first that fails, over all nodes."""
+"""The launcher starts a process for each slot, and reports the first that fails, over all nodes."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Starting(LaunchCase):
             _, err = self.launch("", code=2, nodes=2, **env)
         self.assertIn(f"port {port} of this host, where the launchers of the run meet", err)
 
-    def test_a_rank_that_is_not_told_of_the_others_is_warned(self):
+    def test_a_rank_without_the_addresses_of_the_others_logs_a_warning(self):
         _, err = self.launch("with trainyard.init(): pass")
         self.assertEqual(err.count("has no distributed="), 1, err)
 
@@ -267,7 +267,7 @@ class Dying(LaunchCase):
             "ERROR", r"^rank 1: RuntimeError: no key \(train.py, line 10\)\n\nTraceback"
         )
 
-    def test_over_two_nodes_both_tell_the_first(self):
+    def test_over_two_nodes_both_report_the_first_failure(self):
         for how, said, code in (
             (RAISE, r"^rank 3: ValueError: boom", 1),
             (KILL, "^rank 3: was ended by SIGKILL", 137),

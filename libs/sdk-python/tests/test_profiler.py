@@ -117,7 +117,7 @@ class Sources(ProfilerCase):
         self.assertEqual(set(found["network"].values()), {0.0})
         self.assertNotIn("utilization_percent", found["cpu"])
 
-    def test_disks_are_told_from_their_partitions(self):
+    def test_disks_are_counted_without_their_partitions(self):
         names = ["sda", "sda1", "sdaa", "sdaa2", "nvme0n1", "nvme0n1p3", "nvme1n1", "nbd1"]
         names += ["nbd10", "mmcblk0", "mmcblk0p1", "vda", "vda15", "sr0", "zram0", "md127"]
         self.assertEqual(

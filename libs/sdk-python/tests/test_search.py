@@ -117,7 +117,7 @@ class Running(unittest.TestCase):
         )
         self.assertEqual(sorted(wanted.split()), sorted(kinds))
 
-    def test_a_client_killed_at_any_post_goes_on_with_the_same_operations(self) -> None:
+    def test_a_client_killed_at_any_post_continues_with_the_same_operations(self) -> None:
         self.run_search()
         calm = self.search.operations
         for post in range(1, self.search.posts + 1):
@@ -330,7 +330,7 @@ class States(unittest.TestCase):
             self.tell("OperationsPosted", operations=[late]),
         )
 
-    def test_ends_are_told_apart(self) -> None:
+    def test_each_end_of_a_trial_calls_its_own_method(self) -> None:
         for number, name in enumerate("abc", 1):
             self.tell("TrialProposed", name, number=number)
         ended = [

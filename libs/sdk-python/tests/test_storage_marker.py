@@ -150,7 +150,7 @@ class Declared(CheckpointCase):
 class DeclaredWithoutRoot(CheckpointCase):
     spooled = False
 
-    def test_the_id_is_told_once_the_folder_is_known(self):
+    def test_the_id_is_sent_once_the_folder_is_known(self):
         uuids = [self.store(a=str(n)) for n in range(2)]
         told = [
             request.body.get("storageId")

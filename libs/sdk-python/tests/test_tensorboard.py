@@ -38,7 +38,7 @@ def records(path):
 
 
 def reported(path):
-    """The data of each record of a report. A slash alone tells none: a time may hold one."""
+    """The data of each record of a report. A slash alone marks none: a time may hold one."""
     return [data for data in records(path) if b"training/" in data or b"validation/" in data]
 
 
@@ -103,7 +103,7 @@ class InARun(ContextCase):
         self.assertNotIn(b"training/ok", tags[0])
         self.assertIn(b"validation/accuracy", tags[2])
 
-    def test_a_kill_leaves_what_was_reported_and_the_next_run_goes_on_beside_it(self):
+    def test_a_kill_leaves_what_was_reported_and_the_next_run_continues_beside_it(self):
         killed = MIRROR.replace(
             "ctx.train.report_progress(0.5)", "import os; os.kill(os.getpid(), 9)"
         )

@@ -25,7 +25,7 @@ export type StartSearch = {
 
 /**
  * From ValidationReported. A stale report is ignored: its run was no longer the trial's latest when it reached the log.
- * Only the order of the log tells which run was, so the command carries it.
+ * Only the order of the log says which run that was, so the command carries it.
  */
 export type RecordValidation = {
   readonly type: "RecordValidation";

@@ -10,7 +10,7 @@ import { trialSeed } from "./space/space.ts";
 import { proposedTrials, type RunningSearch } from "./state.ts";
 
 /**
- * Decisions as events, without the proposals that come after the search was told to finish, or that a budget does not
+ * Decisions as events, without the proposals that come after the command to finish, or that a budget does not
  * allow.
  */
 export function eventsOf(

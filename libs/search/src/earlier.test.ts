@@ -58,7 +58,7 @@ function startOf(search: DrivenSearch): EventOf<"SearchStarted"> {
 }
 
 describe("a search's events", () => {
-  it("tell which trials were trained, and the best that each found", () => {
+  it("return which trials were trained, and the best that each found", () => {
     const search = new DrivenSearch();
     search.start(configOf(randomOf(5, 5)));
     search.validate(1, 1, 0.5);
@@ -82,7 +82,7 @@ describe("a search's events", () => {
     expect(readTrials("7", search.events, several)).toEqual([]);
   });
 
-  it("tell of several metrics the last values that came together", () => {
+  it("return for several metrics the last values of one report", () => {
     const search = new DrivenSearch();
     search.start(configOf({ ...randomOf(1, 1), ...several } as SearcherConfig));
     search.send(validation(1, 1, { loss: 0.1, speed: 3 }));

@@ -120,7 +120,7 @@ function driven(
   return world;
 }
 
-/** The decisions, without what counts how often the search was told. */
+/** The decisions, without the counters of received reports. */
 function decisionsOf({ search }: World): unknown[] {
   return search.events
     .filter((event) => event.type !== "ObservationRecorded" || !event.data.repeat)
@@ -161,7 +161,7 @@ describe.each(methods)("%s", (method) => {
     );
   });
 
-  it("decides the same for the same seed, whatever it is told twice", () => {
+  it("decides the same for the same seed, also with repeated reports", () => {
     fc.assert(
       fc.property(seeds, steps, (seed, happening) => {
         const once = decisionsOf(driven(method, seed, happening, false));

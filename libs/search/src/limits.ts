@@ -13,7 +13,7 @@ export const searchLimits = {
   /** Bytes of hyperparameters in one decision, so that a space with a large constant does not make a huge commit. */
   proposalBytesPerDecisionMax: 4 * 1024 * 1024,
   /**
-   * Waiting trials that one decision ends because their rung has closed: the rest follow as these come to their ends.
+   * Waiting trials that one decision ends because their rung has closed: the rest follow as these end.
    */
   closingsPerDecisionMax: 200,
   /** Operations that the client of a custom search posts at once: each makes one or two events of the same commit. */

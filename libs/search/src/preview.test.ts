@@ -68,7 +68,7 @@ describe("the preview of a search", () => {
     ]);
   });
 
-  it("is what a search without failures comes to", () => {
+  it("is what a search without failures trains", () => {
     for (const config of [
       ashaOf({ max_trials: 40 }),
       asyncHalvingOf({ resume: true }),

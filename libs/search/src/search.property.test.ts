@@ -153,7 +153,7 @@ describe("every search", () => {
     );
   });
 
-  it("takes no notice of what it is told twice", () => {
+  it("ignores repeated reports", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const once = driven(config, seed, happening, { duplicates: false });
@@ -177,7 +177,7 @@ describe("every search", () => {
     );
   });
 
-  it("comes to an end, with the best finite value of a trial that was valid", () => {
+  it("ends, with the best finite value of a trial that was valid", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const search = driven(config, seed, happening);
@@ -218,7 +218,7 @@ describe("every search", () => {
 });
 
 describe("a search of 100,000 trials", () => {
-  /** A search that has come to trial `ended`, and how many values of its state the next 500 trials read. */
+  /** A search that has reached trial `ended`, and how many values of its state the next 500 trials read. */
   function readsAt(ended: number): number {
     const search = new SearchMachine();
     let trial = 0;

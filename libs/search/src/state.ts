@@ -31,7 +31,7 @@ export type TrialState = {
   /** The run that was observed last, and the last time that it reported: within a run time does not go back. */
   readonly run: number;
   readonly runTime: number;
-  /** The last observation's measurement, to tell a delivery that is repeated. */
+  /** The last observation's measurement, to recognise a repeated delivery. */
   readonly measurement: string;
 };
 

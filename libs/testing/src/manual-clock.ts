@@ -1,6 +1,6 @@
 /**
  * Time that passes when a test says so. Timers fire in the order of their due times, each after everything that the one
- * before it set in motion in this process has come to rest.
+ * before it set in motion in this process is idle.
  */
 import type { Clock } from "@trainyard/kernel";
 

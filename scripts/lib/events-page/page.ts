@@ -10,7 +10,7 @@ type Catalogue = {
 
 type Entry = EventType & { readonly message: Message; readonly readers: Readers };
 
-/** The page's text. Throws when an event has no comment, or its stream is not told as the catalogue has it. */
+/** The page's text. Throws when an event has no comment, or its comment names another stream than the catalogue. */
 export function eventsPage(
   catalogue: Catalogue,
   protocol: Protocol,

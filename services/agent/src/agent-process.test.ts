@@ -1,4 +1,4 @@
-/** The agent as the process that it is, on a real server: killed with SIGKILL, told to leave, told to shut down. */
+/** The agent as the process that it is, on a real server: killed with SIGKILL, asked to leave, asked to shut down. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
@@ -99,7 +99,7 @@ test("kill -9 of the agent, again and again, costs no run, no line, no report an
   expect([...delivered]).toEqual(["0-100", "0-200", "0-300"]);
 });
 
-test("a run that ends while no agent is there is told by the next", async () => {
+test("a run that ends while no agent is there is reported by the next agent", async () => {
   const agent = startAgent();
   const launch = launchOf("echo up; sleep 0.5; echo over; exit 5");
   platform.run(launch);
@@ -131,7 +131,7 @@ test("runs continue while the server is away, and their lines come after", async
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(all), patient);
 });
 
-test("told to shut down, the agent ends its runs, says so, and leaves", async () => {
+test("an agent that is shut down ends its runs, reports their ends, and leaves", async () => {
   const agent = startAgent();
   const launch = launchOf("echo up; exec sleep 1000");
   await vi.waitFor(() => {

@@ -33,7 +33,7 @@ async function started(variables: Readonly<Record<string, string>> = {}): Promis
   return world;
 }
 
-/** Each has a number of its own, by which its processes are told from all others. */
+/** Each has a number of its own, which identifies its processes. */
 let markers = 0;
 const newMarker = (): string => `87${process.pid}.${(markers += 1)}`;
 
@@ -177,7 +177,7 @@ test("a launch that cannot be as it is configured fails as the run's own, and sa
   expect(podman.containers()).toEqual([]);
 });
 
-test("what this host lacks of a configuration is told as that, so that the run is tried elsewhere", async () => {
+test("what this host lacks for a configuration is the reported reason, so that the run is tried elsewhere", async () => {
   const { ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/no" }));
   const mounts = { bind_mounts: [{ host_path: "/no/such", container_path: "/a" }] };
   expect(await ended(launchOf("true", inImage(testImage, mounts)))).toMatchObject({

@@ -98,7 +98,7 @@ describe("on a full disk", () => {
     rmSync(config.folder, { recursive: true, force: true });
   });
 
-  test("a trial that has filled it is killed when that is wanted, and its end is told", async () => {
+  test("a trial that has filled it is killed on request, and its end is reported", async () => {
     const launch = launchOf(
       `head -c 9000000 /dev/zero > "$TRAINYARD_RUN_DIR/big"; exec sleep 1000`,
     );
@@ -115,7 +115,7 @@ describe("on a full disk", () => {
     platform.unwant(launch);
   });
 
-  test("a trial that has filled it ends by itself, and its code is told", async () => {
+  test("a trial that has filled it ends by itself, and its exit code is reported", async () => {
     const launch = launchOf(`head -c 9000000 /dev/zero > "$TRAINYARD_RUN_DIR/big"; exit 3`);
     platform.run(launch);
     expect((await platform.ended(launch)).exit).toMatchObject({ code: 3 });
@@ -172,7 +172,7 @@ describe("on a full disk", () => {
     expect(existsSync(join(folderOf(launch), "exit.json"))).toBe(true);
   });
 
-  test("a supervisor that is killed then takes its run with it, and the end is told", async () => {
+  test("a supervisor that is killed then takes its run with it, and the end is reported", async () => {
     const launch = launchOf("exec sleep 1000");
     platform.run(launch);
     const { pid } = await platform.up(launch);

@@ -83,7 +83,7 @@ test.each([
   expect(platform.reported(neighbour.allocation)).toBeDefined();
 });
 
-test("an end.json with what no event can hold is told without it", async () => {
+test("what no event can hold is left out of the end that an end.json reports", async () => {
   const spoilt = launchOf(
     String.raw`printf '{"reason":"END_REASON_ERROR","message":"a\\u0000b\\ud800c"}' > "$TRAINYARD_RUN_DIR/end.json"`,
   );
@@ -110,7 +110,7 @@ test("a spool of pipes, giant files and what may not be written does not keep a 
   expect((await platform.ended(locked)).exit?.code).toBe(6);
 });
 
-test("what is too long for one message is told in parts, and no run is missing from the whole", async () => {
+test("a report that is too long for one message is sent in parts, and no run is missing", async () => {
   const neighbour = launchOf("sleep 1000");
   platform.run(neighbour);
   await platform.up(neighbour);

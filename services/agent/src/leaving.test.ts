@@ -83,7 +83,7 @@ const sealing = (checkpoint: string, sealedMs: number, storageId?: string): stri
   ].join("; ");
 };
 
-test("checkpoints that a process left are completed before its end is told, the earliest first", async () => {
+test("checkpoints that a process left are completed before its end is reported, the earliest first", async () => {
   const storageId = "00000000-0000-4000-8000-0000000000cc";
   const launch = launchOf(`${sealing(first, 1, storageId)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
@@ -93,7 +93,7 @@ test("checkpoints that a process left are completed before its end is told, the 
     declared: { checkpoint: first, stepsCompleted: 1, metadata: {}, storageId },
     manifest: [{ path: "model", bytes: 1, sha256: "ab" }],
   });
-  // The SDK of the second told of no storage: the agent sees it where the files are.
+  // The SDK of the second named no storage: the agent sees it where the files are.
   const seen = await readStorageMarker(checkpoints);
   expect(platform.checkpoints.get(second)?.declared).toMatchObject({
     storageId: seen.kind === "marked" ? seen.id : "",
@@ -102,7 +102,7 @@ test("checkpoints that a process left are completed before its end is told, the 
   expect([readdirSync(spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([[], true]);
 });
 
-test("while the platform is away the end is told without them, and names them, the one with the most steps first", async () => {
+test("while the platform is away the end is reported without them, and names them, the one with the most steps first", async () => {
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
@@ -301,7 +301,7 @@ with trainyard.init() as ctx:
   expect(readFileSync(join(checkpoints, checkpoint, "model"), "utf8")).toBe("weights");
 });
 
-test("a script that was asked and continues is ended when its time is over, whoever asked it", async () => {
+test("a script that was asked and continues is ended when its time is over, whether asked by user or by the search", async () => {
   const launch = launchOf('mkdir "$TRAINYARD_RUN_DIR/spool"; echo up; exec sleep 1000');
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);

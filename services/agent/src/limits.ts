@@ -77,7 +77,7 @@ export const limits = {
   removeFolderMs: 60_000,
   /** Between the request to stop, for a script that uses the SDK, and SIGTERM: a checkpoint of some size fits. */
   stopGraceMs: 10_000,
-  /** Between SIGTERM and SIGKILL when the host shuts its runs down; then until their ends are recorded and told. */
+  /** Between SIGTERM and SIGKILL when the host shuts its runs down; then until their ends are recorded and reported. */
   shutdownGraceMs: 5_000,
   shutdownTellMs: 5_000,
   /** Between two kills of a process that is slow to die. */

@@ -103,7 +103,7 @@ test("an agent whose name another holds ends its runs, launches nothing, and say
   expect(agent.readiness()).toBeNull();
 });
 
-test("an agent tells the highest epoch that it has seen, also after a restart, and why it is deaf to a lower one", async () => {
+test("an agent reports the highest epoch that it has seen, also after a restart, and why it ignores a lower one", async () => {
   platform.epoch = 900;
   platform.send();
   await vi.waitFor(() => expect(platform.report?.highestEpoch).toBe(900), patient);
@@ -124,7 +124,7 @@ test("an agent tells the highest epoch that it has seen, also after a restart, a
   expect(agent.readiness()).toBeNull();
 });
 
-test("a restart in its folder keeps the id and the place that it tells, and starts later", async () => {
+test("a restart in its folder keeps the id and the place that it reports, and starts later", async () => {
   const before = platform.report;
   await agent[Symbol.asyncDispose]();
   platform.report = null;

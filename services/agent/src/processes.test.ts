@@ -88,7 +88,7 @@ async function python(script: string) {
   return launchOf("exec python3 -S -E train.py", { contextDigest });
 }
 
-/** Each has a number of its own, by which its processes are told from all others. */
+/** Each has a number of its own, which identifies its processes. */
 let markers = 0;
 const newMarker = (): string => `86${process.pid}.${(markers += 1)}`;
 
@@ -135,126 +135,131 @@ for n in range(2000):
 up()
 `;
 
-describe.each(mechanisms)("with %s, nothing of a run lives once its end is told", (mechanism) => {
-  beforeEach(async () => {
-    await startAgent(mechanism);
-  });
-
-  /** Nothing that was started for it, and nothing with the marker. */
-  function expectGone(launch: { allocation: string }, marker?: string): void {
-    const runDir = join(folderOf(launch), "run");
-    const left = livingProcesses().filter(({ pid }) => carries(pid, "TRAINYARD_RUN_DIR", runDir));
-    expect(left).toEqual([]);
-    if (marker !== undefined) expect(withText(marker)).toEqual([]);
-  }
-
-  async function upAndKilled(launch: Awaited<ReturnType<typeof python>>): Promise<void> {
-    platform.run(launch);
-    await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-    expect(JSON.parse(readFileSync(join(folderOf(launch), "group.json"), "utf8"))).toMatchObject({
-      mechanism,
+describe.each(mechanisms)(
+  "with %s, no process of a run lives once its end is reported",
+  (mechanism) => {
+    beforeEach(async () => {
+      await startAgent(mechanism);
     });
-    platform.kill(launch);
-    expect(await platform.ended(launch)).toMatchObject({
-      killed: true,
-      exit: { signal: "SIGKILL" },
+
+    /** Nothing that was started for it, and nothing with the marker. */
+    function expectGone(launch: { allocation: string }, marker?: string): void {
+      const runDir = join(folderOf(launch), "run");
+      const left = livingProcesses().filter(({ pid }) => carries(pid, "TRAINYARD_RUN_DIR", runDir));
+      expect(left).toEqual([]);
+      if (marker !== undefined) expect(withText(marker)).toEqual([]);
+    }
+
+    async function upAndKilled(launch: Awaited<ReturnType<typeof python>>): Promise<void> {
+      platform.run(launch);
+      await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+      expect(JSON.parse(readFileSync(join(folderOf(launch), "group.json"), "utf8"))).toMatchObject({
+        mechanism,
+      });
+      platform.kill(launch);
+      expect(await platform.ended(launch)).toMatchObject({
+        killed: true,
+        exit: { signal: "SIGKILL" },
+      });
+    }
+
+    test("a process that left its session and cleared its environment", async () => {
+      const marker = newMarker();
+      const launch = launchOf(`env -i setsid sleep ${marker} & echo up; wait`);
+      await upAndKilled(launch);
+      expectGone(launch, marker);
     });
-  }
 
-  test("a process that left its session and cleared its environment", async () => {
-    const marker = newMarker();
-    const launch = launchOf(`env -i setsid sleep ${marker} & echo up; wait`);
-    await upAndKilled(launch);
-    expectGone(launch, marker);
-  });
-
-  test("a daemon that forked twice, when the script is killed", async () => {
-    const marker = newMarker();
-    // A scan cannot find one whose parent has ended before anybody looked, and says so in the README.
-    const script = doubleFork(marker).replace(
-      ", {})",
-      mechanism === "scan" ? ", os.environ)" : ", {})",
-    );
-    const launch = await python(script);
-    await upAndKilled(launch);
-    expectGone(launch, marker);
-  });
-
-  test("a daemon that forked twice, when the script ends by itself", async () => {
-    const marker = newMarker();
-    const script = doubleFork(marker)
-      .replace(", {})", mechanism === "scan" ? ", os.environ)" : ", {})")
-      .replace("\nup()", "\ntime.sleep(0.3); sys.exit(3)");
-    const launch = await python(script);
-    platform.run(launch);
-    expect((await platform.ended(launch)).exit).toMatchObject({ code: 3, signal: "" });
-    expectGone(launch, marker);
-  });
-
-  test("a process that forks and ends for ever", async () => {
-    const launch = await python(forker(mechanism !== "scan"));
-    await upAndKilled(launch);
-    expectGone(launch);
-  });
-
-  test("a thousand processes at once, after thousands that had ended", async () => {
-    const launch = await python(manyForks);
-    await upAndKilled(launch);
-    expectGone(launch);
-  });
-
-  test("processes that ignore SIGTERM, and one that was stopped", async () => {
-    const marker = newMarker();
-    const launch = launchOf(
-      `trap '' TERM; setsid sleep ${marker} & sleep ${marker} & kill -STOP $!; echo up; wait; wait`,
-    );
-    platform.run(launch);
-    await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-    await agent?.shutDownRuns();
-    await platform.ended(launch);
-    expectGone(launch, marker);
-  });
-
-  test("what a supervisor that was killed had started", async () => {
-    const marker = newMarker();
-    const cleared = mechanism === "scan" ? "" : "env -i";
-    const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
-    platform.run(launch);
-    await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-    process.kill(RunFolder.open(folderOf(launch), systemClock)?.supervisor?.pid ?? 0, "SIGKILL");
-    const ended = await platform.ended(launch);
-    expect(ended.exit?.message).toContain("supervisor was killed");
-    expectGone(launch, marker);
-    const group = JSON.parse(readFileSync(join(folderOf(launch), "group.json"), "utf8")) as object;
-    if ("path" in group) expect(existsSync(String(group.path))).toBe(false);
-  });
-
-  test("and the reports say by which means", async () => {
-    await vi.waitFor(() => expect(platform.report?.processGroups).toBe(mechanism), patient);
-  });
-
-  test("what the script said, and how it ended, is told as it was", async () => {
-    const launch = launchOf("echo out; echo err >&2; kill -USR1 $$");
-    platform.run(launch);
-    const { exit, pid } = await platform.ended(launch);
-    expect(exit).toMatchObject({ signal: "SIGUSR1", message: "ended by SIGUSR1: err" });
-    expect(exit?.code).toBeUndefined();
-    expect(pid).toBeGreaterThan(0);
-    expect(platform.texts(launch).toSorted()).toEqual(["err", "out"]);
-    const missing = launchOf(["no-such-program", "x"]);
-    platform.run(missing);
-    expect((await platform.ended(missing)).exit).toMatchObject({
-      code: 127,
-      message: expect.stringContaining('"no-such-program" was not found'),
+    test("a daemon that forked twice, when the script is killed", async () => {
+      const marker = newMarker();
+      // A scan cannot find one whose parent has ended before anybody looked, and says so in the README.
+      const script = doubleFork(marker).replace(
+        ", {})",
+        mechanism === "scan" ? ", os.environ)" : ", {})",
+      );
+      const launch = await python(script);
+      await upAndKilled(launch);
+      expectGone(launch, marker);
     });
-    const large = launchOf(["sh", "-c", 'echo "$BIG" | wc -c', "ü\n$x"], {
-      environmentVariables: [`BIG=${"y".repeat(100_000)}`],
+
+    test("a daemon that forked twice, when the script ends by itself", async () => {
+      const marker = newMarker();
+      const script = doubleFork(marker)
+        .replace(", {})", mechanism === "scan" ? ", os.environ)" : ", {})")
+        .replace("\nup()", "\ntime.sleep(0.3); sys.exit(3)");
+      const launch = await python(script);
+      platform.run(launch);
+      expect((await platform.ended(launch)).exit).toMatchObject({ code: 3, signal: "" });
+      expectGone(launch, marker);
     });
-    platform.run(large);
-    expect((await platform.ended(large)).exit).toMatchObject({ code: 0 });
-    expect(platform.texts(large).map((text) => text.trim())).toEqual(["100001"]);
-  });
-});
+
+    test("a process that forks and ends for ever", async () => {
+      const launch = await python(forker(mechanism !== "scan"));
+      await upAndKilled(launch);
+      expectGone(launch);
+    });
+
+    test("a thousand processes at once, after thousands that had ended", async () => {
+      const launch = await python(manyForks);
+      await upAndKilled(launch);
+      expectGone(launch);
+    });
+
+    test("processes that ignore SIGTERM, and one that was stopped", async () => {
+      const marker = newMarker();
+      const launch = launchOf(
+        `trap '' TERM; setsid sleep ${marker} & sleep ${marker} & kill -STOP $!; echo up; wait; wait`,
+      );
+      platform.run(launch);
+      await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+      await agent?.shutDownRuns();
+      await platform.ended(launch);
+      expectGone(launch, marker);
+    });
+
+    test("what a supervisor that was killed had started", async () => {
+      const marker = newMarker();
+      const cleared = mechanism === "scan" ? "" : "env -i";
+      const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
+      platform.run(launch);
+      await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+      process.kill(RunFolder.open(folderOf(launch), systemClock)?.supervisor?.pid ?? 0, "SIGKILL");
+      const ended = await platform.ended(launch);
+      expect(ended.exit?.message).toContain("supervisor was killed");
+      expectGone(launch, marker);
+      const group = JSON.parse(
+        readFileSync(join(folderOf(launch), "group.json"), "utf8"),
+      ) as object;
+      if ("path" in group) expect(existsSync(String(group.path))).toBe(false);
+    });
+
+    test("and the reports say by which means", async () => {
+      await vi.waitFor(() => expect(platform.report?.processGroups).toBe(mechanism), patient);
+    });
+
+    test("a script's output and the way it ended are reported unchanged", async () => {
+      const launch = launchOf("echo out; echo err >&2; kill -USR1 $$");
+      platform.run(launch);
+      const { exit, pid } = await platform.ended(launch);
+      expect(exit).toMatchObject({ signal: "SIGUSR1", message: "ended by SIGUSR1: err" });
+      expect(exit?.code).toBeUndefined();
+      expect(pid).toBeGreaterThan(0);
+      expect(platform.texts(launch).toSorted()).toEqual(["err", "out"]);
+      const missing = launchOf(["no-such-program", "x"]);
+      platform.run(missing);
+      expect((await platform.ended(missing)).exit).toMatchObject({
+        code: 127,
+        message: expect.stringContaining('"no-such-program" was not found'),
+      });
+      const large = launchOf(["sh", "-c", 'echo "$BIG" | wc -c', "ü\n$x"], {
+        environmentVariables: [`BIG=${"y".repeat(100_000)}`],
+      });
+      platform.run(large);
+      expect((await platform.ended(large)).exit).toMatchObject({ code: 0 });
+      expect(platform.texts(large).map((text) => text.trim())).toEqual(["100001"]);
+    });
+  },
+);
 
 test("a process of a run whose adoptive parent is killed ends, and nobody claims to know how", async () => {
   await startAgent("parent");
@@ -275,7 +280,7 @@ test("a process of a run whose adoptive parent is killed ends, and nobody claims
 const freezer = "/sys/fs/cgroup/freezer";
 const canFreeze = isRoot && existsSync(join(freezer, "cgroup.procs"));
 
-test("what cannot be killed keeps its run from ending, and is told in a sentence", async ({
+test("a process that cannot be killed keeps its run from ending, and the agent reports it in a sentence", async ({
   skip,
 }) => {
   if (!canFreeze) notRun(skip, "a freezer of the older cgroups, and root");

@@ -120,7 +120,7 @@ describe.each(mechanisms)("with %s", (processGroups) => {
     ]);
   });
 
-  test("a program that is not there, or may not be run, is told as for every run", async () => {
+  test("a program that is not there, or may not be run, is reported as for every run", async () => {
     await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
     const missing = launchOf(["no-such-program"]);
     platform.run(missing);

@@ -87,7 +87,7 @@ test("is ready once the scheduler has answered, and stays so", async () => {
   await vi.waitFor(() => expect(agent.readiness()).toBeNull(), patient);
 });
 
-test("runs a trial's code with its environment, sends its lines, and tells its exit", async () => {
+test("runs a trial's code with its environment, sends its lines, and reports its exit", async () => {
   const script =
     "import os, sys, trainyard\nprint('hello', os.environ['TRAINYARD_HPARAMS'])\nprint('oops', file=sys.stderr)\nsys.exit(3)\n";
   const contextDigest = platform.addContext(await packed({ "model/train.py": script }));
@@ -170,7 +170,7 @@ test("carriage returns end lines, long ones are split and marked", async () => {
   ]);
 });
 
-test("a signal's name is told, and one that the trial gave itself is no kill", async () => {
+test("a signal's name is reported, and one that the trial gave itself is no kill", async () => {
   const launch = launchOf("kill -TERM $$");
   platform.run(launch);
   const { exit, killed } = await platform.ended(launch);
@@ -307,7 +307,7 @@ test("lists that are older than what was processed change nothing", async () => 
   expect(runAt(folderOf(first))?.kill).toBeNull();
 });
 
-test("reports that a process left are delivered before its end is told, and its last word goes along", async () => {
+test("reports that a process left are delivered before its end is reported, and its recorded reason is sent along", async () => {
   const left = [
     '{"key":"0-1","group":"training","stepsCompleted":1,"atMs":1,"metrics":{}}',
     '{"key":"0-2","torn',
@@ -352,7 +352,7 @@ test("what cannot be delivered now is delivered later, by another agent process,
   platform.logsAway = false;
   await vi.waitFor(() => expect(platform.received.map(({ key }) => key)).toEqual(["0-1"]), patient);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), patient);
-  // The end was told long ago; the name is taken for good.
+  // The end was reported long ago; the name is taken for good.
   platform.run(launch);
   await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   expect(platform.reported(launch.allocation)).toBeUndefined();
@@ -368,7 +368,7 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
-test("what stands in the spool behind reports of a superseded run is delivered all the same", async () => {
+test("what is in the spool behind reports of a superseded run is delivered all the same", async () => {
   platform.supersededKey = "0-7";
   const launch = launchOf(
     `mkdir -p "$TRAINYARD_RUN_DIR/spool"

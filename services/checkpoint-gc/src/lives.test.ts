@@ -81,7 +81,7 @@ describe("a person deletes a checkpoint", () => {
   });
 
   test.each(["nonsense", "../../etc", "", "\u0000", randomUUID()])(
-    "of the id %j, and is told that there is none",
+    "of the id %j, and gets the answer that there is none",
     async (id) => {
       await gc.start(0);
       expect(await remove(id)).toMatchObject(rejectedAs("checkpoint_not_found"));

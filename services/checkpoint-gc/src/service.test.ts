@@ -322,7 +322,7 @@ describe("a crash", () => {
 });
 
 describe("verification", () => {
-  test("finds an altered row of each table, and nothing where all are as the log tells", async () => {
+  test("finds an altered row of each table, and nothing where all agree with the log", async () => {
     await gc.start(600);
     const { trial, checkpoints } = await gc.trained([0, 1, 1], [1, 2]);
     const next = await gc.experiment([0, 1, 1]);

@@ -25,7 +25,7 @@ import { Failure } from "./usage-error.ts";
 const folder = join(checkout, "examples", "iris");
 /** As in the example's search.yaml. */
 const name = "iris";
-/** The reason of a trial that came to the end of its code. */
+/** The reason of a trial that reached the end of its code. */
 const finished = "finished";
 const heldOut = "held_out_accuracy";
 /** A network of this size reaches 0.93 to 1.0; below this something is broken. */

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The folder that the person stands in; npm runs scripts in the checkout. */
+/** The folder that the user calls the command in; npm runs scripts in the checkout. */
 export function callerFolder(): string {
   return process.env["TRAINYARD_CALLER_DIR"] ?? process.cwd();
 }

@@ -25,7 +25,7 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
   // Same files, same bytes: a repeated submission is recognised by its digest.
   const pack = create(
     { cwd: folder, gzip: { level: 6 }, portable: true, noMtime: true, noDirRecurse: true },
-    // The packer refuses to pack nothing; the folder itself stands for it.
+    // The packer refuses to pack nothing; the folder itself is packed instead.
     paths.length === 0 ? ["."] : paths.map(asPath),
   );
   const chunks: Uint8Array[] = [];

@@ -64,7 +64,9 @@ export const gatewayLimits = {
   signalsWaitMsMax: 30_000,
   /** How often it is looked whether the read model keeps up. */
   lagCheckMs: 500,
-  /** A read model that is behind the log for longer answers no reads: they would tell of the past as if it were now. */
+  /**
+   * A read model that is behind the log for longer answers no reads: they would return old data as if it were current.
+   */
   readLagMsMax: 15_000,
   /** A start waits so long for the read model; /readyz reports one that takes longer. */
   startWaitMs: 2_000,
@@ -172,7 +174,7 @@ export const gatewayLimits = {
   /** Wrong codes of one address within a minute, and the addresses that are remembered. */
   wrongCodesMax: 20,
   wrongCodeAddressesMax: 10_000,
-  /** A token's label tells it from others in a list; it is part of an event. */
+  /** A token's label identifies it in a list; it is part of an event. */
   tokenLabelCharactersMax: 255,
   /** Said with every 503. */
   retryAfterSeconds: 1,
@@ -210,7 +212,7 @@ export const gatewayLimits = {
   bestVersionsMax: 100,
   /** Conditions of one query for versions: each is looked up for each version that is considered. */
   conditionsMax: 16,
-  /** Names that exist, told to somebody who asked for another. */
+  /** Existing names, listed in the error for a name that does not exist. */
   namesTold: 20,
   /** The newest versions, whose names those are. */
   namesOfVersions: 100,

@@ -138,7 +138,7 @@ test("an answer whose expression takes long ends after its share of time, and th
 });
 
 describe("a range of lines", () => {
-  test("lies between two cursors, and is read backwards page by page", async () => {
+  test("is between two cursors, and is read backwards page by page", async () => {
     const task = newTask();
     await logs.written(Array.from({ length: 10 }, (_, n) => line(`${task}#1`, n, String(n))));
     const { lines } = await logs.page({ task });

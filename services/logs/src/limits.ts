@@ -7,7 +7,7 @@ export const logsLimits = {
   rowsPerWriteMax: 5_000,
   /** Rows waiting in one process: beyond it agents wait and keep their files. */
   rowsWaitingMax: 50_000,
-  /** The same in bytes: lines of 200 bytes come to a fifth of it, and lines of 64 KiB are written sixty at a time. */
+  /** The same in bytes: lines of 200 bytes take a fifth of it, and lines of 64 KiB are written sixty at a time. */
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
   /** Lines of one answer, and their bytes as JSON: an answer is one message on the bus, of 1 MiB at most. */

@@ -61,7 +61,7 @@ describe("a line that matches a log policy", () => {
     ]);
   });
 
-  test("is told once for a policy and a node of a run, by whichever replica, and again for another", async () => {
+  test("is recorded once for a policy and a node of a run, by whichever replica, and again for another", async () => {
     const trial = await trialWith(ecc);
     const text = "uncorrectable ECC error encountered";
     await using _other = await logs.replica();
@@ -77,7 +77,7 @@ describe("a line that matches a log policy", () => {
     ]);
   });
 
-  test("that was stored before the service died is told when its batch comes again", async () => {
+  test("that was stored before the service died is recorded when its batch is sent again", async () => {
     const trial = await trialWith(oom);
     const rows = [line(`${trial}#1`, 1, "CUDA out of memory")];
     // As a death between the commit and the event leaves it.

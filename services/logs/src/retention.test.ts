@@ -114,7 +114,7 @@ describe("lines of an experiment that is deleted", () => {
 });
 
 describe("lines of an experiment are removed", () => {
-  test("as many days after its end as its configuration says, and the reader is told", async () => {
+  test("as many days after its end as its configuration says, and the reader is informed", async () => {
     const [brief, other] = [await newExperiment(3), await newExperiment()];
     for (const experiment of [brief, other]) {
       await write(experiment, 5);

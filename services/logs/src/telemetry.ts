@@ -8,7 +8,7 @@ export type Telemetry = {
   taken(stored: number, repeats: number): void;
   /** A batch that does not prove that it may write the lines of its runs. */
   unproven(): void;
-  /** A line matched a log policy; the action is empty for one that only tells. */
+  /** A line matched a log policy; the action is empty for one that only records matches. */
   matched(action: string): void;
   /** Lines of a node of a run that were not compared with its log policies, which take too long. */
   unmatched(node: string, lines: number): void;

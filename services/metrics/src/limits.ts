@@ -26,7 +26,7 @@ export const metricsLimits = {
    * short.
    */
   nonNumericNamesMax: 16,
-  /** The quantities of one device: more than any driver tells. */
+  /** The quantities of one device: more than any driver reports. */
   systemValuesMax: 16,
   /** Nothing that a machine measures comes near it, and sums over years stay finite. */
   systemValueMax: 1e18,

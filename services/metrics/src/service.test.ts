@@ -334,7 +334,7 @@ describe("behind the grant of a run", () => {
   });
 });
 
-test("health is told", async () => {
+test("the service reports its health", async () => {
   const read = async (path: string) => {
     const response = await fetch(`${service.address()}${path}`);
     return { status: response.status, text: await response.text() };

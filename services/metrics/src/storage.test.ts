@@ -298,7 +298,7 @@ describe("rows of an earlier version", () => {
     expect((await metrics.profile(trial)).paces).toMatchObject([{ run: 1, steps: 1_300 }]);
   });
 
-  test("tell the progress before and after they have moved", async () => {
+  test("report the progress before and after they have moved", async () => {
     const trial = await newTrial();
     const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
     await storeOld(trial, "progress", [1, 2]);

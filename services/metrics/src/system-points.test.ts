@@ -47,7 +47,7 @@ describe("what machines did", () => {
     ]);
   });
 
-  test("counts once, whoever sends it how often", async () => {
+  test("counts once, however often it is sent", async () => {
     const trial = await newTrial();
     const other = await metrics.replica();
     const reports = [systemReport(1, 1, 10), systemReport(2, 1, 30), systemReport(1, 1, 50, 1)];

@@ -58,7 +58,7 @@ export const registryLimits = {
    * commands that the bus lets a service work on, so that those of other storages are answered.
    */
   storeBrake: { restMs: 5_000, atOnceMax: 128 },
-  /** An agent that was told an address begins to fetch at once. */
+  /** An agent that got an address begins to fetch at once. */
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */
   unfinishedPage: 100,

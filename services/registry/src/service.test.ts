@@ -294,7 +294,7 @@ describe("a deleted checkpoint", () => {
   });
 });
 
-test("a manifest of many files is stored and told whole", async () => {
+test("a manifest of many files is stored and returned whole", async () => {
   const trial = await registry.newTrial();
   const files = Object.fromEntries(
     Array.from({ length: 300 }, (_, n) => [`part-${String(n).padStart(4, "0")}`, `${n}`]),

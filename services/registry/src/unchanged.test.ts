@@ -72,7 +72,7 @@ function plan(checkpoint: string, trial: string, files: Files) {
   return registry.stage.ask([PlanUploadSchema, message], FileUploadsSchema);
 }
 
-/** Declares, sends what is planned, and completes; tells which files were sent. */
+/** Declares, sends what is planned, and completes; returns which files were sent. */
 async function store(trial: string, files: Files) {
   const { checkpoint } = await registry.declareIn({ trial });
   const answer = await plan(checkpoint, trial, files);

@@ -69,7 +69,7 @@ const epochs = (): readonly string[] => [...new Set(heard.map(({ origin }) => or
 const idsOf = (epoch: string | undefined): readonly string[] =>
   heard.filter(({ origin }) => origin.epoch === epoch).map(({ event }) => event.id);
 
-test("a log that goes back under a relay is told in a sentence, and its stream is filled again as a new epoch", async () => {
+test("the relay logs that a log went back, and fills its stream again as a new epoch", async () => {
   await using _running = await relay();
   await tell("a", "b", "c", "d");
   const before = await idsInLog();
@@ -87,7 +87,7 @@ test("a log that goes back under a relay is told in a sentence, and its stream i
       detail: `the stream's last event is ${before[3]} at position 4, but the log ends before it: the log went back, and the stream is filled from it again as a new epoch`,
     },
   ]);
-  // Each names its log and its predecessor, so that whoever follows it from outside sees the break.
+  // Each names its log and its predecessor, so that an outside consumer sees the break.
   const young = heard.filter(({ origin }) => origin.epoch === epochs()[1]);
   expect(young.map(({ origin }) => origin)).toEqual(
     ["", ...(await idsInLog()).slice(0, -1)].map((previousId) => ({

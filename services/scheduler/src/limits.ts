@@ -65,7 +65,7 @@ export const limits = {
   workspaceCharsMax: 255,
   /** The server takes messages of 1 MiB; a configuration may have 96 KiB, and states and forgets need their room. */
   launchBytesPerWantedMax: 512 * 1024,
-  /** Ended allocations that one message tells an agent to forget; the next names the rest. */
+  /** Ended allocations that one message asks an agent to forget; the next names the rest. */
   forgetPerWantedMax: 1_000,
   /** Streams of one commit of the reconciliation: half of what the log takes. */
   streamsPerCommitMax: 128,
@@ -107,7 +107,7 @@ export const limits = {
   masterPortFirst: 20_000,
   masterPorts: 2_500,
   /**
-   * A run has its rendezvous port and those up to the next one's: for its launchers, and for what its processes tell
+   * A run has its rendezvous port and those up to the next one's: for its launchers, and for what its processes say to
    * each other.
    */
   portsPerRun: 4,

@@ -8,7 +8,7 @@ import type { Decision } from "./core/reconcile/decision.ts";
 export type Telemetry = {
   reportHeard(): void;
   decided(decisions: readonly Decision[]): void;
-  /** The log refuses it: whoever it concerns waits. */
+  /** The log refuses it: the run or agent concerned waits. */
   setAside(decision: Decision): void;
   beat(pools: ReadonlyMap<string, Pool>, agents: ReadonlyMap<string, Agent>): void;
 };

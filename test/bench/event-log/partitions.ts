@@ -19,7 +19,7 @@ export async function manyPartitions(context: BenchContext): Promise<BenchResult
   await divide(await server.database("divided"), Math.ceil(events / partitions));
   await using single = await server.log("single");
   await using divided = await server.log("divided");
-  // Each stream in one commit: like most streams of a long log, it lies in one partition.
+  // Each stream in one commit: like most streams of a long log, it is in one partition.
   await fillLog(single, new Streams(), events, eventsPerStream);
   await fillLog(divided, new Streams(), events, eventsPerStream);
   const readSingle = await readerOf(server, single, "single");

@@ -1,4 +1,4 @@
-/** A training that waits at its gate (gate.py) and trains a block of batches whenever it is told to. */
+/** A training that waits at its gate (gate.py) and trains a block of batches whenever the gate opens. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";

@@ -47,7 +47,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
 }
 
 function cycle(values: readonly string[]): () => string {
-  if (values.length === 0) throw new Error("there is nothing to load");
+  if (values.length === 0) throw new Error("no values to load");
   let at = 0;
   return () => {
     at = (at + 1) % values.length;

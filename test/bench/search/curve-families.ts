@@ -2,8 +2,8 @@
  * Families of learning curves that chance generates, with what is hard in real ones: loss after step e is
  * a + (b - a) (1 + e / tau)^-p and noise, where the final a is a bowl over a few of the hyperparameters, and tau falls
  * with the learning rate; some configurations diverge, some stay at chance level until a random onset, and in some
- * families the better configurations begin slower or worse, so that early values tell late ones badly or the wrong way
- * round.
+ * families the better configurations begin slower or worse, so that early values predict late ones badly or the wrong
+ * way round.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";

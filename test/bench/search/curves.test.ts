@@ -30,7 +30,7 @@ function agreement(table: Table, step: number): number {
   return same / pairs;
 }
 
-test("generated curves tell their ends early, or late, or the wrong way round, as their family says", () => {
+test("generated curves show their final order early, or late, or reversed, as their family says", () => {
   expect(agreement(tablesOf("plain", 1), 2)).toBeGreaterThan(0.55);
   expect(agreement(tablesOf("plain", 1), 17)).toBeGreaterThan(0.7);
   expect(agreement(tablesOf("misleading", 1), 1)).toBeLessThan(0.4);

@@ -49,7 +49,7 @@ function configOf(kind: Kind, trials: number): NormalisedConfig {
 
 const values = Float64Array.from({ length: 1 << 16 }, (_, n) => draw(1, "loss", n));
 
-/** Trials that report in turn, a step each; one that is stopped, or has come to the end, ends at once. */
+/** Trials that report in turn, a step each; one that is stopped, or has reached the end, ends at once. */
 class Fold {
   readonly #search = new SearchMachine();
   reports = 0;
@@ -130,7 +130,7 @@ function threadMs(): number {
 
 type Grown = { readonly reports: number; readonly ms: number; readonly fold: Fold };
 
-/** A search that has come to nine tenths of its trials, and then to all: what the last tenth took. */
+/** A search up to nine tenths of its trials, and then to all: the time of the last tenth. */
 function grown(kind: Kind, trials: number): Grown {
   const fold = new Fold(kind, trials);
   while (fold.trials < trials * 0.9 && !fold.over) fold.report();

@@ -53,7 +53,9 @@ export function ourIncumbents(
   return incumbents(ended, true).map((best) => best ?? Number.NaN);
 }
 
-/** A search asked and told one trial at a time, as Optuna's study is, through the decider alone. */
+/**
+ * A search that proposes and gets the value of one trial at a time, as Optuna's study is, through the decider alone.
+ */
 export class OurStudy {
   readonly #search = new SearchMachine();
   #trial = 0;

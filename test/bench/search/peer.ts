@@ -1,4 +1,4 @@
-/** Optuna in a process of its own, asked for points and told their values. */
+/** Optuna in a process of its own, asked for points and given their values. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

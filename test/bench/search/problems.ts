@@ -17,7 +17,7 @@ export type Problem = {
   readonly minimum: number;
 };
 
-/** The problem of that name: whoever runs it elsewhere than where it was made can look it up. */
+/** The problem of that name: another process looks it up by its name. */
 export function problemOf(name: string): Problem {
   const folder = curvesFolder();
   const known = [...functions, ...(folder === undefined ? [] : tables(folder))];

@@ -1,6 +1,6 @@
 /**
  * A Gaussian process with eight workers, each of which takes the next trial when it has done with one: the best value
- * after 50 and 100 trials of lengths that differ, beside what is wanted of it (where Optuna 4.9's comes to -1.41 and
+ * after 50 and 100 trials of lengths that differ, beside what is wanted of it (where Optuna 4.9's reaches -1.41 and
  * -2.29 on Hartmann's function, and to 14.1 on Ackley's).
  */
 import { draw } from "@trainyard/kernel";

@@ -1,6 +1,7 @@
 /**
  * A server in front of a cluster's gateway that answers some streams itself, as server-sent events with the messages
- * and in the form of the gateway, and passes all else on. A browser that calls it cannot tell it from the gateway.
+ * and in the form of the gateway, and passes all else on. A browser that calls it cannot distinguish it from the
+ * gateway.
  */
 import { once } from "node:events";
 import {

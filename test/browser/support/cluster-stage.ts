@@ -85,7 +85,7 @@ export class Stage {
     return { page: await context.newPage(), guard, context };
   }
 
-  /** The guard of a page, to tell it which errors this test expects. */
+  /** The guard of a page, to set which errors this test expects. */
   guardOf(page: Page): Guard {
     const found = this.#open.find(({ context }) => context === page.context());
     if (found === undefined) throw new Error("this page is not of this stage");

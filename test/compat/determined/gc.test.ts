@@ -15,7 +15,7 @@ describe("the checkpoint collection of Determined, corrected", () => {
   });
 });
 
-test("a case of checkpoints that expects another is told apart", () => {
+test("a case of checkpoints that expects another result fails", () => {
   const checkpoints = [1, 2].map((steps) => ({
     uuid: `c${steps}`,
     trial: 1,

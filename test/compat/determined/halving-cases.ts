@@ -41,7 +41,7 @@ function halvingSearch(rungs: number, maxTime: number, divisor: number, trials: 
   );
 }
 
-/** The values come to the one rung of a bracket, of equal ones the last first, and then the new one. */
+/** The values reach the one rung of a bracket, of equal ones the last first, and then the new one. */
 function insertMetric(one: Case): string | null {
   const existing = numbers(one["existing"]);
   const search = halvingSearch(1, 1, 2, existing.length + 1);
@@ -86,7 +86,10 @@ function getMetric(one: Case): string | null {
 
 type RungCase = { readonly units: number; readonly metrics: readonly [string, number][] };
 
-/** Brings a search to the rungs of a case by events, reports, and compares what was stopped and how it stands then. */
+/**
+ * Brings a search to the rungs of a case by events, reports, and compares what was stopped and the state of the rungs
+ * then.
+ */
 function stopTrials(one: Case): string | null {
   const rungs = one["rungs"] as readonly RungCase[];
   const ranks = mapping(one["trial_rungs"]) as Readonly<Record<string, number>>;
@@ -136,7 +139,7 @@ function stopTrials(one: Case): string | null {
   );
 }
 
-/** The events in the log of a trial that came to a rung and was let on, or was stopped there. */
+/** The events in the log of a trial that reached a rung and was promoted, or was stopped there. */
 function arrive(
   search: CaseSearch,
   trial: number,

@@ -25,7 +25,7 @@ const pass = {
   tasks: [{ id: "task", job: "job", slots: 4, preemptible: true, allocated_on: null }],
 };
 
-describe("a case of a scheduler that decides otherwise is told apart", () => {
+describe("a case of a scheduler that decides otherwise fails", () => {
   const differencesOf = (section: string, name: string, ...cases: readonly object[]) =>
     runCases({
       [section]: { [name]: cases.map((one, at) => ({ id: String(at), ...one })) },

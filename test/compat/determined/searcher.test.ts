@@ -17,7 +17,7 @@ describe("the searchers of Determined", () => {
   });
 });
 
-it("a case of a search that goes otherwise is told apart", () => {
+it("a case of a search that decides otherwise fails", () => {
   const config = { name: "async_halving", num_rungs: 2, max_length: 9, max_trials: 3, divisor: 3 };
   const expect_trials = [9, 3, 3].map((last, i) => ({ ops: last === 9 ? [3, 9] : [3], metric: i }));
   const turned = expect_trials.map((trial, i) => ({ ...trial, metric: 3 - i }));

@@ -67,7 +67,7 @@ export const cutDownload: Scenario = {
   },
 };
 
-/** A checkpoint may be complete, and told, a moment after its trial has ended. */
+/** A checkpoint may be complete, and reported, a moment after its trial has ended. */
 async function storedBy(world: World, trial: string): Promise<string> {
   let uuid = "";
   await eventually("the checkpoint is complete", async () => {

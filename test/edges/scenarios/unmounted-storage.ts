@@ -24,7 +24,7 @@ export const unmountedStorage: Scenario = {
     world.write("code-stores/train.py", code);
     const config =
       "name: stores\nentrypoint: python3 train.py\nsearcher: { name: single, metric: loss }\n";
-    // Until it goes on it completes nothing.
+    // It completes nothing until it continues.
     process.kill(registry, "SIGSTOP");
     const id = await world.submit(config, "code-stores");
     const state = await endOf(world, id);

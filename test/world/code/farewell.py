@@ -1,4 +1,4 @@
-"""Stores a checkpoint when it is let go, and ends with the code that it is told: by then the platform may be away."""
+"""Stores a checkpoint when it is preempted, and ends with the given exit code: by then the platform may be away."""
 
 import json
 import os

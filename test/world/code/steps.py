@@ -16,7 +16,7 @@ WITNESS = os.environ.get("WITNESS")
 
 
 def witness(trial_id):
-    """One lock per trial, held while its process lives, whoever started it; a second holder is written down."""
+    """One lock per trial, held while its process lives, whichever agent started it; a second holder is written down."""
     if WITNESS is None:
         return None
     folder = pathlib.Path(WITNESS)

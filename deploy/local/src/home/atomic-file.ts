@@ -14,7 +14,7 @@ import { ClusterError, errorCode, errorText } from "../cluster-error.ts";
 let written = 0;
 
 /**
- * Replaces a file as a whole: a reader finds the old text or the new one. Mode 0600 unless told otherwise.
+ * Replaces a file as a whole: a reader finds the old text or the new one. The mode is 0600 by default.
  * `durable` also survives a power cut, at the price of two fsyncs.
  */
 export function writeAtomically(

@@ -7,7 +7,7 @@ import { temporaryHome } from "../testing.ts";
 
 const needed = { postgresRoles: ["ty_a"], natsUsers: ["a"] };
 
-test("the home is .trainyard in the checkout unless TRAINYARD_HOME names another, from where the caller stands", () => {
+test("the home is .trainyard in the checkout unless TRAINYARD_HOME names another, relative to the caller's folder", () => {
   expect(homeFolder({})).toBe(join(checkout, ".trainyard"));
   expect(existsSync(join(checkout, "pnpm-workspace.yaml"))).toBe(true);
   expect(homeFolder({ TRAINYARD_HOME: "/srv/ty" })).toBe("/srv/ty");

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import { readText, writeAtomically } from "./atomic-file.ts";
 import { ClusterError, errorCode } from "../cluster-error.ts";
 
-/** The folder of the checkout that this file lies in. */
+/** The folder of this checkout. */
 export const checkout = resolve(import.meta.dirname, "../../../..");
 
 /** The embedded cluster starts the services of a checkout; installed packages have none beside them. */
@@ -23,7 +23,7 @@ export function requireCheckout(): void {
   );
 }
 
-/** Where everything of one embedded cluster lies. */
+/** The paths of one embedded cluster. */
 export type Home = {
   readonly path: string;
   /** Database files, unless `postgres.json` says that they are elsewhere. */

@@ -8,7 +8,7 @@
  *
  * A process that is found running with the same fingerprint is taken over instead of started; one with another is
  * stopped first. Waiting doubles from death to death and begins again once a process had lived for a while. Every
- * change is told to `onChange`. Only start, stop and restart from outside move it otherwise, one at a time.
+ * change is reported to `onChange`. Only start, stop and restart from outside move it otherwise, one at a time.
  */
 import type { ChildProcess } from "node:child_process";
 import { pause } from "@trainyard/kernel";

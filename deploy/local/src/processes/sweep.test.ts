@@ -36,7 +36,7 @@ async function orphan(agents: string, name: string, script: string): Promise<str
   return folder;
 }
 
-test("trials without their agent end as shut down, by whoever watches over them, and are killed in the end", async () => {
+test("trials without their agent end as shut down by their supervisors, and are killed in the end", async () => {
   using home = temporaryHome();
   const up = 'echo {} > "$TRAINYARD_RUN_DIR/up"';
   const gentle = await orphan(home.agents, "gentle", `${up}; exec sleep 1000`);

@@ -1,5 +1,5 @@
 /**
- * Where the database lies and as whom its server runs. PostgreSQL refuses to run as root; started by root it runs as
+ * Where the database is and as whom its server runs. PostgreSQL refuses to run as root; started by root it runs as
  * another user, who must reach both the data and the programs. Whether that user can is tried, not guessed. Where not
  * (a checkout in a folder that only root may enter), both go to /var/lib/trainyard/<cluster id>/ and stay there.
  */

@@ -146,7 +146,7 @@ export function runningPostgres(folder: string): ProcessIdentity | null {
   const identity = identityOf(pid);
   if (identity === null) return null;
   try {
-    // The pid may be another program's by now; the server stands in its data folder.
+    // The pid may be another program's by now; the server's working directory is its data folder.
     return readlinkSync(`/proc/${pid}/cwd`) === join(folder, "data") ? identity : null;
   } catch {
     return null;

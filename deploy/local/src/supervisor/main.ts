@@ -1,5 +1,5 @@
 /**
- * The process that owns a cluster: started detached by `clusterUp`, it ends when told "down" over its control socket or
+ * The process that owns a cluster: started detached by `clusterUp`, it ends on "down" from its control socket or
  * by SIGTERM. Killed, it leaves everything running; the next one takes over.
  */
 import { rmSync } from "node:fs";

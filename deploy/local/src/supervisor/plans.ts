@@ -148,7 +148,7 @@ function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
     log: logOf(inputs.home, agent.name),
     command: () => command,
     fingerprint: fingerprintOf(command.parameters, values.get(agent.name), inputs.codeStamp),
-    // An agent that is told SIGTERM leaves its trials running; SIGUSR2 means that they stop with it.
+    // SIGTERM ends an agent and leaves its trials running; SIGUSR2 means that they stop with it.
     stopSignal: "SIGTERM",
     downSignal: "SIGUSR2",
     stopLimitMs: limits.stopAgentMs,

@@ -60,7 +60,7 @@ async function reaches(process: KeptProcess, state: ProcessState): Promise<void>
   if (!reached) throw new Error(`it is ${process.state} and not ${state}`);
 }
 
-test("a process that ends at once is started again and again, ever later, until it is told to stop", async () => {
+test("a process that ends at once is restarted with growing delays until it is stopped", async () => {
   using home = temporaryHome();
   const { process, events } = kept(home, plan(home, "echo once more; exit 1"));
   process.start();

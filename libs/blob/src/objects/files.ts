@@ -58,7 +58,7 @@ export function compositeSha256({ parts }: FileDigests): string {
 
 /**
  * "same": the store verified this very content. "differs": it is another. "unknown": the size is that of the file, and
- * the store keeps no checksum that could be compared; then only the bytes themselves can tell.
+ * the store keeps no checksum that could be compared; then only the bytes can be compared.
  */
 export function compareWithFile(
   { bytes, checksum }: ObjectHead,

@@ -117,7 +117,7 @@ export interface ObjectStore extends AsyncDisposable {
   /**
    * The rest to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
    * caller knows from a listing that there is no such object, which saves a request; so does `there`, what the store
-   * has just said of it. `claim` is asked once, with the number of missing parts, and tells how many of them are
+   * has just said of it. `claim` is asked once, with the number of missing parts, and returns how many of them are
    * planned now: several plans share what one answer holds. All without it.
    */
   planUpload(

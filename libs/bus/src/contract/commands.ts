@@ -78,7 +78,7 @@ export function commandContract(open: OpenFixture): void {
     expect(JSON.stringify(reply)).not.toContain("hunter2");
   });
 
-  test("a handler that breaks tells the caller only that", async () => {
+  test("a handler that throws returns nothing but that to its caller", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     await served.serve("experiments", {

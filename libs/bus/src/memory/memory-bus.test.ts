@@ -19,7 +19,7 @@ busContract("memory", async (): Promise<BusFixture> => {
   };
 });
 
-/** Time that stands still until the test moves it. */
+/** Time that stops until the test moves it. */
 function manualClock(): Clock & { advance(ms: number): void } {
   let nowMs = 0;
   const timers = new Set<{ readonly dueMs: number; readonly callback: () => void }>();

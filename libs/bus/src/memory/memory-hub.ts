@@ -1,5 +1,5 @@
 /**
- * The bus inside one process, for unit tests and simulations: a hub that stands for the server, and a client of it for
+ * The bus inside one process, for unit tests and simulations: a hub in place of the server, and a client of it for
  * each service. What is sent arrives later, never within the call. Faults are injected by the test.
  */
 import type { StoredEvent } from "@trainyard/event-log";

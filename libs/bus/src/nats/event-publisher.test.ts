@@ -141,7 +141,7 @@ test("a restarted server that has forgotten the last id is no divergence after a
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, 6)));
 });
 
-test("a server that stands still is a Fault, and the repeat finds what was stored meanwhile", async () => {
+test("a server that stalls is a Fault, and the repeat finds what was stored meanwhile", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   await relay.publishEvents(eventsFrom(1, 1));

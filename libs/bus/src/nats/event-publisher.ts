@@ -4,7 +4,7 @@
  * Each message carries an id, of its epoch and its event, which makes a repeat harmless, and the id of the message
  * before it, without which the server refuses it. JetStream takes the messages of one connection in the order in which
  * they were sent, so nothing need be waited for in between: where one is missing or refused, every later one is refused
- * too, and never is anything reordered. For the same reason the confirmation of one message stands for all before it in
+ * too, and never is anything reordered. For the same reason the confirmation of one message confirms all before it in
  * the chain, and only some are asked for one. The first message after a look at the stream names the stream's last
  * sequence instead of an id: a server that was restarted has forgotten the last id once the duplicate window is over.
  *

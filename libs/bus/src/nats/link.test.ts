@@ -45,7 +45,7 @@ test("what was published last before the end arrives", async () => {
   await until("all are heard", () => heard.length === 100);
 });
 
-test("a bus is closed at once while the server stands still or is away", async () => {
+test("a bus is closed at once while the server stalls or is away", async () => {
   await using server = await startNats();
   const paused = await createNatsBus({ servers: server.url, name: "agent-a" });
   const away = await createNatsBus({ servers: "127.0.0.1:1", name: "agent-b" });
@@ -71,7 +71,7 @@ test("a subject that cannot be is refused to its caller and harms nothing later"
   await until("it is heard", () => heard.length === 1);
 });
 
-test("a server that is killed while it is told of a subscription holds up nobody", async () => {
+test("a server that is killed during a subscription blocks no caller", async () => {
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
   const heard: string[] = [];

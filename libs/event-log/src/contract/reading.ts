@@ -24,7 +24,7 @@ export function readingContract(harness: ContractHarness): void {
     );
   });
 
-  it("tells a stream's last version, from which its latest events are read backwards", async () => {
+  it("returns a stream's last version, from which its latest events are read backwards", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     expect(await log.lastVersion("trial-1.1")).toBe(0);
@@ -166,7 +166,7 @@ export function chainContract(harness: ContractHarness): void {
     expect(late.position).toBe(head + 4);
     for (const anchor of [empty, early, late]) expect(await log.checkAnchor(anchor)).toBeNull();
     await subject.tamper.cut(head + 1);
-    // The chain alone does not tell: what is left of it holds.
+    // The chain alone does not show it: what is left of it holds.
     expect(await collect(log.verify(0))).toEqual([]);
     expect(await log.checkAnchor(early)).toBeNull();
     const finding = await log.checkAnchor(late);
@@ -191,7 +191,7 @@ export function chainContract(harness: ContractHarness): void {
     expect(await log.checkAnchor({ position: 0, hash })).not.toBeNull();
   });
 
-  it("tells how far the log's time is ahead of the clock", async () => {
+  it("returns how far the log's time is ahead of the clock", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     expect(await log.timeAheadMs()).toBe(0);

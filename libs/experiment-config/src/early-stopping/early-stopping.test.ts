@@ -138,7 +138,7 @@ describe("early_stopping", () => {
     expect(problems(yaml(list(policies)))[0]).toBe(problem);
   });
 
-  it("of the user stands over the cluster's", () => {
+  it("of the user overrides the cluster's", () => {
     const storage = { type: "directory", container_path: "/c" };
     const defaults = { checkpoint_storage: storage, early_stopping: [{ name: "not_finite" }] };
     expect(config("", { defaults }).early_stopping).toEqual([{ name: "not_finite" }]);

@@ -1,4 +1,4 @@
-/** The schema of a policy: one of the table, told apart by `name`, or several combined. */
+/** The schema of a policy: one of the table, by its `name`, or several combined. */
 import { z } from "zod";
 import { isMapping, valueAt } from "../json.ts";
 import { configLimits } from "../limits.ts";

@@ -19,7 +19,7 @@ import {
 import { podSpec } from "../sections/pod-spec.ts";
 import { eachDevice, listAt } from "./variables.ts";
 
-/** The variables that tell a trial who it is; the platform sets them. */
+/** The variables with a trial's identity; the platform sets them. */
 const RESERVED = "TRAINYARD_";
 
 const variable = z
@@ -81,7 +81,7 @@ function rewriteVariables(value: Json): Json {
   return lists.every(isTexts) ? eachDevice((device) => listAt(value, device)) : value;
 }
 
-/** Mine come after theirs: of a name given twice the later one stands. */
+/** Mine come after theirs: of a name given twice the later one wins. */
 function mergeVariables(mine: Json, theirs: Json): Json {
   return eachDevice((device) => [...listAt(theirs, device), ...listAt(mine, device)]);
 }

@@ -63,7 +63,7 @@ export function resolveConditions(space: JsonObject): ResolvedConditions {
   return { problems: firstOfEachPath(problems), conditions };
 }
 
-/** A nest's condition is looked up for each hyperparameter in it, and told once. */
+/** A nest's condition is looked up for each hyperparameter in it, and reported once. */
 function firstOfEachPath(problems: readonly FieldProblem[]): readonly FieldProblem[] {
   const seen = new Set<string>();
   return problems.filter(({ path }) => !seen.has(path) && seen.add(path));

@@ -1,4 +1,4 @@
-/** Mappings of several kinds, told apart by one key. */
+/** Mappings of several kinds; one key says which. */
 import { isMapping, type Json, valueAt } from "../json.ts";
 import type { Part } from "./part.ts";
 

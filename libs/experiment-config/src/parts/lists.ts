@@ -1,4 +1,4 @@
-/** How lists lie over each other: mine, then those of theirs that none of mine stands for. */
+/** How lists are merged: mine, then those of theirs that none of mine replaces. */
 import { isMapping, type Json, valueAt } from "../json.ts";
 
 export function asList(value: Json): Json[] {

@@ -1,7 +1,7 @@
 /**
  * A part of the configuration, the whole document being one: its shape, what inside it has to fit together, what must
- * be there in the end, the older shapes that it is also written in, its defaults, and how it lies over another. The
- * stages below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it,
+ * be there in the end, the older shapes that it is also written in, its defaults, and how it is merged over another.
+ * The stages below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it,
  * `rewritten`, `laidOver` the defaults of the cluster, `filled`, `completeness`.
  */
 import type { FieldProblem } from "@trainyard/kernel";
@@ -39,7 +39,7 @@ export type Part = {
   readonly completeCheck?: Check;
   /** Older shapes in the newer one; a wrong shape as it is. */
   readonly rewrite?: (value: Json) => Json;
-  /** Of a mapping: what stands where a key is absent. */
+  /** Of a mapping: the default of an absent key. */
   readonly defaults?: JsonObject;
   /** Defaults that are not keys of their own, or that are drawn. */
   readonly fill?: (value: Json, drawn: Drawn) => Json;

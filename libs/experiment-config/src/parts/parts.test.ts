@@ -126,7 +126,7 @@ describe("older shapes", () => {
     expect(part(name).withDefaults(value, 0)).toEqual(today);
   });
 
-  it("are those of today where one lies over another", () => {
+  it("are the current ones after a merge", () => {
     const merged = part("experiment").merge(
       { labels: { b: true }, resources: { devices: ["/x:/c"] } },
       {

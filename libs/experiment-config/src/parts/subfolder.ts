@@ -1,4 +1,4 @@
-/** Whether a folder is the other or lies below it: a relative one that does not climb out, or an absolute one. */
+/** Whether a folder is the other or is below it: a relative one that does not climb out, or an absolute one. */
 export function staysBelow(folder: string, host: string): boolean {
   const inside = resolved(folder);
   if (inside === null || !folder.startsWith("/")) return inside !== null;

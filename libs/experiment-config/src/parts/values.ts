@@ -38,16 +38,16 @@ export function section<Keys extends Shape>(
   return z.strictObject(shape).partial();
 }
 
-/** Several shapes told apart by nothing: all that can be said is what the whole must be. */
+/** Several shapes without a key that says which is meant: a problem names what the whole must be. */
 export function oneOf(options: readonly [z.ZodType, ...z.ZodType[]], mustBe: string): z.ZodType {
   return z.union(options, { error: `must be ${mustBe}` });
 }
 
-/** Where schemas are exported: what stands for a dispatched one. */
+/** The schema that is exported for a dispatched one. */
 export const exportedAs = new WeakMap<z.core.$ZodType, () => object>();
 
 /**
- * Several shapes, of which the value itself tells which one is meant: a problem is then reported against that one and
+ * Several shapes; the value itself shows which one is meant: a problem is then reported against that one and
  * not against all of them. `exported` gives the JSON Schema of them all.
  */
 export function dispatched(
@@ -74,7 +74,7 @@ export function entry(needed: Shape, optional: Shape): z.ZodObject {
   return z.strictObject(optional).partial().extend(needed);
 }
 
-/** A mapping whose kind the key tells; where the key is absent it is held against `untold`. */
+/** A mapping whose kind is in the key; where the key is absent it is held against `untold`. */
 export function byKind(key: string, told: z.ZodType, untold: z.ZodType): z.ZodType {
   return dispatched(
     (value) => (isMapping(value) && valueAt(value, key) === undefined ? untold : told),
@@ -83,7 +83,7 @@ export function byKind(key: string, told: z.ZodType, untold: z.ZodType): z.ZodTy
 }
 
 /**
- * One of several mappings, which the key tells apart; a sentence about another value of it names the kinds that are `of
+ * One of several mappings, chosen by the key; a sentence about another value of it names the kinds that are `of
  * use`.
  */
 export function oneOfKinds(

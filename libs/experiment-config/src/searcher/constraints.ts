@@ -53,7 +53,7 @@ function problemOf(text: string, space: HyperparameterSpace): string | null {
   }
 }
 
-/** A name with other signs than letters reads as several: what was meant stands there as it is. */
+/** A name with other signs than letters reads as several: the message quotes it as written. */
 function unquoted(rest: string, space: HyperparameterSpace): string {
   const meant = namesIn(space).find(
     (name) => name.includes("`") && rest.startsWith(name.replaceAll("`", "")),

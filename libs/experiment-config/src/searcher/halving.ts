@@ -52,7 +52,7 @@ const risingKeys = (values: Values): Shape => ({
   /** Less than a half kept, as the paper asks for: rungs would come too close. */
   divisor: values.number.min(2),
 });
-/** Determined's older `stop_once` is the opposite of `resume`, which stands over it. */
+/** Determined's older `stop_once` is the opposite of `resume`, which overrides it. */
 const determinedKeys = (values: Values): Shape => ({
   ...timedKeys(values),
   divisor: values.number.gt(1),
@@ -179,7 +179,7 @@ export const hyperband: SearcherModule<Timed & Trials> = {
 
 /**
  * The largest whole k with divisor^k ≤ x, 0 for x < divisor; counted in products, since log 1000 / log 10 is less than
- * 3 in floating point. No more than `most`, so that a divisor near 1 comes to an end.
+ * 3 in floating point. No more than `most`, so that a divisor near 1 ends.
  */
 export function floorLog(x: number, divisor: number, most: number): number {
   let k = 0;

@@ -1,7 +1,7 @@
 /**
  * Before 0.38 Determined's searchers that halve took the longest training as `max_length`, in batches, records or
- * epochs, and its training code was told how far to go. Such a length says what `max_time` and `time_metric` say, where
- * these are absent: batches are the training step, the others are metrics that the training code reports.
+ * epochs, and the platform gave its training code a length. Such a length says what `max_time` and `time_metric` say,
+ * where these are absent: batches are the training step, the others are metrics that the training code reports.
  */
 import { isMapping, type JsonObject, valueAt } from "../json.ts";
 

@@ -58,7 +58,7 @@ export const sobol: typeof random = { ...random };
 
 type Grid = Ending &
   SeveralObjectives & {
-    /** Of the grid's points so many at most, from its end. */
+    /** At most this many of the grid's points, from its end. */
     readonly max_trials?: number;
     readonly max_concurrent_trials: number;
   };

@@ -1,4 +1,4 @@
-/** The schema of the searcher section, told apart by `name`: what runs, and what Determined has withdrawn. */
+/** The schema of the searcher section, chosen by `name`: what runs, and what Determined has withdrawn. */
 import { z } from "zod";
 import * as values from "../parts/values.ts";
 import { isSearcherName, searcherNames, searchers } from "./searcher.ts";

@@ -13,7 +13,7 @@ export type WarmStart = {
   readonly points?: JsonObject[];
   /** Experiments whose trials a model learns from. */
   readonly experiments?: number[];
-  /** Of their trials so many at most, the better half of them the best. */
+  /** At most this many of their trials; half of them are the best. */
   readonly max_trials?: number;
 };
 

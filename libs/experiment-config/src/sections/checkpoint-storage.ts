@@ -1,5 +1,5 @@
 /**
- * Where checkpoints and TensorBoard files are kept, told apart by `type`, and how many checkpoints outlive the
+ * Where checkpoints and TensorBoard files are kept, chosen by `type`, and how many checkpoints outlive the
  * experiment.
  */
 import { z } from "zod";

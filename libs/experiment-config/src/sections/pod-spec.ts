@@ -1,7 +1,8 @@
 /**
- * A Kubernetes pod, handed through: what Determined lets nobody set in it, and how one lies over another. The latter is
- * Kubernetes's strategic merge: mappings key by key, and the lists below by what names their items; other lists are
- * replaced. Items come in the order of mine, those of theirs alone before the first that theirs does not have.
+ * A Kubernetes pod, handed through: what Determined lets nobody set in it, and how one is merged over another. The
+ * latter is Kubernetes's strategic merge: mappings key by key, and the lists below by what names their items; other
+ * lists are replaced. Items come in the order of mine, those of theirs alone before the first that theirs does not
+ * have.
  */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 import { freeMapping } from "../parts/values.ts";

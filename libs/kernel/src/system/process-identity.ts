@@ -30,7 +30,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return now !== null && now.started === identity.started && now.boot === identity.boot;
 }
 
-/** A process that lives, as /proc tells it. */
+/** A living process, read from /proc. */
 export type LivingProcess = ProcessIdentity & {
   readonly parent: number;
   readonly group: number;

@@ -8,7 +8,7 @@ import { AcceptedSchema, accepted, command, commandHandlers, encodeRequest } fro
 import { readRejected } from "./commands.ts";
 import { Executor } from "../work/executor.ts";
 
-/** A stream whose event is as large as it is told. */
+/** A stream whose event has the size that its command names. */
 const novels: Aggregate<
   null,
   number,

@@ -57,7 +57,7 @@ test("a kept fold continues with the events that pass by, and starts again after
   expect(await cache.load(counted, "1")).toEqual({ state: 4, version: 4 });
 });
 
-test("a saved fold is gone on from, unless the log went back since: then that is told, and the stream is folded again", async () => {
+test("a saved fold is continued, unless the log went back since: then a warning says so, and the stream is folded again", async () => {
   const memory = createMemoryLog();
   const { store } = memory;
   const log = memory.as("experiments");

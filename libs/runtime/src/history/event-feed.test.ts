@@ -121,7 +121,7 @@ test("a nudge makes a reader that is level with the bus look into the log at onc
   expect(idsOf(await waiting)).toEqual(idsIn(log, 3));
 });
 
-test("events of another log on the same NATS account are never handed out, and are told of", async () => {
+test("events of another log on the same NATS account are never delivered, and are logged", async () => {
   await using feed = await open();
   const other = newLog();
   await write(log, "pool-1", "pool-2");
@@ -183,7 +183,7 @@ test("what a failover lost after it was published is not followed by what came i
   expect(idsOf(await feed.next(2, never))).toEqual(idsIn(log, 3));
 });
 
-test("a log that ends before what was read is told in a sentence, once, although nothing new comes", async () => {
+test("a log that ends before what was read is logged once, although nothing new arrives", async () => {
   await using feed = await open();
   await write(log, "pool-1");
   const restore = log.store.backup();

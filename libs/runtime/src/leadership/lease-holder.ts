@@ -6,7 +6,7 @@
  * out when its timers run, and the fence in every append refuses what it has decided before they do.
  *
  * Each term asks under a name of its own. Under the same name the log would take a term that begins after an outage for
- * the one before, with the same epoch, and agents and appends of the two could not be told apart.
+ * the one before, with the same epoch, and agents and appends of the two could not be distinguished.
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";

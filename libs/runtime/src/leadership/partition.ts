@@ -143,7 +143,7 @@ export class Partition {
     failed: AbortController,
   ): Promise<void> {
     const running = [loop.run(signal), term.effects?.(signal) ?? Promise.resolve()];
-    // The first failure ends the term; the others are told, and waited for.
+    // The first failure ends the term; the others are logged, and waited for.
     const guarded = running.map((part) =>
       part.catch((error: unknown) => {
         failed.abort();

@@ -25,7 +25,7 @@ export type RetriesSpec = {
   readonly consumer: string;
   readonly partition: number;
   readonly handlerOf: (event: StoredEvent) => AnyHandler | undefined;
-  /** Where the cursor stands in the log: a commit that unparks leaves it there. */
+  /** The cursor's position in the log: a commit that unparks leaves it there. */
   readonly durable: () => number;
   /** Nothing of the key is parked any more. */
   readonly onDone: (key: string) => void;

@@ -11,7 +11,7 @@ import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
 
-/** A stream that counts how often it was told. */
+/** A stream that counts the events that it received. */
 const counts: Aggregate<number, "count", EventOf<"ExperimentActivated">> = {
   name: "count",
   category: "experiment",
@@ -76,7 +76,7 @@ async function logOf(
   return { log: memory.as("experiments"), commits: () => commits };
 }
 
-/** Reacts to the end of the log; gives how often the stream was told. */
+/** Reacts to the end of the log; returns how many events the stream received. */
 async function reacted(log: EventLog, until: number): Promise<number> {
   const stop = new AbortController();
   await using feed = await EventFeed.open(log, createMemoryBus().connect("test"), systemClock);

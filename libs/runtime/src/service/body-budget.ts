@@ -20,7 +20,7 @@ export class BodyBudget {
     return this.#heldBytes;
   }
 
-  /** Room for the body that the headers tell of, which the route reads up to a limit; null when there is none. */
+  /** Room for the body that the headers announce, which the route reads up to a limit; null when there is none. */
   take(headers: IncomingHttpHeaders, limitBytes: number): HeldBody | null {
     const declared = headers["transfer-encoding"] === undefined;
     const bytes = declared ? Number(headers["content-length"] ?? 0) : limitBytes;

@@ -58,7 +58,7 @@ export async function answerHealth(
     return respond(response, reason === null ? 200 : 503, `${reason ?? ready}\n`);
   }
   if (path === "/metrics") {
-    // A number that cannot be told ends this answer, never the process.
+    // A metric that throws ends this answer, never the process.
     const numbers = await registry.metrics().catch(() => null);
     if (numbers === null) return respond(response, 500, "the metrics cannot be collected\n");
     return respond(response, 200, numbers, registry.contentType);

@@ -53,7 +53,7 @@ test("a draining service answers 503 and takes no commands until its loops have 
         async (signal) => {
           order.push("loop runs");
           await new Promise((resolve) => signal.addEventListener("abort", resolve));
-          order.push("loop told to end");
+          order.push("loop asked to end");
           await new Promise<void>((resolve) => {
             end = resolve;
           });
@@ -71,14 +71,14 @@ test("a draining service answers 503 and takes no commands until its loops have 
   expect(await readyz(service.address())).toBe("200 ok\n");
   expect(await asked()).toBe("ok");
   const drained = service[Symbol.asyncDispose]();
-  await vi.waitFor(() => expect(order).toContain("loop told to end"), { timeout: 90_000 });
+  await vi.waitFor(() => expect(order).toContain("loop asked to end"), { timeout: 90_000 });
   expect(service.readiness()).toBe("draining");
   expect(await readyz(service.address())).toBe("503 draining\n");
   expect(await asked()).toBe("unavailable");
   expect(order).not.toContain("connections closed");
   end();
   await drained;
-  expect(order.slice(3)).toEqual(["loop told to end", "loop ended", "connections closed"]);
+  expect(order.slice(3)).toEqual(["loop asked to end", "loop ended", "connections closed"]);
   await expect(readyz(service.address())).rejects.toThrow("fetch failed");
 });
 

@@ -1,6 +1,6 @@
 /**
  * A stage for tests of one service over a real PostgreSQL: its role, its schema and the log as in production, a bus in
- * memory, and the hands of all the other services, that is, whatever the test tells.
+ * memory, and the hands of all the other services, that is, the events that the test appends.
  */
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
@@ -86,12 +86,15 @@ export class DatabaseStage implements AsyncDisposable {
       guards: [],
       meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
-    assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
+    assert(
+      result.kind === "committed",
+      `${stream} takes the test's events: ${JSON.stringify(result)}`,
+    );
     await this.relay();
     return result.position;
   }
 
-  /** Does the relay's work: the bus carries what is in the log. What is told is carried at once. */
+  /** Does the relay's work: the bus carries what is in the log, events of the test at once. */
   async relay(): Promise<void> {
     let position = (await this.#bus.lastEvent())?.position ?? 0;
     for (;;) {

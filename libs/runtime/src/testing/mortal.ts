@@ -86,8 +86,8 @@ export class Mortal {
 }
 
 /**
- * Plays a life once undisturbed, and then once with each death. `live` gets the process that may die, and tells what is
- * wrong in the end; a violation names the death.
+ * Plays a life once undisturbed, and then once with each death. `live` gets the process that may die, and returns what
+ * is wrong in the end; a violation names the death.
  */
 export async function strikeEach(
   live: (mortal: Mortal) => Promise<readonly string[]>,

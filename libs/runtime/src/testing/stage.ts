@@ -1,5 +1,5 @@
 /**
- * A stage for tests of reactions: a log in memory, the other services' events told to it by the test, and the reactions
+ * A stage for tests of reactions: a log in memory, the other services' events appended by the test, and the reactions
  * of one service run over it until nothing is left to react to. `afresh` is what a crash leaves: the log and the
  * cursor.
  */
@@ -45,7 +45,10 @@ export class Stage {
       guards: [],
       meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
-    assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
+    assert(
+      result.kind === "committed",
+      `${stream} takes the test's events: ${JSON.stringify(result)}`,
+    );
   }
 
   /** Decides as a command does. */

@@ -146,7 +146,7 @@ export class FoldedView implements AsyncDisposable {
   readonly errors: Readonly<Record<string, unknown>>[] = [];
   readonly #log: EventLog;
   readonly view: View;
-  /** How often the log was told to have gone back. */
+  /** How often a log that went back was reported. */
   rewinds = 0;
   readonly #stopping = new AbortController();
   #seen = 0;
@@ -193,7 +193,7 @@ export class FoldedView implements AsyncDisposable {
     this.#running = run();
   }
 
-  /** Until the rows have all that was told. */
+  /** Until the rows have all events of the test. */
   async reach(): Promise<void> {
     await this.view.reach(await this.#log.head(), patienceMs);
   }

@@ -99,9 +99,9 @@ export async function firstDifference(
   const side = (alias: string) => tuple(columns.map((name) => `${alias}.${name}`));
   const key = namesOf(keys).join(", ");
   const missing = (alias: string) => `${alias}.${namesOf(keys)[0]} is null`;
-  const { rows } = await client.query<{ live: Row; afresh: Row }>(
+  const { rows } = await client.query<{ live: Row; rebuilt: Row }>(
     `select case when ${missing("l")} then null else to_jsonb(l) end as live,
-       case when ${missing("a")} then null else to_jsonb(a) - 'may_be_gone' end as afresh
+       case when ${missing("a")} then null else to_jsonb(a) - 'may_be_gone' end as rebuilt
      from (select * from ${live} where ${range}) l
      full join (select *, (${mayBeGone}) as may_be_gone from ${beside} where ${range}) a
        using ${tuple(namesOf(keys))}
@@ -111,20 +111,23 @@ export async function firstDifference(
     [...(after ?? []), ...(end ?? [])],
   );
   const row = rows[0];
-  return row === undefined ? "" : told(table, row.live, row.afresh);
+  return row === undefined ? "" : told(table, row.live, row.rebuilt);
 }
 
-function told({ name, keys }: ComparedTable, live: Row, afresh: Row): string {
-  const row = live ?? afresh ?? {};
+function told({ name, keys }: ComparedTable, live: Row, rebuilt: Row): string {
+  const row = live ?? rebuilt ?? {};
   const key = keys.map((column) => `${column.name} ${JSON.stringify(row[column.name])}`).join(", ");
   const found = `the first row that differs is ${name} (${key})`;
   if (live === null) return `${found}: it is missing`;
-  if (afresh === null) return `${found}: the log has no such row`;
+  if (rebuilt === null) return `${found}: the log has no such row`;
   const differing = Object.keys(live).filter(
-    (column) => JSON.stringify(live[column]) !== JSON.stringify(afresh[column]),
+    (column) => JSON.stringify(live[column]) !== JSON.stringify(rebuilt[column]),
   );
   const pairs = differing.map((column) => {
-    const [is, becomes] = shownBeside(JSON.stringify(live[column]), JSON.stringify(afresh[column]));
+    const [is, becomes] = shownBeside(
+      JSON.stringify(live[column]),
+      JSON.stringify(rebuilt[column]),
+    );
     return `${column} is ${is}, but a rebuild has ${becomes}`;
   });
   return `${found}: ${pairs.join("; ")}`;

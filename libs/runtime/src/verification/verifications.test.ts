@@ -14,7 +14,7 @@ beforeEach(() => {
   clock = new ManualClock();
 });
 
-/** A check that continues until it is told what it found. */
+/** A check that continues until the test gives its finding. */
 function slow(name: string) {
   const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
   const started = Promise.withResolvers<AbortSignal>();
@@ -52,7 +52,7 @@ describe("a verification", () => {
     expect(await verifications.step(newEventId())).toEqual({ done: true, views: [] });
   });
 
-  test("tells what could not be compared, with the reason, and continues with the next", async () => {
+  test("reports what could not be compared, with the reason, and continues with the next", async () => {
     const away: Check = {
       name: "a.away",
       run: async () => {

@@ -91,7 +91,7 @@ export class Verifications implements AsyncDisposable {
   }
 }
 
-/** The checks one after the other. One that cannot be made is told as unverified, with the reason. */
+/** The checks one after the other. One that cannot be made is reported as unverified, with the reason. */
 export async function* runChecks(
   checks: readonly Check[],
   signal: AbortSignal,

@@ -34,7 +34,7 @@ async function verifySnapshots<State>(
       throw new Fault("unverifiable", "the client no longer waits for it", { retry: "later" });
     const page = await log.readAll(position, runtimeLimits.pageEvents);
     for (const { stream, version } of page) {
-      // The first event of a stream tells that there is one.
+      // The first event of a stream shows that there is one.
       if (version !== 1 || categoryOf(stream) !== fold.category) continue;
       const finding = await compare(fold, log, stream);
       if (finding !== "") return { position: head, finding };
@@ -69,6 +69,6 @@ async function compare<State>(
   // Written again, so that an older way of writing the same state is no difference; neither is the order of keys.
   const [is, becomes] = [codec.encode(kept), codec.encode(state)];
   if (is === becomes || isDeepStrictEqual(JSON.parse(is), JSON.parse(becomes))) return "";
-  const [live, afresh] = shownBeside(is, becomes);
-  return `the saved state of ${stream} at version ${version} is ${live}, but a rebuild has ${afresh}`;
+  const [live, rebuilt] = shownBeside(is, becomes);
+  return `the saved state of ${stream} at version ${version} is ${live}, but a rebuild has ${rebuilt}`;
 }

@@ -56,7 +56,7 @@ describe("a view that is folded again", () => {
     expect((await view.check().run(never)).finding).toContain('experiment "999"');
   });
 
-  test("finds rows that are missing, and rows that the log does not tell of", async () => {
+  test("finds rows that are missing, and rows without an event", async () => {
     await using view = await folded(...many);
     await stage.sql("delete from tested.counts where experiment > '2'");
     const missing = (await view.check().run(never)).finding;
@@ -65,7 +65,7 @@ describe("a view that is folded again", () => {
     expect((await view.check().run(never)).finding).toContain('experiment "0"): it is missing');
   });
 
-  test("finds rows that the log does not tell of, however many", async () => {
+  test("finds rows without an event, however many", async () => {
     await using view = await folded("5");
     await stage.sql("insert into tested.counts select 'x' || n, 1 from generate_series(1, 9000) n");
     expect((await view.check().run(never)).finding).toBe(
@@ -90,7 +90,7 @@ describe("a view that is folded again", () => {
     expect((await view.check().run(never)).finding).toContain('work (experiment "5")');
   });
 
-  test("is told when its cursor names another commit than the log", async () => {
+  test("is reported when its cursor names another commit than the log", async () => {
     await using view = await folded("5");
     const other = "01931b5e-0000-7000-9000-0000000000ff";
     await stage.sql(`update tested.view_cursor set commit_id = '${other}'`);
@@ -114,7 +114,7 @@ describe("what cannot be compared", () => {
     await expect(view.check().run(never)).rejects.toThrow("never built");
   });
 
-  test("a view that stands still behind the log is not verified", async () => {
+  test("a view that stalls behind the log is not verified", async () => {
     await stage.tell("5", "6");
     const clock = new ManualClock();
     const found = expect(stage.idle(clock).check().run(never)).rejects.toThrow(

@@ -5,10 +5,10 @@
  * in the order of their keys, each page in a transaction of its own that locks the view's cursor, folds the few events
  * that came meanwhile, and joins both sides of one range of keys. So each row is compared at one position, no
  * transaction is long, memory is bounded by a page, and the live view waits for one page at a time. The first row that
- * differs is told.
+ * differs is reported.
  *
  * What the live view has set aside, a fold of the same version sets aside as well, so that the rest is compared all the
- * same; a view that lacks events does not hold, and the first of its streams is told.
+ * same; a view that lacks events does not hold, and the first of its streams is reported.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault, isFault } from "@trainyard/kernel";
@@ -41,7 +41,7 @@ export function viewCheck(service: string, view: View, log: EventLog): Check {
 }
 
 /**
- * Waits until the view has what the log has now. One that is folded again may take long; one that stands still holds
+ * Waits until the view has what the log has now. One that is folded again may take long; one that stalls holds
  * nothing.
  */
 async function keepsUp(view: View, head: number, signal: AbortSignal): Promise<void> {
@@ -76,8 +76,8 @@ async function verifyView(
   }
 }
 
-const afresh: ViewSlot = {
-  key: "afresh",
+const rebuilt: ViewSlot = {
+  key: "rebuilt",
   table: (name) => `pg_temp.${name}`,
   setAside: "pg_temp.view_set_aside",
 };
@@ -175,7 +175,7 @@ class Verification {
   async #reach(live: ViewCursor): Promise<string> {
     while (this.#position < live.position) {
       const events = await this.#read(live.position);
-      await applyCarefully(this.#client, this.#spec, afresh, events);
+      await applyCarefully(this.#client, this.#spec, rebuilt, events);
       this.#position = events.at(-1)?.position ?? this.#position;
     }
     if (live.position === 0) return "";
@@ -187,10 +187,10 @@ class Verification {
   async #applyPage(events: readonly StoredEvent[]): Promise<void> {
     const client = this.#client;
     try {
-      await within(client, () => applyEvents(client, this.#spec, afresh, events));
+      await within(client, () => applyEvents(client, this.#spec, rebuilt, events));
     } catch (error) {
       if (isOfTheWorld(error)) throw error;
-      await within(client, () => applyCarefully(client, this.#spec, afresh, events));
+      await within(client, () => applyCarefully(client, this.#spec, rebuilt, events));
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Applies events to a view's tables, within the caller's transaction. What cannot be applied, whatever is retried, is
+ * Applies events to a view's tables, within the caller's transaction. An event that can never be applied is
  * set aside: the page is halved until the event is found, its stream's name is written down with the reason, and the
  * view continues. The later events of that stream are not applied either: rows that lack one event in the middle would
  * be what no history gives, while rows that end before it are what they were. Building the view again applies all of

@@ -28,7 +28,7 @@ describe("a view that is built again", () => {
           besides += 1;
           await held.promise;
         }
-        // One more comes to the live tables while the last page is under way beside them.
+        // One more event reaches the live tables while the last page is under way beside them.
         if (besides === 1 && events[0]?.position === 2_001) {
           besides += 1;
           await stage.tell("late");

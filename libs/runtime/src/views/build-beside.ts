@@ -127,7 +127,7 @@ export class BesideBuild {
   }
 
   /**
-   * Puts the tables beside in the place of the live ones, once no more than a page lies between; false while more does.
+   * Puts the tables beside in the place of the live ones, once at most a page is between them; false while more is.
    */
   async #exchange(history: LogHistory): Promise<boolean> {
     const spec = this.#spec;

@@ -88,7 +88,7 @@ describe("an event that cannot be applied", () => {
     expect(Object.keys(await stage.counts())).toHaveLength(31);
   });
 
-  test("is told by a verification, which finds other differences all the same", async () => {
+  test("is reported by a verification, which finds other differences all the same", async () => {
     await stage.tell("1", "bad", "2", "bad");
     await using view = await stage.fold({ refuses });
     await view.reach();

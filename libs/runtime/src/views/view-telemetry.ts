@@ -15,7 +15,7 @@ export function viewGauges(registry: Registry, views: () => readonly View[]): vo
       registers: [registry],
       async collect() {
         for (const view of views()) {
-          // A value that the database does not tell now keeps its last value.
+          // A value that the database cannot return now keeps its last value.
           const value = await Promise.resolve(valueOf(view)).catch(() => null);
           if (value !== null) made.set({ view: view.spec.view }, value);
         }

@@ -143,7 +143,7 @@ describe("events that do not concern a view", () => {
 });
 
 describe("how far a view is", () => {
-  test("is told: its lag, and whether it has had once what the log held when it began", async () => {
+  test("is measured: its lag, and whether it has reached the log's end as it was at the start", async () => {
     await stage.tell("1", "2");
     const view = stage.idle();
     expect([view.view.caughtUpOnce, await view.view.lag()]).toEqual([false, null]);
@@ -162,7 +162,7 @@ describe("how far a view is", () => {
 });
 
 describe("a rewind", () => {
-  test("of the log and the tables together, under a running process, is told and gone on from", async () => {
+  test("of the log and the tables together, under a running process, is logged, and the view continues", async () => {
     await stage.tell("1");
     await using view = await stage.fold();
     await view.reach();
@@ -187,7 +187,7 @@ describe("a rewind", () => {
     expect(view.view.position).toBe(runtimeLimits.pageEvents);
   });
 
-  test("of the log alone, under a running process, is told, and the tables are folded again", async () => {
+  test("of the log alone, under a running process, is logged, and the tables are folded again", async () => {
     await stage.tell("1");
     const restore = await stage.backup();
     await stage.tell("1", "2");

@@ -64,7 +64,7 @@ describe("new agents", () => {
     expect(plan({}, [run(0), run(0)], { pool }).newAgents).toBe(1);
   });
 
-  test("do not count those that are starting, nor come to more than may be started", () => {
+  test("do not count those that are starting, nor exceed the number that may be started", () => {
     expect(plan({}, [run(4), run(4)], { starting: 1 }).newAgents).toBe(1);
     expect(plan({}, [run(4), run(4), run(4)], { newAgentsMax: 2 }).newAgents).toBe(2);
     expect(plan({}, [run(4)], { newAgentsMax: 0 }).newAgents).toBe(0);

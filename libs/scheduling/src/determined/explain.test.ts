@@ -21,7 +21,7 @@ test("each run that waits has its reason, also where ours would start it", () =>
   expect(explainOne(cluster.pool, "unknown", 0)).toBeNull();
 });
 
-test("a run that whole agents could not hold is told so, though as many slots are free", () => {
+test("a run that needs whole agents gets that reason, though as many slots are free", () => {
   const cluster = new ToyCluster(compat, { a: 4, b: 2 });
   cluster.queue("six", 6);
   expect(explainOne(cluster.pool, "six", 0)?.detail).toBe(

@@ -252,7 +252,7 @@ class Context:
         atexit.unregister(self._close_at_exit)
 
     def _finish_checkpoints(self) -> None:
-        """After an error: what is being stored may well come to its end, and says no more if not."""
+        """After an error: pending stores may complete, and a failure is not logged."""
         try:
             background_of(self.checkpoint).drain(FLUSH_S if self.distributed.size > 1 else None)
         # The error that ends the run is another.

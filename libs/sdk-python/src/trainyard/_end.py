@@ -2,9 +2,9 @@
 cannot say.
 
 It is written when it becomes known, not only at the end, so that a script that is killed or calls
-``os._exit`` after it still has said it. Of several reasons the harshest stands: a script that was
+``os._exit`` after it still has said it. Of several reasons the most severe wins: a script that was
 asked to stop and then fails has failed, and processes of one node do not hide each other's
-failures. Of several errors the first stands, save that what a process says of a lost neighbour gives
+failures. Of several errors the first wins, except that what a process says of a lost neighbour gives
 way to what that neighbour says itself.
 """
 
@@ -42,7 +42,7 @@ class EndRecord:
     def write(
         self, reason: str, message: str, *, follows: bool = False, decided: bool = False
     ) -> None:
-        """Records the reason unless one as harsh stands already; ``follows`` says that it is an error
+        """Records the reason unless one as severe is recorded already; ``follows`` says that it is an error
         because of another process's end, ``decided`` that the launcher of the processes has found
         that this is the one. A full disk is logged, and never raises.
         """
@@ -59,7 +59,7 @@ class EndRecord:
             log.warning("the end of the run could not be recorded in %s: %s", self.path, error)
 
     def reason(self) -> str | None:
-        """The reason that stands; None when there is none."""
+        """The recorded reason; None when there is none."""
         standing = self._standing()
         return None if standing is None else standing["reason"]
 

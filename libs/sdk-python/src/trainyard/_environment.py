@@ -1,7 +1,7 @@
 """Tells the platform once which Python and which packages a run has, in a background thread.
 
 It is a record for people who reproduce the experiment: no failure leaves this module, and a run that ends
-before it was told has none.
+before it reported has none.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _tell(connection: HttpConnection, path: str) -> None:
                 if reply.status < 500 and reply.status != 429:
                     return
             except UnreachableError as error:
-                log.debug("the packages of the run could not be told: %s", error)
+                log.debug("could not report the packages of the run: %s", error)
             time.sleep(backoff.next_s(reply))
     except Exception:
         log.exception("the packages of the run are not recorded")

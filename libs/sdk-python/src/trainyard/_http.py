@@ -235,7 +235,7 @@ class Backoff:
         wait_s = self._bound_s * _between(0.5, 1.0)
         self._bound_s = min(self._bound_s * 2, self._max_s)
         asked_s = reply.retry_after_s() if reply is not None else None
-        # A tenth on top spreads those that were all told the same.
+        # A tenth on top spreads clients that all got the same Retry-After.
         return wait_s if asked_s is None else max(wait_s, asked_s * _between(1.0, 1.1))
 
     def reset(self) -> None:

@@ -66,7 +66,7 @@ CHECKPOINT_DEFECT_S = 600.0
 CHECKPOINT_PATIENCE_S = 3600.0
 # How often a save that waits for room on the disk looks: others may use it too.
 DISK_LOOK_S = 1.0
-# Sealed checkpoints that wait for their upload take this share of the free disk, unless the agent tells another.
+# Sealed checkpoints that wait for their upload take this share of the free disk, unless the agent sets another.
 DISK_SHARE = 0.5
 # How often a waiting checkpoint call says that it still waits.
 CHECKPOINT_NOTICE_S = 60.0
@@ -111,7 +111,7 @@ LAUNCH_GRACE_S = 10.0
 LAUNCH_SETTLE_S = 8.0
 # How often a launcher looks whether a rank says that it hangs.
 LAUNCH_STALL_LOOK_S = 1.0
-# How often a launcher looks at what other nodes tell.
+# How often a launcher looks for reports of other nodes.
 LAUNCH_LOOK_S = 0.05
 # After a process's end, how long output that somebody still holds open is waited for.
 LAUNCH_OUTPUT_END_S = 1.0

@@ -18,7 +18,7 @@ class PreemptMode(enum.Enum):
     so that all stop at the same batch. The default.
     """
     ChiefOnly = "CHIEF_ONLY"
-    """Only the chief may ask. The script tells the others itself."""
+    """Only the chief may ask. The script passes the answer to the others itself."""
     WorkersAskPlatform = "WORKERS_ASK_PLATFORM"
     """Each rank asks for itself, at its own moment: for scripts whose ranks agree by other means."""
     WorkersAskMaster = WorkersAskPlatform

@@ -5,7 +5,7 @@ write), idle (all that is in the file is acknowledged), sending, waiting to try 
 service has said for good that it takes nothing more of this run). It reads the file that the
 reports were written to, and nothing else: what another process appended, or what was left by a
 crash, is delivered like its own. The offset in ``reports.acked`` moves only when the service has
-answered, so every report is sent at least once; its key makes a repeat harmless. What lies before the
+answered, so every report is sent at least once; its key makes a repeat harmless. What is before the
 offset is given back to the disk piece by piece, where the file system can make holes.
 """
 

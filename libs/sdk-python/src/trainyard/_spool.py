@@ -43,7 +43,7 @@ ACKED = "reports.acked"
 
 # Of this much of the end of the file the last keys are read; two lines of the largest size fit.
 TAIL_BYTES = 2 * (REPORT_BYTES_MAX + 256)
-# A line that a signal handler wrote inside another report's call stands before that one's, so the
+# A line that a signal handler wrote inside another report's call is before that one's, so the
 # last line need not have the highest number. Handlers do not nest as deep as this.
 _TAIL_LINES = 16
 _KEY = re.compile(rb'\{"key":"\d+-(\d+)"')

@@ -1,7 +1,7 @@
 """Which storage of checkpoints this host sees at a path.
 
 The root of a storage holds a marker, a file whose first line is a random id. The host that writes there makes it
-once, and tells its id with each checkpoint; a verifier or deleter elsewhere compares it first,
+once, and sends its id with each checkpoint; a verifier or deleter elsewhere compares it first,
 so that a share that is not mounted there is not taken for a storage whose files are missing.
 
 A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails

@@ -233,7 +233,7 @@ class Checkpoints(BadInputCase):
 
 
 class Ends(BadInputCase):
-    def test_the_first_error_is_told(self):
+    def test_the_first_error_is_reported(self):
         class Failing(pytorch.PyTorchCallback):
             def on_trial_shutdown(self):
                 raise KeyError("late")

@@ -260,7 +260,7 @@ class Streams(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "can be 0 or 1"):
             pytorch.DataLoader(Counting(4), num_workers=2)
 
-    def test_a_stream_that_cannot_begin_anew(self):
+    def test_a_stream_that_cannot_begin_again(self):
         class Once(IterableDataset):
             def __init__(self):
                 self.rest = iter([1, 2])

@@ -49,7 +49,7 @@ class Training(LaunchCase):
         processes = [self.node(script, node=n, **more) for n in (0, 1)]
         return [self.finish(process, code)[1] for process in processes]
 
-    def test_who_fails_first_is_told_not_what_gloo_says_of_it(self):
+    def test_the_first_failure_is_reported_not_what_gloo_says_of_it(self):
         for how, code, said in (
             ('raise ValueError("boom")', 1, "^rank 1: ValueError: boom"),
             ("os.kill(os.getpid(), signal.SIGKILL)", 137, "^rank 1: was ended by SIGKILL"),

@@ -201,7 +201,7 @@ class Together(LightningCase):
 
 
 class Example(LightningCase):
-    def test_it_runs_and_goes_on_alone_and_with_another(self):
+    def test_it_runs_and_continues_alone_and_with_another(self):
         for epochs in (1, 2):
             self.run_example("lightning/train.py", f"epochs={epochs}")
         self.assertEqual(self.steps("validation", run=1), [50])

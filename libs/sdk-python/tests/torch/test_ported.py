@@ -18,7 +18,7 @@ class Ported(TrainerCase):
         names = ["STEP_EVERY_EPOCH", "STEP_EVERY_BATCH", "MANUAL_STEP", "STEP_EVERY_OPTIMIZER_STEP"]
         self.assertEqual([Mode(number).name for number in (1, 2, 3, 4)], names)
 
-    def test_a_hook_that_nobody_calls_is_told(self):
+    def test_a_hook_that_nobody_calls_draws_a_warning(self):
         class Old(LineTrial):
             def build_callbacks(self):
                 class Saving(pytorch.PyTorchCallback):

@@ -1,4 +1,4 @@
-"""Profiling of a trial: it changes nothing that is trained, and what it finds lies where it should."""
+"""Profiling of a trial: it changes nothing that is trained, and what it finds is where it should be."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Training(ProfilingCase):
         groups = {line["group"] for line in self.of_machines()}
         self.assertLessEqual({"cpu", "throughput"}, groups)
 
-    def test_the_trainer_can_be_told_from_which_batch_to_which(self):
+    def test_the_trainer_takes_the_first_and_last_batch_to_profile(self):
         class Bounded(LineTrial):
             def __init__(self, context):
                 super().__init__(context)
@@ -128,7 +128,7 @@ class Training(ProfilingCase):
                 return super().train_batch(batch, epoch_idx, batch_idx)
 
         self_ = self
-        # Not by the configuration too: a slow start would be sampled before the trainer is told.
+        # Not by the configuration too: a slow start would be sampled before the trainer gets them.
         self.train(Bounded)
         self.assertEqual(self.of_machines(), [])
 

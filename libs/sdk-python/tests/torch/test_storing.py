@@ -17,7 +17,7 @@ from trainyard.pytorch.checkpointing._copy import copied
 
 
 class Storing(TrainerCase):
-    def test_training_goes_on_while_files_are_written(self):
+    def test_training_continues_while_files_are_written(self):
         go_on = threading.Event()
         write = _files.write
 
@@ -62,7 +62,7 @@ class Storing(TrainerCase):
             with self.assertRaisesRegex(OSError, "the disk is full"):
                 self.train(checkpoint_period=pytorch.Batch(2))
 
-    def test_callbacks_are_told_between_two_batches(self):
+    def test_callbacks_are_called_between_two_batches(self):
         found = []
 
         class Told(pytorch.PyTorchCallback):

@@ -50,7 +50,7 @@ class Runs(unittest.TestCase):
                         (path / "model").write_text("")
             return ctx.tensorboard.path
 
-    def test_the_next_run_goes_on_and_what_it_does_again_is_there_once(self):
+    def test_the_next_run_continues_and_repeated_steps_are_there_once(self):
         path = self.train(4, store_at=2)
         self.train(5)
         want = [(1, 1.1), (2, 1.2), (3, 2.3), (4, 2.4), (5, 2.5)]

@@ -46,7 +46,7 @@ class Periods(TrainerCase):
         self.assertEqual(trial.seen[10], (1, 10))
         self.assertEqual(self.reports("a", "validation")[20]["epochs"], 2)
 
-    def test_each_report_is_a_line_for_whoever_watches(self):
+    def test_each_report_prints_a_line(self):
         self.train(max_length=pytorch.Batch(10), reporting_period=pytorch.Batch(5))
         lines = self.printed.getvalue().splitlines()
         self.assertEqual(
@@ -128,13 +128,13 @@ class Restarts(TrainerCase):
         self.assertEqual(trial.seen, [])
         self.assertEqual(self.checkpoints(), [10])
 
-    def test_a_longer_run_goes_on(self):
+    def test_a_longer_run_continues(self):
         self.train(max_length=pytorch.Batch(4))
         trial = self.train(max_length=pytorch.Batch(6))
         self.assertEqual([batch for _, batch in trial.seen], [4, 5])
         self.assertEqual(trial.context.get_initial_batch(), 4)
 
-    def test_a_second_fit_goes_on(self):
+    def test_a_second_fit_continues(self):
         whole = self.train()
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / "b")
         with contextlib.redirect_stderr(io.StringIO()), pytorch.init() as context:

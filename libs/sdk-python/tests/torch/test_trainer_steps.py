@@ -140,7 +140,7 @@ class Hooks(TrainerCase):
 
 class Steps(TrainerCase):
     def plain(self, kind, batches=10):
-        """The loop by hand that the trial stands for."""
+        """The loop by hand that the trial corresponds to."""
         torch.manual_seed(0)
         model = kind.build_model(kind)
         optimizer = kind.build_optimizer(kind, model)

@@ -307,7 +307,7 @@ class Arguments(TrainerCase):
 
 
 class Example(TrainerCase):
-    def test_the_fine_tune_runs_and_goes_on(self):
+    def test_the_fine_tune_runs_and_continues(self):
         for epochs in (1, 2):
             self.run_example("huggingface/train.py", "reviews=64", f"num_train_epochs={epochs}")
         self.assertEqual(self.steps("validation"), [3])

@@ -62,7 +62,7 @@ describe("a space", () => {
       "grid, warm_start: {points: [{a: 3}]}",
       "warned: searcher.warm_start.points has no effect in a grid search, which tries its own points",
     ],
-  ])("is told of: %s", (searcher, finding) => {
+  ])("has the finding: %s", (searcher, finding) => {
     expect(findings(searcher)).toEqual([finding]);
   });
 
@@ -95,7 +95,7 @@ searcher: {${searcher}, metric: loss}
     expect(constants("name: random, max_trials: 100")).toEqual([]);
   });
 
-  it("is told of earlier experiments where nothing learns from them", () => {
+  it("has a finding about earlier experiments where nothing learns from them", () => {
     expect(findings(`${random}, warm_start: {experiments: [3]}`)).toEqual([
       "warned: searcher.warm_start.experiments has no effect in the searcher random, which does not learn from trials of other searches",
     ]);

@@ -213,7 +213,7 @@ describe("a population that takes turns", () => {
       return `${names[type] ?? type} ${trial}`;
     });
 
-  it("suspends who has been compared, and lets the one go on that is the least far", () => {
+  it("suspends a member that has been compared, and continues the one with the fewest steps", () => {
     const search = started({ max_concurrent_trials: 2 });
     expect(search.proposals()).toHaveLength(2);
     expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["suspended 1", "proposed 3"]);

@@ -5,7 +5,7 @@
  * the next one continues from that checkpoint; the last trains until its time. Nothing is waited for: the trial
  * continues until the checkpoint is there.
  *
- * A segment that fails breaks the chain, and the search has failed. One whose training code comes to its own end before
+ * A segment that fails breaks the chain, and the search has failed. One whose training code ends by itself before
  * its time is the end of the schedule.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -101,7 +101,7 @@ function constantsOf(space: HyperparameterSpace): JsonObject {
   return constants;
 }
 
-/** Nests are merged; of the rest `over` stands. */
+/** Nests are merged; of the rest `over` wins. */
 function merged(under: JsonObject, over: JsonObject): JsonObject {
   const result: JsonObject = { ...under };
   for (const [key, value] of Object.entries(over)) {

@@ -48,7 +48,7 @@ function lossAt(point: unknown): number {
 const points = (search: DrivenSearch): unknown[] =>
   search.proposals().map(({ hyperparameters }) => hyperparameters);
 
-/** A search told the losses of its trials one after the other. */
+/** A search that gets the losses of its trials one after the other. */
 function trained(searcher: SearcherConfig, space = mixed, seed = 7): DrivenSearch {
   const search = new DrivenSearch();
   search.start(configOf(searcher, space), seed);
@@ -69,7 +69,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     expect(points(search)[10]).not.toEqual(points(filling)[10]);
   });
 
-  it("comes to where the loss is small, on axes of every kind", () => {
+  it("finds where the loss is small, on axes of every kind", () => {
     const losses = [1, 2, 3].map((seed) => {
       const search = trained(tpeOf(80, 1, multivariate), mixed, seed);
       return Number(search.completion()?.bestValue);
@@ -204,7 +204,7 @@ describe("a search by TPE", () => {
     fc.array(fc.oneof(fc.double(), fc.constant(null)), { minLength: 30, maxLength: 30 }),
   );
 
-  it("is the same at every replay, from any snapshot, whatever it is told twice", () => {
+  it("is the same at every replay and from any snapshot, also with repeated reports", () => {
     fc.assert(
       fc.property(history, fc.nat(), ([multivariate, seed, workers, values], cut) => {
         const run = simulate(

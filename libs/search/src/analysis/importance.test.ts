@@ -74,7 +74,7 @@ describe("importance", () => {
     expect(least.items[0]).toMatchObject({ hyperparameter: "noise" });
   });
 
-  it("is not told from too few trials", () => {
+  it("is not computed from too few trials", () => {
     expect(importances(19, lrOf)).toEqual({ trials: 19, needed: 20, top: 0, items: [] });
     expect(importances(20, lrOf).items).toHaveLength(4);
   });

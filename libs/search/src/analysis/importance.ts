@@ -14,7 +14,7 @@ import type { SearchRecord, TrialRecord } from "./record.ts";
 
 /** Fewer trials than this say nothing: a tenth of them would be two or three. */
 const TRIALS_MIN = 20;
-/** With more axes than a third of the trials some axis tells the best apart by chance. */
+/** With more axes than a third of the trials some axis separates the best by chance. */
 const TRIALS_PER_AXIS = 3;
 const TOP_SHARE = 0.1;
 const TOP_MIN = 5;

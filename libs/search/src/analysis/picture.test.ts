@@ -57,7 +57,7 @@ describe.each(searches)("the picture of %s", (_name, searcher) => {
     expect(compared).toBeGreaterThan(20);
   });
 
-  it("gives a report the version and the time at which it came to its rung", () => {
+  it("gives a report the version and the time at which it reached its rung", () => {
     const reports = picture.trials.flatMap(({ trial, reports }) =>
       reports.map((report) => ({ trial, ...report })),
     );

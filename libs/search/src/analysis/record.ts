@@ -29,7 +29,7 @@ export type BestOfTrial = {
   readonly time: number;
   /** When it was recorded, in milliseconds since 1970. */
   readonly atMs: number;
-  /** Observations of all trials up to this one, and the times that all trials had come to, summed. */
+  /** Observations of all trials up to this one, and the sum of the times that all trials had reached. */
   readonly observations: number;
   readonly units: number;
 };

@@ -84,7 +84,7 @@ const searcher: fc.Arbitrary<Partial<CustomSearcher>> = fc.record({
   max_concurrent_trials: fc.nat({ max: 3 }),
 });
 
-/** Lets the steps happen; what is refused is passed over. `again` tells which steps happen twice. */
+/** Lets the steps happen; what is refused is passed over. `again` has the steps that happen twice. */
 function driven(
   config: Partial<CustomSearcher>,
   happening: readonly Step[],

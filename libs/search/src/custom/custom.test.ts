@@ -153,7 +153,7 @@ describe("a target", () => {
     expect(post(search, resumptionOf("d", 2, { target: 10, stopAtTarget: true })).at(-1)).toBe(
       "TrialStopDecided",
     );
-    // It rests already: there is nothing to do.
+    // It is suspended already: nothing happens.
     expect(post(search, resumptionOf("e", 1, { target: 11 }))).toEqual(["OperationsPosted"]);
     expect(post(search, resumptionOf("f", 1, { target: 11, stopAtTarget: true })).at(-1)).toBe(
       "TrialStopDecided",
@@ -199,7 +199,7 @@ describe("max_concurrent_trials", () => {
 });
 
 describe("finishing", () => {
-  it("stops what runs, and completes with the last end, whatever it came to", () => {
+  it("stops what runs, and completes with the last end, whatever its outcome", () => {
     const search = startedCustom();
     post(search, proposal("a"), proposal("b"));
     expect(post(search, finishOf("c", { reason: "good enough" }))).toEqual([
@@ -213,7 +213,7 @@ describe("finishing", () => {
     expect(search.completion()?.reason).toBe(SearchCompletion.EXHAUSTED);
   });
 
-  it("lets what runs come to its end where it says so; what is suspended nobody would resume", () => {
+  it("lets running trials end where it says so; suspended ones are ended, since nobody would resume them", () => {
     const search = startedCustom();
     post(search, proposal("a"), proposal("b"), proposal("e", { target: 9 }), suspensionOf("c", 2));
     expect(post(search, finishOf("d", { letTrialsEnd: true })).slice(1)).toEqual([

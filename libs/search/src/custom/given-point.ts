@@ -24,7 +24,7 @@ export type GivenPoint =
 export function givenPoint(plan: SearchedSpace, given: JsonObject): GivenPoint {
   const { space } = plan;
   const problems: FieldProblem[] = [];
-  // Null stands for what is missing, until it is known whether it has to be there.
+  // Null marks a missing value, until it is known whether it has to be there.
   const whole = fullPoint(space, (hyperparameter, _path, keys) => {
     const value = valueAtKeys(given, keys);
     if (value !== undefined) return sortedKeys(value);

@@ -107,6 +107,6 @@ export function refused(
 
 /** Tells another operation under the same id from a repeat. */
 export function digestOf({ operation }: SearchOperation): number {
-  // A message is plain JSON; what is not set stands as undefined, which the text leaves out.
+  // A message is plain JSON; what is not set is undefined, which the text leaves out.
   return hashOf(JSON.stringify(sortedKeys(JSON.parse(JSON.stringify(operation)) as Json)));
 }

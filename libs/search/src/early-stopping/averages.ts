@@ -42,7 +42,7 @@ export type Course = {
   readonly count: number;
   readonly sum: number;
   readonly best: number;
-  /** The average up to the last time of comparison that it has come to; null for none. */
+  /** The average up to the last time of comparison that it has reached; null for none. */
   readonly compared: { readonly at: number; readonly average: number } | null;
 };
 
@@ -76,7 +76,7 @@ export function gone(course: Course, time: number, value: number): Course {
 
 /**
  * Ranks a trial after a report that led from one course to the next, and returns the course as it is compared from then
- * on. `lastTimeOf` tells how far a trial has come.
+ * on. `lastTimeOf` says how far a trial has come.
  */
 export function advance(
   averages: Averages,
@@ -134,7 +134,7 @@ function openTime(
   const opened = emptyRanking();
   if (passed) {
     // As long as every time is one of comparison, nobody reported between the last one and this: who went beyond the
-    // last has come to this one too, with the same average.
+    // last has reached this one too, with the same average.
     const after = times[before] as number;
     for (const entry of entriesBetween(ranking, 0, ranking.size)) {
       if (lastTimeOf(entry.trial) > after) insert(undo, opened, entry);
@@ -147,7 +147,7 @@ function openTime(
 export type Comparison = {
   /** The time of comparison. */
   readonly at: number;
-  /** How many others have come to it. */
+  /** How many others have reached it. */
   readonly others: number;
   /** The value up to which the best so many percent of the others come, interpolated between two of them. */
   readonly cutoff: number;

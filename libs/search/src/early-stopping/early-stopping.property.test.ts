@@ -138,7 +138,7 @@ describe("early stopping", () => {
     );
   });
 
-  it("takes no notice of what is told twice", () => {
+  it("ignores repeated reports", () => {
     fc.assert(
       fc.property(searchers, lists, steps, (searcher, policies, script) => {
         const [once, twice] = [false, true].map((repeats) =>

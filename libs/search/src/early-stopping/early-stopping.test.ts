@@ -201,7 +201,7 @@ describe("several policies", () => {
     expect(stoppedAt([{ any: [noImprovement(1), threshold(null, 1)] }], [0.5, 0.6])).toBe(2);
   });
 
-  it("in all must say so together, and the evidence of each is told", () => {
+  it("combined by all stop only together, and the reason has the evidence of each", () => {
     const both = { all: [noImprovement(1), threshold(null, 1)] };
     expect(stoppedAt([both], [0.5, 0.6, 2])).toBe(3);
     const search = stoppingSearch([both], 1);
@@ -261,7 +261,7 @@ describe("budget", () => {
   };
   const at = (seconds: number): number => 1_000_000 + seconds * 1_000;
 
-  it("of trials is never exceeded, and lets those that run come to their ends", () => {
+  it("of trials is never exceeded, and lets those that run end", () => {
     const search = timed({ max_trials: 3 }, 2);
     expect(shortly(search.end(1, COMPLETED))).toEqual(["new 3"]);
     expect(search.events.at(-1)).toEqual({

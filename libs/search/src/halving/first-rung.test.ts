@@ -135,7 +135,7 @@ describe("the questions about the first rung", () => {
     expect([1, 2].map((trial) => askedTo(later, trial))).toEqual([undefined, 2]);
   });
 
-  it("are put to another, or dropped, when one that is asked will tell no more", () => {
+  it("move to another trial, or are dropped, when the asked trial will report no more", () => {
     const trust = asking(brought([1], [2, 2]), { owed: [1] });
     expect(withoutAnswerOf(trust, 1)).toMatchObject({ owed: [], asked: [{ trial: 2 }] });
     expect(withoutAnswerOf(trust, 2).asked).toHaveLength(2);
@@ -165,7 +165,7 @@ function simulated(early: (final: number) => number, seed = 1, misleading = 2, t
 }
 
 describe("a search whose first rung is measured", () => {
-  it("keeps it when early values tell later ones", () => {
+  it("keeps it when early values predict later ones", () => {
     const { events, state } = simulated((final) => final);
     expect((state.memory as unknown as Halving).trust).toMatchObject({ first: 0 });
     expect(events.some(({ data }) => "rule" in data && data.rule === "rung_not_trusted")).toBe(
@@ -239,7 +239,7 @@ describe("a search whose first rung is measured", () => {
       autoOf({ max_trials: 60, max_time: 27, max_concurrent_trials: 5 }),
     );
     for (const [i, value] of [5, 4, 3, 2, 1].entries()) search.validate(i + 1, 1, value);
-    // The first two of whom nobody was known to be better continue for nothing else than to tell.
+    // The first two of whom nobody was known to be better continue only to give a value.
     const rules = (trial: number) =>
       search.events.flatMap((event) =>
         event.type === "TrialResumed" && event.data.trial === trial ? [event.data.rule] : [],
@@ -256,7 +256,7 @@ describe("a search whose first rung is measured", () => {
     expect(trust.asked).toHaveLength(5);
   });
 
-  it("lets who has the best value of all so far continue, however few have come to a rung", () => {
+  it("lets the trial with the best value so far continue, however few have reached a rung", () => {
     const search = startedSearch(autoOf({ max_trials: 9, max_time: 27, max_concurrent_trials: 3 }));
     for (const trial of [1, 2]) search.validate(trial, 1, 5);
     search.validate(3, 1, 4);

@@ -64,7 +64,7 @@ export type Trust = {
 /** At least two rungs are left above one that is asked about. */
 const RUNGS_ASKED = 3;
 
-/** At a first rung of so many in all, with those who were asked below it and tell of it too. */
+/** Values at a first rung of this many in all, with those of trials that were asked below it. */
 export function trustAt(
   plan: TrustPlan | undefined,
   first: number,
@@ -107,7 +107,7 @@ export function withBrought(trust: Trust, trial: number, value: number): Trust {
   return { ...trust, asked };
 }
 
-/** Without a trial that will tell no more: another is asked, or the question about the later rung is dropped. */
+/** Without a trial that will report no more: another is asked, or the question about the later rung is dropped. */
 export function withoutAnswerOf(trust: Trust, trial: number): Trust {
   const { question, asked } = trust;
   const known = askedOf(trust, trial)?.brought.length;
@@ -172,7 +172,9 @@ export function isPutOff({ question, later }: Trust): boolean {
   return question === "later" && later.length === 0;
 }
 
-/** The best and the worst at the first rung, half of each: they tell the most. None where there are too few. */
+/**
+ * The best and the worst at the first rung, half of each: they are the most informative. None where there are too few.
+ */
 export function extremes(asked: readonly Asked[], count: number): readonly number[] {
   if (asked.length < count) return [];
   const ranked = asked.toSorted((a, b) => (a.brought[0] ?? 0) - (b.brought[0] ?? 0));

@@ -9,7 +9,7 @@ import { readsOf } from "../testing/reads.ts";
 import { configOf, validation } from "../testing/searches.ts";
 import { ashaOf } from "../testing/halving.ts";
 
-/** A search that has come to trial `reached`, and how many values of its state the next 100 trials read. */
+/** A search that has reached trial `reached`, and how many values of its state the next 100 trials read. */
 function readsAt(reached: number): number {
   let reads = 0;
   let counts = false;

@@ -156,7 +156,7 @@ describe("every search that halves", () => {
     );
   });
 
-  it("takes no notice of what it is told twice", () => {
+  it("ignores repeated reports", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const once = driven(config, seed, happening, { duplicates: false });
@@ -190,7 +190,7 @@ describe("every search that halves", () => {
     );
   });
 
-  it("comes to an end when all that trains continues", () => {
+  it("ends when all that trains continues", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const search = driven(config, seed, happening);

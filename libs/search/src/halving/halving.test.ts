@@ -242,7 +242,7 @@ describe("a rung to which nobody comes any more", () => {
 });
 
 describe("a large rung that closes", () => {
-  it("is ended a part at a time, as the trials come to their ends", () => {
+  it("is ended a part at a time, as the trials end", () => {
     const trials = 400;
     const search = startedSearch(
       ashaOf({ max_trials: trials, max_concurrent_trials: trials, max_time: 3, divisor: 4 }),

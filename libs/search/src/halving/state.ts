@@ -136,7 +136,7 @@ export function addComing(rung: Rung, by: number, undo: UndoLog): void {
   undo.set(rung, "coming", rung.coming + by);
 }
 
-/** TrialProposed; `at` is where the trial lies in the space, if a model wants to know. */
+/** TrialProposed; `at` is where the trial is in the space, if a model wants to know. */
 export function propose(halving: Halving, at: readonly number[] | undefined, undo: UndoLog): void {
   if (at !== undefined) undo.push(halving.coordinates, at);
   const index = halving.brackets.findIndex((_, i) => mayCreate(halving, i) && hasRoom(halving, i));

@@ -75,7 +75,7 @@ describe("explore", () => {
     expect(valuesOf(copies({ ...donor, layers: 6 }), ({ layers }) => layers)).toEqual([4, 6]);
   });
 
-  it("draws as often again as it is told", () => {
+  it("draws again as often as the option says", () => {
     const changed = copies(donor, 0.25, [], 400).filter(({ lr }) => lr !== 0.008 && lr !== 0.012);
     expect(changed.length).toBeGreaterThan(70);
     expect(changed.length).toBeLessThan(130);

@@ -177,7 +177,7 @@ describe("every population", () => {
     );
   });
 
-  it("takes no notice of what it is told twice", () => {
+  it("ignores repeated reports", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const once = driven(config, seed, happening, { duplicates: false });
@@ -198,7 +198,7 @@ describe("every population", () => {
   });
 });
 
-it("two members that are each blind to one weight come to 1.19 of 1.2 together, whatever the seed", () => {
+it("two members that are each blind to one weight reach 1.19 of 1.2 together, whatever the seed", () => {
   const bests = Array.from({ length: 20 }, (_, i) => bestOfToy(i + 1));
   expect(Math.min(...bests)).toBeGreaterThanOrEqual(1.19);
 });

@@ -170,7 +170,7 @@ function score(
   );
 }
 
-/** Infinities count as not finite too: a training that has come to them is not better than any. */
+/** Infinities count as not finite too: a training that has reached them is not better than any. */
 function rankedValue(value: number, smallerIsBetter: boolean): number {
   if (!Number.isFinite(value)) return WORST;
   return smallerIsBetter ? value : 0 - value;

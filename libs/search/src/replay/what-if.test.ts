@@ -73,7 +73,7 @@ describe("what another searcher would have made of a recorded search", () => {
     expect(unrecordedBy(started === undefined ? [] : [started], metric)).toBeNull();
   });
 
-  it("tells a search that has not come to an end", () => {
+  it("says that a search has not ended", () => {
     const search = new DrivenSearch();
     search.start(configOf(randomOf(2, 2)));
     search.validate(1, 1, 0.5);

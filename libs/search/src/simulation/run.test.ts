@@ -79,7 +79,7 @@ describe("a search in virtual time", () => {
     expect(part.training.length).toBeGreaterThan(0);
   });
 
-  it("continues with what is not finite, and tells a training that fails", () => {
+  it("continues after values that are not finite, and reports a training that fails", () => {
     const { state, steps } = runSearch({
       config: configOf(asha({ max_trials: 2 })),
       seed: 1,

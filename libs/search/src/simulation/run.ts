@@ -156,7 +156,7 @@ class Run implements SimulatedRun {
 
   #send(command: SearchCommand): void {
     const decided = this.#search.decide(command);
-    assert(!isRejection(decided), "a simulated search takes what it is told");
+    assert(!isRejection(decided), "a simulated search accepts its reports");
     const events = decided.map((event) => this.#placed(event));
     for (const event of events) this.#search.apply(event);
     this.#search.keep();

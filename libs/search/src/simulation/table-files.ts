@@ -1,6 +1,6 @@
 /**
- * The two forms in which tables of trainings are handed around, read from what the files hold. Whatever is not as it
- * should be is said in one sentence, as the rest of one that begins with the file's name.
+ * The two forms in which tables of trainings are handed around, read from what the files hold. Anything that is not as
+ * it should be is said in one sentence, as the rest of one that begins with the file's name.
  */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
 import { Derived } from "../derived.ts";

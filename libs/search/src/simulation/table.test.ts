@@ -118,7 +118,7 @@ describe("rows", () => {
 describe("a search against a table", () => {
   const searcher = { ...randomOf(4, 0), metric: "valid" };
 
-  it("uses every row, and tells the best of all steps after each full training's worth of them", () => {
+  it("uses every row, and reports the best of all steps after each full training's worth of them", () => {
     const run = runOnTable({ config: configOf(searcher, table.space), table, seed: 1, workers: 1 });
     expect(run).toMatchObject({ trials: 4, stopped: 0 });
     expect(run.incumbents.at(-1)).toBe(1);

@@ -113,7 +113,7 @@ describe("a sampled point", () => {
     `);
   });
 
-  it("lies in the space, for every seed and trial", () => {
+  it("is in the space, for every seed and trial", () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 0xffff_ffff }),

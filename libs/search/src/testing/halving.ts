@@ -146,6 +146,6 @@ export function timesAskedFor(
         : search.validate(trial, until, value),
     );
   }
-  if (search.completion() === undefined) throw new Error("the search has not come to an end");
+  if (search.completion() === undefined) throw new Error("the search has not ended");
   return asked;
 }

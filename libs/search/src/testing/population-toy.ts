@@ -34,7 +34,7 @@ const toy: Training<readonly [number, number]> = {
   valueOf: ([t0, t1]) => 1.2 - (t0 * t0 + t1 * t1),
 };
 
-/** The best value that two members come to in 200 steps. */
+/** The best value that two members reach in 200 steps. */
 export function bestOfToy(seed: number): number {
   const population = new TestPopulation(toy, 1);
   population.start(toySearcher, toySpace, seed);

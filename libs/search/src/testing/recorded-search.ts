@@ -7,7 +7,7 @@ import type { SearchEvent } from "../events.ts";
 import { trialOf } from "../state.ts";
 import { configOf, DrivenSearch } from "./searches.ts";
 
-/** Trials report in turn, a step each, until they are stopped or have come to `steps`. */
+/** Trials report in turn, a step each, until they are stopped or have reached `steps`. */
 export function recordedSearch(
   searcher: SearcherConfig,
   seed: number,

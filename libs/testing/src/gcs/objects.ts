@@ -15,7 +15,7 @@ import { checkGeneration, checkName, digestsOf, makeObject } from "./store.ts";
 export async function getObject(request: GcsRequest): Promise<GcsAnswer> {
   const { bucket, name, query } = request;
   request.allow("storage.objects.get");
-  // Without the right to list, an absent object is not told from one that is hidden.
+  // Without the right to list, an absent object and a hidden one give the same answer.
   if (!bucket.objects.has(name)) request.allow("storage.objects.list");
   const object = bucket.object(name);
   checkGeneration(bucket, name, generationIn(query, "ifGenerationMatch"));

@@ -35,7 +35,7 @@ function bodyWith(
   return containerBody(place, recordedContainer(config), { ...settings, network }, engine);
 }
 
-test("NVIDIA's runtime is told the GPUs of the run's slots, whatever the configuration sets", () => {
+test("NVIDIA's runtime gets the GPUs of the run's slots, whatever the configuration sets", () => {
   expect(bodyWith([], "docker").Env).toEqual(["NVIDIA_VISIBLE_DEVICES=void"]);
   expect(bodyWith([gpu], "docker").Env).toEqual(["NVIDIA_VISIBLE_DEVICES=GPU-a"]);
   // Its GPUs come by their CDI names.

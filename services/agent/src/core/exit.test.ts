@@ -32,7 +32,7 @@ function told(exit: Partial<ExitRecord>, { kill, late = false, asked = false, sa
 
 const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
 
-describe("an ended run is told as", () => {
+describe("an ended run is reported as", () => {
   test.each([
     ["exited by itself", { code: 0 }, {}, { killed: false, code: 0, signal: "" }],
     ["failed", { code: 1 }, {}, { killed: false, code: 1, signal: "" }],

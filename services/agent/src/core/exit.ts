@@ -84,8 +84,8 @@ function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
 /**
  * Whether its end is the shutdown's and says nothing of the run. It says something where the script has said so itself:
  * it has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever
- * else it does once it was told (a handler that exits with 0, a peer that fails because its peers are gone) is because
- * it was told.
+ * else it does after that signal (a handler that exits with 0, a peer that fails because its peers are gone) is because
+ * of the signal.
  */
 function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boolean {
   if (kill?.why === "wanted" || (kill === null && stop === null)) return false;

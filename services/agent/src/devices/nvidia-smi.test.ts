@@ -116,7 +116,7 @@ describe("the topology", () => {
     expect(groups).toEqual([0, 0, 0, 0]);
   });
 
-  test("leaves out what is not told: one GPU, several nodes, no column", () => {
+  test("leaves out what is not reported: one GPU, several nodes, no column", () => {
     const one = "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-7\t\tN/A\t\tN/A\n";
     expect([...parseTopology(one + legend)]).toEqual([[0, {}]]);
     const range = "\tGPU0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \t0-7\t0-1\n";

@@ -65,7 +65,7 @@ export function parseGpus(text: string): GpuList {
   return { gpus: [...gpus.values()], problems, isUnderstood };
 }
 
-/** A name may have commas; the other fields have none. A text names a GPU that cannot be told from others. */
+/** A name may have commas; the other fields have none. A text names a GPU that cannot be distinguished from others. */
 function parseGpu(line: string): Gpu | string | null {
   const fields = line.split(",").map((field) => field.trim());
   const [index = "", uuid = ""] = fields;

@@ -2,7 +2,7 @@ import type { Device, Devices, Look } from "./devices.ts";
 import { firstLine, type Program } from "./program.ts";
 import { type Card, listParameters, parseCards } from "./rocm-smi.ts";
 
-/** AMD's GPUs, as rocm-smi lists them. It tells no health: a GPU that is not listed any more has left. */
+/** AMD's GPUs, as rocm-smi lists them. It reports no health: a GPU that is not listed any more has left. */
 export class RocmDevices implements Devices {
   readonly program = "rocm-smi";
   readonly #smi: Program;

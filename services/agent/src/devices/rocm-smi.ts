@@ -17,7 +17,7 @@ export const listParameters = [
 
 export type Card = {
   readonly index: number;
-  /** Empty where the card tells no unique id. */
+  /** Empty where the card reports no unique id. */
   readonly uuid: string;
   readonly name: string;
   readonly memoryBytes: number;

@@ -38,7 +38,7 @@ export function processRuntime(settings: ProcessSettings): Runtime {
   };
 }
 
-/** The command, after the startup hook that lies beside the code. */
+/** The command, after the startup hook that is beside the code. */
 export function commandIn(work: string, argv: readonly string[]): readonly string[] {
   return existsSync(join(work, hookName)) ? withHook(argv) : argv;
 }

@@ -1,5 +1,5 @@
 /**
- * Makes sure that an image is there: pulls it where it is missing or where the configuration forces a pull, tells of
+ * Makes sure that an image is there: pulls it where it is missing or where the configuration forces a pull, reports
  * its progress, and tries again a few times what may get better. What the registry refuses fails at once.
  */
 import type Docker from "dockerode";
@@ -97,7 +97,10 @@ async function pullAgain(
   }
 }
 
-/** A name that is not known is a mistake in the configuration or of the host's name service: nobody can tell here. */
+/**
+ * A name that is not known is a mistake in the configuration or of the host's name service: this code cannot know
+ * which.
+ */
 function explained(name: string, why: string): string {
   // Names of images that are made on the host begin so.
   if (registryOf(name) === "localhost") {
@@ -175,7 +178,7 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
   }
 }
 
-/** Layers and their bytes, as far as the engine tells them; in the log every few seconds. */
+/** Layers and their bytes, as far as the engine reports them; in the log every few seconds. */
 class Progress {
   readonly #name: string;
   readonly #deps: PullDeps;

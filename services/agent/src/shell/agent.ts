@@ -136,7 +136,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Ends all runs, and tells what became of them: those that use the SDK are asked and have time for a checkpoint,
+   * Ends all runs, and reports how they ended: those that use the SDK are asked and have time for a checkpoint,
    * then, and the others at once, comes SIGTERM, in the end SIGKILL. Nothing is launched any more.
    */
   async shutDown(): Promise<void> {
@@ -277,11 +277,11 @@ export class Agent implements AsyncDisposable {
     this.#endAndForget(wanted);
   }
 
-  /** Every report tells the highest; the scheduler goes beyond it. */
+  /** Every report has the highest; the scheduler goes beyond it. */
   #tellEpoch(epoch: number): void {
     this.#deps.events.olderEpoch(epoch, this.#highestEpoch);
     if (this.#problem === null) return;
-    this.#problem = `the scheduler counts from epoch ${epoch} and this agent has seen ${this.#highestEpoch}: it is told so`;
+    this.#problem = `the scheduler counts from epoch ${epoch} and this agent has seen ${this.#highestEpoch}: the agent reports that to it`;
   }
 
   #forget(allocation: string): void {

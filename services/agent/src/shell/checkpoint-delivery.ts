@@ -180,7 +180,7 @@ async function removeFiles(
     if (folder.owner !== null) await removeAs(folder.owner, path);
     else await rm(path, { recursive: true, force: true });
   } catch (error) {
-    // A storage that does not let go of files must not keep the run's end from being told.
+    // A storage that does not let go of files must not delay the report of the run's end.
     events.checkpointNotRemoved(folder.launch.allocation, checkpoint, error);
   }
 }
@@ -222,7 +222,7 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   return plan.kind === "refused" ? answer : plan;
 }
 
-/** Has the files in the object store. The manifest then tells what it compares. */
+/** Has the files in the object store. The manifest then has the checksums that it compares. */
 async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: AbortSignal) {
   const { folder, apiUrl, python, clock, known } = deps;
   const before = known.get(checkpoint);
@@ -256,7 +256,7 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
   }
 }
 
-/** Of an SDK that told of none: the storage is this host's own only where the folder is that the process wrote. */
+/** Of an SDK that named none: the storage is this host's own only where the folder is that the process wrote. */
 async function storageIdOf(
   { folder, checkpointDir }: CheckpointDeps,
   checkpoint: string,

@@ -55,7 +55,7 @@ test("a download that continues takes as long as it takes, and shows its progres
   expect(platform.downloads).toBe(1);
 });
 
-test("a download that stands still is begun again", async () => {
+test("a download that stalls is restarted", async () => {
   const content = randomBytes(10_000);
   const digest = platform.addContext(content);
   platform.drip = { bytes: 1_000, piecesMax: 3 };

@@ -1,5 +1,5 @@
 /**
- * One run on this host, from its launch or its adoption until nothing of it is left to tell.
+ * One run on this host, from its launch or its adoption until nothing of it is left to report.
  *
  *   preparing → running → settling → ended, and when the scheduler has recorded the end, forgotten
  *
@@ -102,7 +102,7 @@ export class Run implements AsyncDisposable {
     return this.#state === AllocationReportState.ENDED;
   }
 
-  /** Nothing of it is left to tell anybody. */
+  /** Nothing of it is left to report. */
   get isDelivered(): boolean {
     return this.#isDelivered;
   }
@@ -315,7 +315,7 @@ export class Run implements AsyncDisposable {
     return started?.isRunning !== true;
   }
 
-  /** Its supervisor is dead, so nobody will see its end: it is ended, and that is what is told. */
+  /** Its supervisor is dead, so nobody will see its end: the agent ends it and reports that. */
   async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
     // A supervisor that died before it claimed has started nothing.
     if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
@@ -392,7 +392,7 @@ export class Run implements AsyncDisposable {
         }
       }
     } catch (error) {
-      // A spool that its process has locked or replaced must not keep the run's end from being told.
+      // A spool that its process has locked or replaced must not delay the report of the run's end.
       events.reportsFailed(this.allocation, error);
     }
   }

@@ -36,7 +36,8 @@ export async function runtimeOf(deps: RuntimeDeps): Promise<Runtime> {
 
 function processes({ config, sdkPath, users, events }: RuntimeDeps): Runtime {
   const { apiUrl, metricsUrl, inherited, processGroups: asked } = config;
-  // Each run finds out again what it gets; this is what is told, and where less is allowed than was asked for, the end.
+  // Each run finds out again what it gets; this is what is reported, and where less is allowed than was asked for, the
+  // end.
   const { mechanism, problems } = findProcessGroups(asked);
   events.processGroups(mechanism, problems);
   return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, asked, mechanism, users });

@@ -38,7 +38,7 @@ test("a cgroup in which only a zombie is left is over, and is removed", async ({
   }
 });
 
-test("where the hierarchy lies is read from the kernel's own tables", () => {
+test("the place of the hierarchy is read from the kernel's own tables", () => {
   const unified = "25 30 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
   const hybrid = "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw";
   const older = "33 31 0:30 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory";

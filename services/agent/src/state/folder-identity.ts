@@ -1,6 +1,6 @@
 /**
  * The identity of this agent beside others of its name (agent.proto, "Who holds a name"). The id was drawn once and is
- * copied with the folder; the place is the kernel's word on where the folder lies, which no copy shares while the
+ * copied with the folder; the place is the kernel's word on where the folder is, which no copy shares while the
  * machine is up; the start is later than every earlier one of the folder, whatever the clock says.
  */
 import { createHash, randomUUID } from "node:crypto";
@@ -32,7 +32,7 @@ export function beginStart(path: string, nowMs: number): FolderIdentity {
 
 function placeOf(path: string): string {
   const boot = bootId();
-  // Where the kernel does not tell its boots apart, every start is at a place of its own.
+  // Where the kernel has no boot id, every start is at a place of its own.
   if (boot === null) return randomUUID();
   const { dev, ino } = statSync(path, { bigint: true });
   return createHash("sha256").update(`${boot} ${dev} ${ino}`).digest("hex").slice(0, 32);

@@ -35,7 +35,7 @@
  *                               the copy for the SDK, run/stop.json
  *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or
  *     by
- *                               a supervisor that was told SIGTERM
+ *                               a supervisor that received SIGTERM
  *     notice.json               {text}: slots of the run that the agent does not offer any more, as a sentence, or
  *     empty once
  *                               they are back; the supervisor writes each new text as a line. None where nothing left

@@ -52,7 +52,7 @@ export function openRunFile(runDir: string, name: string): number | null {
 function openFile(path: string, uid: number | undefined): number | null {
   let file: number;
   try {
-    // Opening a pipe waits for its other end unless it is told not to.
+    // Opening a pipe waits for its other end by default.
     file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   } catch {
     // Not there, a link, a socket, or not to be read by this user: nothing that the SDK has written.
@@ -115,7 +115,7 @@ function openFolder(path: string): number | null {
     return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    // A link is told as ENOTDIR where a folder is asked for, or as ELOOP.
+    // A link is reported as ENOTDIR where a folder is asked for, or as ELOOP.
     if (["ENOENT", "ENOTDIR", "ELOOP"].includes(code)) return null;
     throw error;
   }

@@ -190,7 +190,7 @@ export class RunFolder {
     return { endRecord: endRecordOf(written.toString("utf8")), problem: "" };
   }
 
-  /** Asks the script to stop by itself. The first moment stands. False where a full disk does not take the question. */
+  /** Asks the script to stop by itself. The first moment counts. False where a full disk does not take the question. */
   askToStop(): boolean {
     const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: this.#clock.nowMs() };
     this.#record(names.stop, stop);

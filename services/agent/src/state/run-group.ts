@@ -1,7 +1,7 @@
 /**
  * All processes of one run, whatever they have done to get away from their group: the port behind which four mechanisms
- * lie. Which one is in force is on record in the run's folder before the run starts (group.json), so that whoever
- * adopts the run finds the same processes.
+ * lie. Which one is in force is on record in the run's folder before the run starts (group.json), so that every process
+ * that adopts the run finds the same processes.
  *
  *   cgroup   a cgroup2 of the run's own. The kernel knows who is in it, and kills all of it at once.
  *   parent   a small Python process starts the run and adopts whatever in it loses its parent (a subreaper), so that

@@ -38,7 +38,7 @@ test("a spool of very many files is looked over in part, and nothing of it count
   expect(spool.named()).toBeUndefined();
 });
 
-test("a checkpoint whose record lies beyond what is looked over does not count as never whole", () => {
+test("a checkpoint whose record is beyond the limit of the look does not count as never complete", () => {
   const numbers = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => n);
   const whole = numbers.map((n) => [`${idOf(n)}.json`, "{}"]);
   const begun = numbers.slice(0, 100).map((n) => [`${idOf(n)}.begun`, ""]);

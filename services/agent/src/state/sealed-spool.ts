@@ -26,7 +26,7 @@ export type Sealed = {
   readonly storageId?: string;
 };
 
-/** Not all where the look came to its end before the folder did. */
+/** Not all where the look ended before the folder's end. */
 type Names = { readonly names: readonly string[]; readonly isAll: boolean };
 
 const place = "spool/checkpoints";

@@ -158,7 +158,7 @@ function startProblem(error: unknown, { socket, body }: ContainerOrder): Error {
 /** The kernel starts no program with a variable of this many bytes. */
 const variableBytesMax = 128 * 1024;
 
-/** Why the shell of a container did not start, as far as its body tells. */
+/** Why the shell of a container did not start, as far as its body says. */
 export function withoutShell({ Image: image, Env }: ContainerBody): string {
   const long = Env.find((variable) => Buffer.byteLength(variable) >= variableBytesMax);
   if (long !== undefined) {

@@ -145,7 +145,7 @@ def pieces_of(whole):
 
 
 def cut(rest):
-    """(text, whether it continues, its bytes) each; not inside a character: bytes of the form 10xxxxxx go on one."""
+    """(text, whether it continues, its bytes) each; not inside a character: bytes of the form 10xxxxxx continue one."""
     pieces = []
     while len(rest) > LINE_BYTES_MAX:
         end = LINE_BYTES_MAX

@@ -78,7 +78,7 @@ function cut(whole: Buffer, lines: Line[]): void {
   lines.push({ text: textOf(rest), continued: false });
 }
 
-/** Not inside a character: bytes of the form 10xxxxxx go on one. */
+/** Not inside a character: bytes of the form 10xxxxxx continue one. */
 function boundary(bytes: Buffer): number {
   let end = lineBytesMax;
   while (end > lineBytesMax - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;

@@ -35,7 +35,7 @@ PR_SET_NO_NEW_PRIVS = 38
 USER_UMASK = 0o007
 CONTROL = 3
 ORDER = 0
-# As the supervisor itself: what tells everybody to leave must not keep it from seeing the run's end.
+# As the supervisor itself: the signal that ends the run must not end it before it has seen the run's end.
 IGNORED = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 LOOK_FIRST_S = 0.0005
 LOOK_LAST_S = 0.5
@@ -185,7 +185,7 @@ def wait_for_all(leader):
     pause = LOOK_FIRST_S
     while True:
         try:
-            # Before the leader's end there is nothing to do but wait.
+            # Until the leader's end this only waits.
             pid, status = os.waitpid(-1, os.WNOHANG if is_over else 0)
         except OSError as problem:
             if problem.errno == errno.EINTR:

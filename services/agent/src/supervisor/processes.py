@@ -34,7 +34,7 @@ def stat_of(pid):
 
 
 def identity_of(pid):
-    """As kernel's process-identity.ts tells it, also of a child that has ended and was not waited for."""
+    """As kernel's process-identity.ts returns it, also of a child that has ended and was not waited for."""
     seen = stat_of(pid)
     if seen is None:
         return None

@@ -3,7 +3,7 @@
 It claims the run, which exactly one supervisor can, forks the run's parent (parent.py), records who leads the run,
 writes the lines of its output, and records how it ended once nothing of it lives. The run is held by its parent, and by
 a cgroup where the host gives one. Both supervisor and parent adopt (subreapers): where the parent is killed, what it
-held comes to the supervisor, which ends it.
+held becomes a child of the supervisor, which ends it.
 """
 
 import fcntl
@@ -156,7 +156,7 @@ class Supervisor:
         try:
             os.write(self.answer, b"\n")
         except OSError:
-            pass  # It was killed, which its silence tells.
+            pass  # It was killed, which its silence shows.
 
     def is_open(self, name):
         return any(key.data == name for key in self.selector.get_map().values())
@@ -207,7 +207,7 @@ class Supervisor:
                 self.kill_leaf()
 
     def lead(self, leader):
-        """None where its parent was killed just now, which its silence tells."""
+        """None where its parent was killed just now, which its silence shows."""
         if leader is not None:
             self.leader = leader
             self.unrecorded = dict(leader, atMs=files.now_ms())

@@ -174,7 +174,7 @@ export class FakeEngine implements AsyncDisposable {
     return await this.#act(`${request.method} ${verb}`, id, container);
   }
 
-  /** The image is here once all was told, and no error. */
+  /** The image is here once all lines were sent, and no error. */
   #pull(response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     const news: Iterator<object> = (this.pulling?.() ?? [])[Symbol.iterator]();

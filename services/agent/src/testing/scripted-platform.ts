@@ -69,7 +69,7 @@ export class ScriptedPlatform implements AsyncDisposable {
   version = 0;
   /** For which start of the agent the lists are, and whether it has its name. */
   address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
-  /** The versions of the protocol that it tells. */
+  /** The versions of the protocol that it names. */
   spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
   report: Plain<Report> | null = null;
   logsAway = false;

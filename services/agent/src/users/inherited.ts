@@ -1,6 +1,6 @@
 /**
  * The variables that a run with a user of its own has from its agent. They are named here, since the agent's
- * environment is another user's: whatever is in it besides is none of the run's business.
+ * environment is another user's: the rest of it is none of the run's business.
  */
 const named =
   /^(PATH|LANG|LANGUAGE|LC_[A-Z]+|TZ|LD_LIBRARY_PATH|PYTHONPATH|VIRTUAL_ENV|CONDA_PREFIX|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|[a-z]+_proxy|[A-Z]+_PROXY|(OMP|MKL|OPENBLAS|NCCL|RCCL|GLOO|UCX|FI|CUDA|CUDNN|ROCM|HIP|HSA|MIOPEN|TORCH|PYTORCH|NVIDIA)_[A-Z0-9_]*|TY_TEST_RUN)$/;

@@ -114,7 +114,7 @@ export class Deletion {
     return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
   }
 
-  /** One that has to wait, for its storage perhaps, is put off; the first of them is told for all. */
+  /** One that has to wait, for its storage perhaps, is put off; the first of them is reported for all. */
   async #each(names: readonly string[], step: (name: string) => Promise<void>): Promise<void> {
     const { clock, logger } = this.#deps;
     let first: Fault | null = null;
@@ -177,7 +177,7 @@ export class Deletion {
     return given.has(checkpoint) ? null : "its rank is now among those to keep";
   }
 
-  /** The id of the storage that a checkpoint lies in; empty where nobody knows. */
+  /** The id of the storage that a checkpoint is in; empty where nobody knows. */
   async #storageOf({ storage, storageId }: CheckpointFacts): Promise<string> {
     const id = storageStreamId(checkpointRoot(storage) ?? "");
     const { cache } = this.#deps.executor;
@@ -255,7 +255,7 @@ export class Deletion {
   }
 
   /**
-   * Without a storage of their own they are beside checkpoints: of an experiment that has none nobody told which
+   * Without a storage of their own they are beside checkpoints: of an experiment that has none no event says which
    * storage it was.
    */
   async #deleteTensorboard(experiment: string): Promise<void> {
@@ -290,8 +290,8 @@ export class Deletion {
   }
 
   /**
-   * No event has the id of a storage of TensorBoard files: any marker tells it from the folder that a share is mounted
-   * on.
+   * No event has the id of a storage of TensorBoard files: any marker shows that it is not the folder that a share is
+   * mounted on.
    */
   async #lookForMarker(storage: CheckpointStorageSection): Promise<void> {
     const root = checkpointRoot(storage);

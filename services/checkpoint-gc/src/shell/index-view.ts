@@ -222,7 +222,7 @@ export class CheckpointIndex {
     return rows[0]?.checkpoint ?? null;
   }
 
-  /** When the next grace ends, or something is tried again; null when there is nothing to do. */
+  /** When the next grace ends, or something is tried again; null when nothing is due. */
   async nextDueMs(nowMs: number): Promise<number | null> {
     const rows = await this.#query<{ at: number | null }>(
       `select min(case when ${triedBy("$1")} then c.grace_end_ms

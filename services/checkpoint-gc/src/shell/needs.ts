@@ -73,7 +73,7 @@ async function needOfProposed(
 
 /**
  * Of a trial whose last checkpoints are still on their way nothing is judged: they compete with the others. One that is
- * not declared yet is as much on its way. What is read a moment late is judged later: its end is told here too.
+ * not declared yet is as much on its way. What is read a moment late is judged later: its end is passed on here too.
  */
 export async function needOfUnsettled(work: Reader, trial: string): Promise<string | null> {
   // A folder that a person uploaded has no trial.

@@ -1,6 +1,7 @@
 /**
  * The history of one experiment's checkpoints, in plain tables, and the expected result by counting: written from
- * the promises of the README, not from the code that keeps them. It also says which events others would tell of a step.
+ * the promises of the README, not from the code that keeps them. It also says which events others would record for a
+ * step.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import type { Candidate } from "../core/policy/condemned.ts";

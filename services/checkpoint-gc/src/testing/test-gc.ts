@@ -1,4 +1,4 @@
-/** The service over a real PostgreSQL and real folders; the test tells what the others did. */
+/** The service over a real PostgreSQL and real folders; the test appends the events of the others. */
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -29,7 +29,7 @@ import {
 /** The limit only ends what hangs: another process may have the disk for long. */
 export const soon = { timeout: 90_000, interval: 20 };
 
-/** Where checkpoints lie, with the id that their writer told, and where they come in the order of all. */
+/** Where checkpoints lie, with the id that their writer sent, and where they come in the order of all. */
 type Place = {
   readonly root: string;
   readonly storageId: string;
@@ -154,7 +154,9 @@ export class TestGc implements AsyncDisposable {
     return (await this.stage.events(`retention-${checkpoint}`)).map(({ type }) => type);
   }
 
-  /** Waits until the service has reacted to all that was told: it takes events in order, and so the last one last. */
+  /**
+   * Waits until the service has reacted to all events of the test: it takes events in order, and so the last one last.
+   */
   async settled(): Promise<void> {
     const { experiment, checkpoints } = await this.trained([0, 0, 0], [1]);
     await this.endExperiment(experiment);

@@ -1,4 +1,4 @@
-/** The files of checkpoints: as a tree, compared, read again, and compared with what lies in the storages. */
+/** The files of checkpoints: as a tree, compared, read again, and compared with what is in the storages. */
 import { setTimeout } from "node:timers/promises";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { CheckpointSchema, type FileEntry } from "@trainyard/contracts/api";

@@ -74,7 +74,7 @@ test("the list says where nobody knows the storage, and what to do about it", as
   expect(err).toContain(`yard storage adopt ${root}`);
 });
 
-test("adopting marks a storage that older SDKs wrote to, and tells its id", async () => {
+test("adopting marks a storage that older SDKs wrote to, and prints its id", async () => {
   items = [entry("")];
   mkdirSync(join(root, checkpoint));
   const dry = await yard("adopt", root, "--dry-run");
@@ -86,7 +86,7 @@ test("adopting marks a storage that older SDKs wrote to, and tells its id", asyn
   expect(adopted).toEqual([{ root, storageId: seen.kind === "marked" ? seen.id : "" }]);
 });
 
-test("adopting takes the id of a marker that is there, and replaces none without being told", async () => {
+test("adopting takes the id of a marker that is there, and replaces none without --replace", async () => {
   items = [entry(""), entry(lost)];
   mkdirSync(join(root, checkpoint));
   await markStorage(root, first);

@@ -67,7 +67,7 @@ test("names are shown without what would move the cursor, also in a refusal", as
   for (const { out } of [shown, described]) expect(out).not.toMatch(/[\u001b\u0007\u009b]/);
 });
 
-test("experiments and a model are moved, and a refusal is told without its escapes", async () => {
+test("experiments and a model are moved, and a refusal is printed without its escapes", async () => {
   const ran = await gateway.yard(
     "experiment",
     "move",

@@ -100,7 +100,7 @@ function decideAll(commands: readonly TrialCommand[]): History {
   return { events, state };
 }
 
-describe("a trial, whatever it is told", () => {
+describe("a trial, after any sequence of commands", () => {
   test("never has two unended runs, and numbers them without gaps", () => {
     fc.assert(
       fc.property(fc.array(trialCommand, { maxLength: 60 }), (commands) => {
@@ -152,7 +152,7 @@ describe("a trial, whatever it is told", () => {
     );
   });
 
-  test("decides nothing when it is told the same again", () => {
+  test("decides nothing on a repeated command", () => {
     fc.assert(
       fc.property(fc.array(trialCommand, { maxLength: 40 }), trialCommand, (commands, command) => {
         const { state } = decideAll([...commands, command]);
@@ -183,8 +183,8 @@ const experimentCommand: fc.Arbitrary<ExperimentCommand> = fc.oneof(
   }),
 );
 
-describe("an experiment, whatever it is told", () => {
-  test("decides nothing when it is told the same again", () => {
+describe("an experiment, after any sequence of commands", () => {
+  test("decides nothing on a repeated command", () => {
     const decideOn = (commands: readonly ExperimentCommand[]) =>
       commands.reduce((state, command) => {
         const decided = experimentDecider.decide(state, command);

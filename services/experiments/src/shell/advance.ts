@@ -14,7 +14,7 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   const trial = await work.load(foldOf(trials), id);
   const parts = parseTrialId(id);
   if (parts === null || trial.status !== "open") return;
-  // The experiment may be told to pause or stop at this moment: the commit holds only if it was not. The search needs
+  // A user may pause or stop the experiment at this moment: the commit holds only if it was not. The search needs
   // no guard, as whatever it decides meanwhile reaches this trial by its own event.
   const experiment = await work.guard(foldOf(experiments), parts.experiment);
   const search = searchWant(await work.load(searches, parts.experiment), parts.number);

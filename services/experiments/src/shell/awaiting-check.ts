@@ -11,13 +11,13 @@ export function awaitingCheck(log: EventLog, logger: Logger): Check {
     run: async () => {
       const saved = await savedAwaiting({ log, logger });
       if (saved === null) return { position: await log.head(), finding: "" };
-      const afresh = new AwaitingTrials(nothing);
-      await afresh.readTo(log, saved.position);
+      const rebuilt = new AwaitingTrials(nothing);
+      await rebuilt.readTo(log, saved.position);
       // A holder lets go of a trial that has ended once its time has come.
-      for (const trial of afresh.all.keys()) {
-        if (!(trial in saved.untilMs) && (await hasEnded(log, trial))) afresh.drop(trial);
+      for (const trial of rebuilt.all.keys()) {
+        if (!(trial in saved.untilMs) && (await hasEnded(log, trial))) rebuilt.drop(trial);
       }
-      const [is, becomes] = [timesOf(saved), timesOf(afresh.saved)];
+      const [is, becomes] = [timesOf(saved), timesOf(rebuilt.saved)];
       if (isDeepStrictEqual(is, becomes)) return { position: saved.position, finding: "" };
       const [one, other] = shownBeside(JSON.stringify(is), JSON.stringify(becomes));
       return { position: saved.position, finding: `it is ${one}, but a rebuild has ${other}` };

@@ -168,7 +168,7 @@ describe("an experiment that has ended", () => {
     expect(await stage.names("trial-12.1")).toEqual(["TrialCreated", "RunRequested"]);
   });
 
-  test("tells its search again of a trial that had completed before the cancel reached it", async () => {
+  test("reports to its search again a trial that had completed before the cancel reached it", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1));
     await happens("allocation-12.1#1", allocationStarted);

@@ -51,7 +51,7 @@ test("what the search fails ends so, with the reason, whatever its run achieves"
   });
 });
 
-test("a trial that had finished before the search fails it is told as failed, once", async () => {
+test("a trial that had finished before the search fails it is recorded as failed, once", async () => {
   await happens(allocation, finished);
   await happens(search, failing);
   await happens(search, failing);

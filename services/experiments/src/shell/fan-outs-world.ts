@@ -1,6 +1,7 @@
 /**
  * Large experiments over a log in memory, for the tests of fan-outs at any size: the reactions and the fan-outs of this
- * service run as in a term, everybody else's events are told. It notes what was committed in which order, and can die.
+ * service run as in a term, the test appends everybody else's events. It notes what was committed in which order, and
+ * can die.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent, type EventName } from "@trainyard/contracts";
@@ -33,7 +34,7 @@ import { reactionHandlers } from "./reactions.ts";
 import { waitsBy } from "./test-fan-outs.ts";
 import { experiments } from "../streams.ts";
 
-/** The log takes as many streams in one commit; what is told is told in such pieces. */
+/** The log takes as many streams in one commit; larger sets of events are appended in such pieces. */
 const streamsPerTelling = 250;
 const consumer = "experiments";
 
@@ -206,7 +207,7 @@ export class FanOutsWorld {
     this.#stop.abort();
   }
 
-  /** All that was told has been reacted to, and nothing is left to bring along. */
+  /** All events have been reacted to, and no fan-out is left. */
   async settled(): Promise<void> {
     for (let still = 0; still < 3; ) {
       const head = await this.#others.head();
@@ -236,7 +237,7 @@ export class FanOutsWorld {
     assert(!isRejection(done), `the command is taken: ${JSON.stringify(done)}`);
   }
 
-  /** Tells events of many streams, each at the end of what was told of it or written to it. */
+  /** Tells events of many streams, each at the end of its stream. */
   async tell(events: readonly (readonly [stream: string, ...AnyEvent[]])[]): Promise<void> {
     for (let at = 0; at < events.length; at += streamsPerTelling) {
       const writes: StreamWrite[] = [];

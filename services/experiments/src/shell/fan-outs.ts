@@ -6,8 +6,8 @@
  * The wish is the experiment's own event. A fan-out is how far it has been brought: the trials before `next` were
  * decided on after the wish. Each part decides by the newest state, guarded, by the same rule as every reaction; so it
  * does not matter which wish began it, how often a trial is reached, or what else happens to it meanwhile. A newer wish
- * begins again at the first trial. A wish that the reactions have not come to yet waits for them: what stands before it
- * in the log may be what the next run starts from.
+ * begins again at the first trial. A wish that the reactions have not reached yet waits for them: an event before it
+ * in the log may decide where the next run starts.
  *
  * Fan-outs are folded from the log (each wish, until the experiment has ended), minus those that are known to be done.
  * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions
@@ -64,7 +64,7 @@ type FanOut = {
   readonly next: number;
   /** Of an experiment that may end: nothing more can come of the trials before this one. */
   readonly closedBelow: number;
-  /** The version of the experiment's stream that the reactions have come to; 0 for not known. */
+  /** The version of the experiment's stream that the reactions have reached; 0 for not known. */
   readonly seen: number;
 };
 
@@ -215,7 +215,7 @@ export class FanOuts {
     this.loop.wake();
   }
 
-  /** Whether the experiment's stream holds more than the reactions have come to. */
+  /** Whether the experiment's stream holds more than the reactions have reached. */
   async #isAhead({ experiment, seen }: FanOut): Promise<boolean> {
     const { version } = await this.#deps.executor.cache.load(foldOf(experiments), experiment);
     return version > seen;

@@ -35,7 +35,7 @@ import { reactionHandlers } from "./reactions.ts";
 import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 let stage: Stage;
-/** How far the clock of the service is ahead of what is told. */
+/** How far the clock of the service is ahead of the events. */
 let aheadMs = 0;
 
 beforeEach(() => {

@@ -60,7 +60,7 @@ test("a launch that always fails where there is one agent ends the trial after s
   });
 });
 
-test("a launch that fails before it reaches an agent, as an older scheduler tells it, ends the trial too", async () => {
+test("a launch that fails before it reaches an agent, as an older scheduler records it, ends the trial too", async () => {
   for (let run = 1; (await lastEnd()) === null; run += 1) {
     expect(run).toBeLessThan(100);
     await happens(

@@ -1,6 +1,6 @@
 /**
  * Folds of the whole log that are saved now and then, so that a new holder reads only the rest. A saved fold names the
- * event that it has come to: one of another history (the log was restored from a backup, or failed over with loss,
+ * event that it has reached: one of another history (the log was restored from a backup, or failed over with loss,
  * before the process that saved it had seen so) is not gone on from.
  */
 import type { EventLog } from "@trainyard/event-log";
@@ -12,7 +12,7 @@ import { isOfThisLog, type Logger, ofAnotherHistory } from "@trainyard/runtime";
  */
 export type LogFold = { readonly event: string; readonly position: number };
 
-/** The fold is of no single stream; it lies beside those of a category that this service owns. */
+/** The fold is of no single stream; it is beside those of a category that this service owns. */
 export type LogFoldPlace = {
   readonly stream: string;
   readonly schema: string;

@@ -84,7 +84,7 @@ test("exclude_node: the run continues, and the trial's next ones are asked for e
   });
 });
 
-test("a policy that only tells, or of a trial that is not there, changes nothing", async () => {
+test("a policy that only records matches, or of a trial that is not there, changes nothing", async () => {
   await matched("");
   await happens("logsignal-99.1", {
     type: "LogPolicyMatched",

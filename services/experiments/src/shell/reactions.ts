@@ -16,7 +16,7 @@ import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
 import { allocations, checkpoints, experiments, searches, trials } from "../streams.ts";
 
-/** To whom a reaction leaves what concerns more trials than it may look at. Being told twice harms nothing. */
+/** To whom a reaction leaves what concerns more trials than it may look at. A repeated call harms nothing. */
 export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd" | "proposals">;
 
 type OfExperiment = { readonly id: string; readonly stored: StoredEvent };
@@ -140,7 +140,7 @@ async function warmStartOf(
   };
 }
 
-/** A run can finish before the search says that its reports are bad: the trial's end is told once more then. */
+/** A run can finish before the search says that its reports are bad: the trial's end is recorded once more then. */
 async function failFinished({ id, data }: Reaction<"TrialStopDecided">, work: Work): Promise<void> {
   if (data.fails !== true) return;
   const reason = stopSentence(data.rule, data.evidence);

@@ -49,7 +49,7 @@ async function append(from: number, to: number): Promise<void> {
 const importance = "/api/v1/experiments/1/search/importance";
 const best = "/api/v1/experiments/1/search/best";
 
-describe("what a search tells", () => {
+describe("the analysis of a search", () => {
   it("is nothing before there are trials, and needs enough of them", async () => {
     expect((await gateway.call("GET", best)).body).toMatchObject({ metric: "loss", items: [] });
     await append(1, 19);

@@ -27,7 +27,7 @@ const large = randomBytes(12 * 1024 * 1024);
 let gateway: TestGateway;
 let registry: AsyncDisposable;
 let scratch: string;
-/** Of the checkpoint that the registry tells of. */
+/** Of the checkpoint that the registry returns. */
 let checkpoint = "";
 let manifest: { path: string; bytes: number; sha256: string }[] = [];
 
@@ -172,7 +172,7 @@ describe("what is served of a folder that training code writes to", () => {
   test.each([
     ["the trial's folder", () => trialFolder(), ""],
     ["the experiment's folder", () => dirname(dirname(trialFolder())), ""],
-  ])("is nothing when a link lies in the place of %s", async (_, place) => {
+  ])("is not found when a link is in the place of %s", async (_, place) => {
     await mkdir(dirname(place()), { recursive: true });
     await symlink(await outside(), place());
     const answer = await gateway.call("GET", "/api/v1/trials/1.1/tensorboard");

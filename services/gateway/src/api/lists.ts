@@ -81,7 +81,7 @@ export async function rowsPage<Kind extends DocumentKind>(
   const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
-  // One more than the page holds tells whether there is a next page.
+  // One more than the page holds shows whether there is a next page.
   const { places, total } = await inTurn(backend, async () => ({
     places: await listPlaces(pool, query, start?.place ?? null, size + 1),
     total: asked.count ? await countRows(pool, query) : null,

@@ -99,7 +99,7 @@ export async function listVersions(
   const size = pageSize(request.pageSize);
   const below = readBelow(request.pageToken);
   const { pool } = backend.parts;
-  // One more than the page holds tells whether there is a next page.
+  // One more than the page holds shows whether there is a next page.
   const numbers = await facts.matching(pool, { model, where, below, limit: size + 1 });
   if (numbers.length === 0) await requireKnown(backend, model, where);
   const page = numbers.slice(0, size);

@@ -118,7 +118,7 @@ describe("models", () => {
     expect(body).not.toHaveProperty("moves");
     expect(await get("/none")).toMatchObject({ status: 404, body: { code: "model_not_found" } });
   });
-  test("tell every move of an alias, the latest first", async () => {
+  test("list every move of an alias, the latest first", async () => {
     expect((await get("/iris/aliases")).body).toMatchObject({
       items: [
         { alias: "champion", number: 3, fromNumber: 2, reason: "to 3", by: "ada" },

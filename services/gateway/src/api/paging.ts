@@ -46,7 +46,7 @@ export async function listPage<Kind extends DocumentKind>(
 ): Promise<Page<Kind>> {
   const size = pageSize(asked.pageSize);
   const after = readPageToken(asked.pageToken);
-  // One more than the page holds tells whether there is a next page.
+  // One more than the page holds shows whether there is a next page.
   const rows = await parts.documents.list(parts.pool, kind, {
     ...options,
     limit: size + 1,

@@ -118,7 +118,7 @@ describe("verification", () => {
   const holds = { done: true, views: [] };
   const allHold = Object.fromEntries(foldingServices.map((service) => [service, [holds]]));
 
-  it("finds nothing in a log and read models that hold, and tells each", async () => {
+  it("finds nothing in a log and read models that hold, and reports each", async () => {
     const index = {
       view: "checkpoint-gc.checkpoints",
       position: 7,
@@ -170,7 +170,7 @@ describe("verification", () => {
     for (const one of found) expect(one).toContain('"done":true,"ok":true');
   });
 
-  it("tells what another service found", async () => {
+  it("reports what another service found", async () => {
     const finding = "the first row that differs is unfinished";
     const view = { view: "registry.unfinished", position: 3, finding, unverified: false };
     await using _services = await gateway.verifying({

@@ -140,7 +140,7 @@ test("code, submission and packages go with the last experiment that names them"
   });
 });
 
-test("what runs of a deleted experiment tell late is refused, and a rebuild brings nothing back", async () => {
+test("a late report from a run of a deleted experiment is refused, and a rebuild brings nothing back", async () => {
   const experiment = await submit(await packed("print(3)\n"));
   await deleteForGood(experiment);
   await eventually(async () => expect(await stored("contexts")).toEqual([]));

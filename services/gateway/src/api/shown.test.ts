@@ -84,8 +84,8 @@ test("a second drain does not move the deadline of the first one to a later time
   const enabled: AnyEvent = { type: "AgentEnabled", data: {} };
   expect(agentAfter(offer(["0"]), drain(2_000), drain(1_500)).disabled?.deadlineAtMs).toBe(3_000);
   expect(agentAfter(offer(["0"]), drain(2_000), drain(500)).disabled?.deadlineAtMs).toBe(2_500);
-  const anew = agentAfter(offer(["0"]), drain(2_000), enabled, drain(2_000));
-  expect(anew.disabled?.deadlineAtMs).toBe(5_000);
+  const later = agentAfter(offer(["0"]), drain(2_000), enabled, drain(2_000));
+  expect(later.disabled?.deadlineAtMs).toBe(5_000);
 });
 
 test("a drained slot is draining while a run holds it, and drained after that", () => {

@@ -169,7 +169,7 @@ describe("a submission", () => {
     expect(again).toContain("HF_TOKEN=<masked>");
   });
 
-  test("has the packages of its runs, each set once, as the runs tell them", async () => {
+  test("has the packages of its runs, each set once, as the runs report them", async () => {
     const id = await submit({ config: config(0.5) });
     const tell = (run: string, body: object, token = gateway.runToken(run, 1)) => {
       const path = `/api/v1/runs/${encodeURIComponent(run)}/environment`;

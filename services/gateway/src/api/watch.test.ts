@@ -160,10 +160,10 @@ describe("a stream that is resumed", () => {
     const later = await gateway.append("experiment-5", { type: "ExperimentActivated", data: {} });
     await watching.until(later);
     expect(watching.documents.get("5")).toMatchObject({ state: "ACTIVE" });
-    const anew = new Watching({ kind: "experiments", filter, position: String(at - 1) });
-    anew.url = watching.url;
-    await anew.until(later);
-    expect(anew.ids()).toEqual([]);
+    const second = new Watching({ kind: "experiments", filter, position: String(at - 1) });
+    second.url = watching.url;
+    await second.until(later);
+    expect(second.ids()).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
 export type SearchClient = {
-  /** A custom search that can still be told something. */
+  /** A custom search that still accepts operations. */
   readonly open: boolean;
   /** It takes no more trials. */
   readonly finishing: boolean;

@@ -23,7 +23,7 @@ export class ParsedBody {
     this.#digest = digest;
   }
 
-  /** Of the whole request: what tells it from others under the same idempotency key. */
+  /** Of the whole request: differs from that of another request under the same idempotency key. */
   digest(request: FastifyRequest): string {
     return this.#digest ?? digestOfRequest(prefixOf(request), this.json);
   }

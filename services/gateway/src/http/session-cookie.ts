@@ -9,7 +9,7 @@ export function sessionOfRequest(request: FastifyRequest, clusterId: string): st
   return request.cookies[nameFor(clusterId)];
 }
 
-/** How a handler tells the browser of its session. */
+/** How a handler gives the browser its session. */
 export type SessionCookie = {
   readonly set: (secret: string) => void;
   readonly clear: () => void;

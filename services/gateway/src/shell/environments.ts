@@ -24,7 +24,7 @@ const environments: Aggregate<Environments, EnvironmentEvent["data"], Environmen
   decider: environmentDecider,
 };
 
-/** Whether an experiment was deleted for good: what a run tells late does not bring anything back. */
+/** Whether an experiment was deleted for good: a late report of a run does not bring anything back. */
 const deleted: StreamFold<boolean> = {
   name: "deleted",
   category: "experiment",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FairTurns } from "./fair-turns.ts";
 
-/** Tasks that end when they are told to. */
+/** Tasks that end when the test ends them. */
 function stage(bounds: { readonly max: number; readonly ofOneMax: number }) {
   const turns = new FairTurns(bounds);
   const started: string[] = [];

@@ -6,7 +6,7 @@ import type { Backend } from "./backend.ts";
 import { issueToken } from "./tokens.ts";
 
 /**
- * Issues the token whose text lies in a file that the starter of the cluster wrote (0600), unless the log has it: so
+ * Issues the token whose text is in a file that the starter of the cluster wrote (0600), unless the log has it: so
  * the secret is never an event, and a cluster whose log is new takes the token that people hold already.
  */
 export async function issueFirstToken(backend: Backend, file: string): Promise<void> {

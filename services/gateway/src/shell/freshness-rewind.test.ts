@@ -17,7 +17,7 @@ test("a log that went back leaves the read model not behind: it answers as soon 
   const running = freshness.run(stop.signal);
   await clock.advance(gatewayLimits.lagCheckMs);
   expect(freshness.unreadable()).toBeNull();
-  // It is restored from a backup, and so is the read model that lies beside it.
+  // It is restored from a backup, and so is the read model that is beside it.
   head = 1_000;
   view.position = 1_000;
   await clock.advance(2 * gatewayLimits.readLagMsMax);

@@ -1,6 +1,6 @@
 /**
  * `yard log verify`: walks the hash chain, compares the log with an anchor that was kept elsewhere (the chain alone
- * does not tell that its end is missing), says how far its time is ahead of the clock, then has everything that is kept
+ * does not show that its end is missing), says how far its time is ahead of the clock, then has everything that is kept
  * folded from the log folded again beside it: the gateway's own read model here, that of each other service by that
  * service. A service that does not answer leaves its part unverified, and the whole does not hold.
  */
@@ -110,7 +110,7 @@ async function* verifyViews(
   context: RequestContext,
 ): AsyncGenerator<Plain<ViewVerdict>> {
   const { view, log, logger } = backend.parts;
-  // All at once, so that one that is slow or away keeps no other waiting; told in their order.
+  // All at once, so that one that is slow or away keeps no other waiting; reported in their order.
   const asked = foldingServices.map((service) => verifyService(backend, service, context));
   yield* runChecks([viewCheck("gateway", view, log)], context.signal, logger);
   for (const verdicts of asked) yield* await verdicts;

@@ -127,7 +127,7 @@ export class VersionFacts {
   }
 
   /**
-   * Each condition is looked up by the primary key for each version that the query comes to. As a join PostgreSQL might
+   * Each condition is looked up by the primary key for each version that the query reads. As a join PostgreSQL might
    * read the facts of all versions for the first few.
    */
   #conditions(where: readonly Condition[], number: string, values: unknown[]): string {

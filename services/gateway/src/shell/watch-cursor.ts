@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { isPosition, type Place } from "../core/watch/series.ts";
 
-/** A place in the log: its position, and the commit that is there, which tells one history from another. */
+/** A place in the log: its position, and the commit that is there, which identifies the history. */
 export type LogPlace = { readonly position: number; readonly commitId: string };
 
 export type WatchCursor = {

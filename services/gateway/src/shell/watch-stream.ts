@@ -113,7 +113,7 @@ export class WatchStream {
     if (after === undefined) return "end";
     const { caller } = this.#watched;
     const page = await this.#hubs.series.page(caller, topic, after).catch((error: unknown) => {
-      // The hub tells of what it is, and tries it again.
+      // The hub logs the failure and retries.
       if (error instanceof Problem && error.status < 500) throw error;
       return null;
     });

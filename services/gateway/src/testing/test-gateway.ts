@@ -34,7 +34,9 @@ export type TestGateway = AsyncDisposable & {
   readonly bus: Bus;
   /** The log, as a service that may append to every stream. */
   readonly log: EventLog;
-  /** Stands in for the services that verify what they keep folded; each answers in steps, with what it is told here. */
+  /**
+   * Stands in for the services that verify what they keep folded; each answers in steps, with what the test sets here.
+   */
   readonly verifying: (
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
   ) => Promise<AsyncDisposable>;

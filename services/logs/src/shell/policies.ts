@@ -1,8 +1,8 @@
 /**
  * Compares stored lines with the log policies of their experiment, and records the first match of each policy, node and
  * run in `logsignal-<trial>`. A batch is acknowledged after that: lines whose matching was cut off by a death come
- * again, as their agent repeats the batch, and what was recorded before is recognised. So a line that matches is told
- * once, and never missed.
+ * again, as their agent repeats the batch, and what was recorded before is recognised. So a line that matches is
+ * reported once, and never missed.
  *
  * Texts are compared in a thread, in turns that are shared by all runs; a run whose lines take long is itself what
  * waits, as its agent sends the next batch after the answer. What a batch may take of the thread's time is bounded:

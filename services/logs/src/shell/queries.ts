@@ -124,7 +124,7 @@ async function answer(finder: LineFinder, search: LineSearch) {
   const end = isCut ? (fitting.at(-1)?.cursor ?? null) : scannedTo;
   const isMore = isCut || !exhausted;
   if (search.backwards) {
-    // After the last lines there are no more, whatever is before them.
+    // No lines follow the last ones, whatever precedes them.
     return { lines: fitting.toReversed(), more: false, next: isMore ? (end ?? "") : "" };
   }
   return { lines: fitting, more: isMore, next: end ?? search.after ?? "" };

@@ -2,7 +2,7 @@
  * Removes lines in bounded statements: all of an experiment that was deleted for good, or once it has ended for as many
  * days as its configuration says, or the cluster where it says nothing; and the oldest of one that has more bytes than
  * the cluster keeps, while it runs too. Each replica looks, and removing twice changes nothing. What was removed is
- * counted, for readers to be told.
+ * counted, so that reads can say so.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";

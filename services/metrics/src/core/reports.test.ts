@@ -124,7 +124,7 @@ describe("a request that asks to refuse reports alone", () => {
     });
   });
 
-  test("is refused whole where nobody could tell which report is meant", () => {
+  test("is refused whole where its report cannot be identified", () => {
     const body = { reports: [{ ...report, key: "" }, report], refuseAlone: true };
     expect(problems(body)).toMatchObject([{ path: "reports[0].key" }]);
   });

@@ -57,7 +57,7 @@ export function parseReports(body: unknown, limits: ReportLimits): ParsedReports
     : { reports: parsed, refused };
 }
 
-/** Null without a valid one: nobody could tell which report is meant. */
+/** Null without a valid one: the report cannot be identified. */
 function keyOf(json: unknown, { nameCharactersMax }: ReportLimits): string | null {
   if (typeof json !== "object" || json === null) return null;
   const { key } = json as { readonly key?: unknown };
@@ -224,7 +224,7 @@ function systemProblemsOf(
 const systemNameCharactersMax = 64;
 
 /**
- * In JSON text: the escape of U+0000, or of a surrogate, which is written as an escape only when it stands alone. Read
+ * In JSON text: the escape of U+0000, or of a surrogate, which is written as an escape only when it is alone. Read
  * models keep names as jsonb, which takes neither. An even run of backslashes before the u is text about an escape.
  */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;

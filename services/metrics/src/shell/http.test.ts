@@ -40,7 +40,7 @@ const path = "/api/v1/runs/12.1%231/reports";
 
 describe("before a body is read", () => {
   test.each([
-    ["whoever has no token", () => announced(path, 1_000, null), 401],
+    ["a caller without a token", () => announced(path, 1_000, null), 401],
     ["another run's token", () => announced(path, 1_000, metrics.token("12.1#2")), 403],
     ["what is not served", () => announced("/api/v1/nothing", 1_000, null), 404],
   ])("%s is refused", async (_what, send, status) => {
@@ -49,7 +49,7 @@ describe("before a body is read", () => {
     hangUp();
   });
 
-  test("a large one too many is told to come again, and small ones are taken", async () => {
+  test("a large one too many is asked to retry, and small ones are accepted", async () => {
     const { requestBytesMax: large, largeBodiesBytesMax } = metricsLimits;
     const token = metrics.token("12.1#1");
     const held: ReturnType<typeof announced>[] = [];

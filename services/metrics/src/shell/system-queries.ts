@@ -81,7 +81,7 @@ const paceOf = ({ run, firstStep, lastStep, firstAtMs, lastAtMs }: RunExtent): P
   seconds: (lastAtMs - firstAtMs) / 1_000,
 });
 
-/** One report, or several of one step or moment, tell of no pace. */
+/** One report, or several of one step or moment, give no pace. */
 const isPace = ({ steps, seconds }: Plain<Pace>): boolean => steps > 0 && seconds > 0;
 
 export function encodeSystemCursor({ atMs, run, key }: SystemCursor): string {

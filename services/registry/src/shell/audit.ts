@@ -1,5 +1,5 @@
 /**
- * Compares what lies in storages with what the log has there, both ways. A storage is listed before the log is read, so
+ * Compares what is in storages with what the log has there, both ways. A storage is listed before the log is read, so
  * that a checkpoint that was declared in between is known. Deletes what a person asks for: what is named as
  * checkpoints are, that the log does not have (or says it deleted), and whose files have not changed for a given time.
  */

@@ -22,8 +22,8 @@ export interface AuditedPlace {
   /** Those that are named as checkpoints are. */
   names(): Promise<readonly string[]>;
   /**
-   * The last change of anything below a name that `names` gave, in milliseconds since 1970; infinite if nobody can
-   * tell.
+   * The last change of anything below a name that `names` gave, in milliseconds since 1970; infinite if it is not
+   * known.
    */
   changedAtMs(name: string): Promise<number>;
   /** Throws a Fault, or an error of the disk, for what cannot be removed now. */

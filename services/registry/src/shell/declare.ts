@@ -45,7 +45,7 @@ export async function declareCheckpoint(
   // A refusal is not checked by a guard, so it must not rest on what was read a while ago.
   executor.cache.forget(streamName("trial", trial));
   const store = await storeOf(deps, parts.experiment);
-  // The host that sees a directory tells its id; of an object store only the platform knows it.
+  // The host that sees a directory sends its id; of an object store only the platform knows it.
   const storageId =
     store === null ? request.storageId : await deps.brake.ask(store, () => deps.stores.idOf(store));
   let path: string | null = null;

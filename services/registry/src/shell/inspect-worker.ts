@@ -8,7 +8,7 @@ import { type Inspection, inspectFiles } from "./inspect-files.ts";
 import { inspectObjects } from "./inspect-objects.ts";
 import type { FolderPlace } from "./verify-files.ts";
 
-/** A checkpoint in an object store, as another thread can be told of it. */
+/** A checkpoint in an object store, in a form that can be sent to another thread. */
 export type BucketPlace = {
   readonly section: CheckpointStorageSection;
   readonly checkpoint: string;

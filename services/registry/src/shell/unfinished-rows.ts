@@ -9,7 +9,7 @@ import { RunEndWhy, type SealedCheckpoint } from "@trainyard/contracts/events";
 
 export type Change = { readonly text: string; readonly values: unknown[] };
 
-/** An event of the stream with this id, as it was told at this time. */
+/** An event of the stream with this id, as recorded at this time. */
 export type Told = { readonly event: AnyEvent; readonly id: string; readonly timeMs: number };
 
 /** Events that were applied already change nothing, save that a cleared checkpoint may be cleared again. */

@@ -88,7 +88,7 @@ export class Unfinished {
       schema: "registry",
       view: "unfinished",
       version: 2,
-      // A cleared entry is removed, which the log does not tell.
+      // A cleared entry is removed, which no event records.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       concerns: (stored) => changesOf(told(stored), "").length > 0,
       apply: async (client, events, table) => {
@@ -187,7 +187,7 @@ export class Unfinished {
       return "open";
     }
     if (declared === null) {
-      // Nobody ever came to declare it; where it lies is known all the same, and so it can be cleared.
+      // It was never declared; its place is known all the same, so it can be cleared.
       const experiment = parseTrialId(trial)?.experiment;
       assert(experiment !== undefined, `${trial} is a trial`);
       const storage = await storageSection(work, experiment, this.#deps.checkpointDir);

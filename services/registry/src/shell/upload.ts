@@ -95,7 +95,7 @@ export class Planning {
   #isLate = false;
   #isGivenUp = false;
   #missingBytes = 0;
-  /** Without checksums nobody could tell whether a copy is what it should be. */
+  /** Without checksums a copy cannot be verified. */
   #keepsChecksums = true;
 
   constructor(deps: PlanDeps, store: ObjectStore, source: Source) {

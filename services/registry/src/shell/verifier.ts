@@ -1,6 +1,6 @@
 /**
  * Verifications of checkpoints, each run once however often it is asked for: a caller that asks again while one is
- * running, or before its result was told, joins it.
+ * running, or before its result was returned, joins it.
  */
 import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";

@@ -34,7 +34,7 @@ const entry = (path: string, content: string) => ({
 });
 
 describe("the files of a checkpoint", () => {
-  test("are verified when each has its size and digest, whatever else lies there", async () => {
+  test("are verified when each has its size and digest, whatever else is there", async () => {
     const large = "x".repeat(3_000_000);
     const folder = await folderWith({ "a/b/weights": large, empty: "", other: "o" });
     const manifest = [entry("a/b/weights", large), entry("empty", "")];
@@ -53,7 +53,7 @@ describe("the files of a checkpoint", () => {
     expect(verdict.kind === "differs" && verdict.detail).toContain(detail);
   });
 
-  test("are not what a link names, nor what lies behind one", async () => {
+  test("are not counted when they are links or targets of links", async () => {
     const folder = await folderWith({ real: "r", "deep/f": "f" });
     await symlink(join(folder, "real"), join(folder, "link"));
     await symlink(join(folder, "deep"), join(folder, "way"));

@@ -1,5 +1,5 @@
 /**
- * Compares the files of a checkpoint's folder with its manifest. A file counts only where it lies itself: a link, also
+ * Compares the files of a checkpoint's folder with its manifest. A file counts only where it is itself: a link, also
  * one in the place of a folder on the way, could name other content tomorrow. That a file differs, or is missing,
  * counts only in the storage that the checkpoint was written to, before and after it was looked for: a share that is
  * not mounted here is an empty folder like any other.

@@ -16,7 +16,7 @@ import type { ObjectsPlace } from "./verify.ts";
 import type { Verdict } from "./verify-files.ts";
 
 type Entry = Plain<ManifestEntry>;
-/** "unknown": the store cannot tell whether the content is that of the manifest. */
+/** "unknown": the store has no checksum that says whether the content is that of the manifest. */
 type Compared = Verdict | "unknown";
 
 const verified: Verdict = { kind: "verified" };
@@ -65,7 +65,7 @@ async function verifyObject(
   const file = digestsOf(entry);
   const inParts = entry.bytes > store.partBytes;
   const head = inParts ? await store.finishUpload(key, file) : await store.head(key);
-  // It may be on its way: whether anyone still sends it is for the end of the run to tell.
+  // It may be on its way: whether anyone still sends it is known at the end of the run.
   if (head === null) {
     return { kind: "unreadable", detail: `${JSON.stringify(entry.path)} was not sent yet` };
   }

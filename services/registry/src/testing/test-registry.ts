@@ -93,7 +93,7 @@ export class TestRegistry implements AsyncDisposable {
     return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
   }
 
-  /** As a host declares that sees another storage, or an older SDK that tells of none. */
+  /** As a host declares that sees another storage, or an older SDK that names none. */
   async declareIn(given: {
     readonly trial: string;
     readonly run?: number;

@@ -28,7 +28,7 @@ test("a log with another event at that position was rewound and has gone on sinc
   });
 });
 
-test("a stream of another log is told as that", () => {
+test("a stream of another log is reported as that", () => {
   expect(whereToStart(last, { first: "event-1b", atLast: "event-7b" })).toMatchObject({
     kind: "rewound",
     detail: expect.stringMatching(

@@ -4,8 +4,8 @@
  *   the stream is empty                       → refill: it is new, or was wiped
  *   the log has that very event there         → resume behind it
  *   the log is shorter, or has another there  → rewound: the log was restored from a backup or failed over with loss,
- *                                               and the stream tells of events that never happened in it
- *   the stream is another log's               → rewound too, and told as that
+ *                                               and the stream has events that the log does not have
+ *   the stream is another log's               → rewound too, and logged as that
  *
  * A refilled stream is a new epoch, which each of its messages names: a follower from outside sees by
  * it that the positions he knows are of another history.

@@ -14,7 +14,7 @@ export async function watchLogTime(
       const aheadMs = await log.timeAheadMs();
       events.logAhead(aheadMs, aheadMs >= relayLimits.logAheadMs);
     } catch {
-      // The relay itself tells that the log is away.
+      // The relay itself logs that the log is away.
     }
     await pause(clock, relayLimits.logTimeMs, signal);
   }

@@ -167,7 +167,7 @@ test("events older than the retention stay out of a refill", async () => {
   expect(positions()).toEqual([4]);
 });
 
-test("a log that went back is told again from its start", async () => {
+test("a log that went back is published again from its start", async () => {
   await append(9);
   const first = start();
   await untilHeard(9);
@@ -185,7 +185,7 @@ test("a log that went back is told again from its start", async () => {
   expect(hub.last?.position).toBe(12);
 });
 
-test("a log that goes back while the relay runs is told in a sentence, and the stream tells what is in it, as a new epoch", async () => {
+test("the relay logs that a log went back under it, and the stream has the new history, as a new epoch", async () => {
   const said: string[] = [];
   const epochs: string[] = [];
   await hub.connect("integrator").tailEvents(({ position }, { epoch, log: name }) => {

@@ -22,7 +22,7 @@ import { agents, allocations, pools } from "../streams.ts";
 type Pending = {
   readonly commitId: string;
   readonly decisions: readonly Decision[];
-  /** It stands in the place of what was refused. */
+  /** It replaces what was refused. */
   readonly isShortened: boolean;
 };
 

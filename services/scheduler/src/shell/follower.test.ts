@@ -35,7 +35,7 @@ test("a saved cluster is gone on from", async () => {
   expect(told).toEqual([]);
 });
 
-test("a cluster that was saved of a log which went back is told in a sentence, and folded again", async () => {
+test("a saved cluster of a log that went back is logged, and folded again", async () => {
   const { store, told, write, open } = stage();
   await write("a", limits.snapshotPositions - 5);
   const restore = store.backup();

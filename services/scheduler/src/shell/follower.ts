@@ -20,7 +20,7 @@ import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/sna
 import type { Noted } from "../core/cluster/state.ts";
 import { limits } from "../limits.ts";
 
-/** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
+/** The saved fold is of no single stream; it is beside those of the category that this service owns. */
 export const snapshotStream = "pool-scheduler";
 /** The column that holds the position is a 32-bit integer; the text holds it exactly. */
 const snapshotVersionMax = 0x7fffffff;

@@ -27,7 +27,7 @@ function placeOf(world: World, allocation: string): readonly string[] {
 }
 
 describe("an agent whose disk is full", () => {
-  test("gets nothing until there is room, which the run that waits is told", async () => {
+  test("gets nothing until there is room, and the waiting run shows that reason", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.diskFreeBytes = 5 * megabyte;
@@ -67,7 +67,7 @@ describe("an agent whose disk is full", () => {
 describe("an agent that needs a newer scheduler", () => {
   const tooNew = { protocol: 99, protocolOldest: 98 };
 
-  test("gets nothing until it is another, keeps what it runs, and the run that waits is told", async () => {
+  test("gets nothing until it is another, keeps what it runs, and the waiting run shows that reason", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 2);
     await world.run("1.1#1");
@@ -145,7 +145,7 @@ describe("a launch that shows no progress", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
   });
 
-  test("because a service of the platform does not answer is nobody's failure, and is told as that", async () => {
+  test("because a service of the platform does not answer counts against nobody, and is recorded as that", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.slowStart = true;
@@ -198,7 +198,7 @@ describe("an agent on which launches fail", () => {
     });
   });
 
-  test("of different experiments is tried less and less, which the run that waits is told", async () => {
+  test("of different experiments is tried less and less, and the waiting run shows that reason", async () => {
     await using world = await openWorld();
     const agent = await failing(world, 2);
     expect(world.last("agent-a1", "AgentDistrusted")).toEqual({

@@ -51,7 +51,7 @@ async function order(world: World, agent: ScriptedAgent): Promise<readonly strin
 }
 
 describe("an experiment's priority, weight and limit", () => {
-  test("apply to runs that wait, that have a place, and that are queued later, whoever schedules", async () => {
+  test("apply to runs that wait, that have a place, and that are queued later, with every scheduler", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await queued(world);

@@ -21,7 +21,7 @@ export class Launches {
     this.#key = key;
   }
 
-  /** The launches of some allocations on an agent. What can never be built is told to `onProblem`. */
+  /** The launches of some allocations on an agent. One that can never be built is reported to `onProblem`. */
   async of(
     agentId: string,
     ids: readonly string[],

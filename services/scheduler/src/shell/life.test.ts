@@ -92,7 +92,7 @@ describe("a run that is requested", () => {
     expect(world.names("allocation-1.1#1")).toContain("AllocationGranted");
   });
 
-  test("ends as not launched when the agent cannot, and when there is nothing to launch", async () => {
+  test("ends as not launched when the agent cannot, and when the run has no launch", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);

@@ -37,7 +37,7 @@ describe("an agent that falls silent", () => {
     });
   });
 
-  test("and returns with a run that was given up is told to kill it; its slots count as free only then", async () => {
+  test("and returns with a run that was given up has to kill it; its slots count as free only then", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");

@@ -105,7 +105,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test("of agents under one name one at most starts a run, whatever copies there are and whoever speaks first", async () => {
+test("at most one of several agents under one name starts a run, whatever copies there are and whichever reports first", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 6, maxLength: 25 }),

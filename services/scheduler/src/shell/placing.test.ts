@@ -112,7 +112,7 @@ describe("places", () => {
 });
 
 describe("messages", () => {
-  test("come to rest: an answer to an unchanged list is not answered", async () => {
+  test("stop when nothing changes: an answer to an unchanged list is not answered", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);

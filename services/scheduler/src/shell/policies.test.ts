@@ -152,7 +152,7 @@ describe("a time limit", () => {
     const { service } = await poolOf(world, 1);
     await world.run("1.1#1", { timeLimitMs: 20_000 });
     await world.advance(15_000);
-    // The newest event tells the term that begins how late it is.
+    // The new term reads from the newest event how late it is.
     await world.run("9.1#1", { slots: 8 });
     await world.stop(service);
     await world.scheduler();

@@ -23,27 +23,27 @@ async function verify(log: EventLog, signal: AbortSignal): Promise<Verdict> {
   const saved = await log.loadSnapshot(snapshotStream, snapshotSchema);
   if (saved === null) return { position: await log.head(), finding: "" };
   const live = readSnapshot(saved.body);
-  const afresh = new Cluster();
-  while (afresh.position < live.position) {
+  const rebuilt = new Cluster();
+  while (rebuilt.position < live.position) {
     if (signal.aborted) {
       throw new Fault("unverifiable", "the client no longer waits for it", { retry: "later" });
     }
-    const limit = Math.min(runtimeLimits.pageEvents, live.position - afresh.position);
-    const page = await log.readAll(afresh.position, limit);
+    const limit = Math.min(runtimeLimits.pageEvents, live.position - rebuilt.position);
+    const page = await log.readAll(rebuilt.position, limit);
     if (page.length === 0) {
-      const finding = `it was saved at position ${live.position}, and the log ends at ${afresh.position}`;
-      return { position: afresh.position, finding };
+      const finding = `it was saved at position ${live.position}, and the log ends at ${rebuilt.position}`;
+      return { position: rebuilt.position, finding };
     }
     for (const stored of page) {
-      if (isOfFold(stored)) afresh.apply(notedOf(stored));
-      else afresh.passed(stored);
+      if (isOfFold(stored)) rebuilt.apply(notedOf(stored));
+      else rebuilt.passed(stored);
     }
   }
-  return { position: live.position, finding: difference(live, afresh) };
+  return { position: live.position, finding: difference(live, rebuilt) };
 }
 
-function difference(live: Cluster, afresh: Cluster): string {
-  const [is, becomes] = [rowsOf(live), rowsOf(afresh)];
+function difference(live: Cluster, rebuilt: Cluster): string {
+  const [is, becomes] = [rowsOf(live), rowsOf(rebuilt)];
   const names = [...new Set([...is.keys(), ...becomes.keys()])].toSorted();
   const name = names.find((one) => !isDeepStrictEqual(is.get(one), becomes.get(one)));
   if (name === undefined) return "";

@@ -1,6 +1,6 @@
 /**
  * An agent of which the test decides everything but the protocol: it answers every list with a report, ignores what is
- * older than what it has processed, starts what it is told to launch, and kills what it is told to kill.
+ * older than what it has processed, starts the wanted allocations, and kills those to be killed.
  */
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -38,7 +38,7 @@ export class ScriptedAgent {
   silent = false;
   /** Launched processes stay in preparation until `up`. */
   slowStart = false;
-  /** Does not die when told to. */
+  /** Ignores the order to kill. */
   stubborn = false;
   /** Reports, but processes no list: its disk takes nothing, say. */
   deaf = false;
@@ -48,7 +48,7 @@ export class ScriptedAgent {
   lacking = false;
   /** The free disk space; absent in the reports of an older agent. */
   diskFreeBytes: number | null = null;
-  /** The versions of the protocol that it tells; an agent of an earlier version tells none. */
+  /** The versions of the protocol that it sends; an agent of an earlier version sends none. */
   spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
   /** Its statement about its folder and its start; null for an agent of an earlier version. */
   identity: { readonly folder: string; readonly place: string; readonly startedMs: number } | null =

@@ -6,7 +6,7 @@ const requests = [
   { run: 2, position: 20 },
 ];
 
-test("the order of the log tells which run was the newest when a report came", () => {
+test("the order of the log says which run was the newest when a report came", () => {
   expect([9, 15, 20, 21].map((position) => currentRunAt(requests, position))).toEqual([0, 1, 1, 2]);
 });
 

@@ -118,7 +118,7 @@ describe("a population", () => {
     data: { checkpoint, run: 1, step },
   });
 
-  test("copies a member from the latest checkpoint that the log told of", async () => {
+  test("copies a member from the latest checkpoint in the log", async () => {
     await happens("experiment-12", {
       ...experimentCreated(),
       data: { ...experimentCreated().data, config: populationConfig },
@@ -147,7 +147,7 @@ describe("a population", () => {
 });
 
 describe("hazards", () => {
-  test("a validation of run 1 after run 2 was requested is nothing to the search", async () => {
+  test("a validation of run 1 after run 2 was requested is ignored by the search", async () => {
     await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     await happens("measurement-12.1", validation(1, 10, 0.5));

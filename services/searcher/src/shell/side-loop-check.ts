@@ -10,9 +10,9 @@ export function sideLoopCheck(log: EventLog, logger: Logger): Check {
     run: async () => {
       const saved = await savedSearches(log, logger);
       if (saved === null) return { position: await log.head(), finding: "" };
-      const afresh = new SideLoopSearches(log, logger, nothing);
-      await afresh.readTo(saved.position);
-      const [is, becomes] = [saved.ids.toSorted(), afresh.ids.toSorted()];
+      const rebuilt = new SideLoopSearches(log, logger, nothing);
+      await rebuilt.readTo(saved.position);
+      const [is, becomes] = [saved.ids.toSorted(), rebuilt.ids.toSorted()];
       if (isDeepStrictEqual(is, becomes)) return { position: saved.position, finding: "" };
       const [one, other] = shownBeside(JSON.stringify(is), JSON.stringify(becomes));
       return { position: saved.position, finding: `it is ${one}, but a rebuild has ${other}` };

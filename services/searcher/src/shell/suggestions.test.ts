@@ -69,7 +69,7 @@ async function takeOver(): Promise<void> {
 
 let seen = 0;
 
-/** Reacts to all that was told, and lets what the effect does come to rest. */
+/** Reacts to all events, and waits until the effect is idle. */
 async function settle(): Promise<void> {
   for (;;) {
     await stage.settle();
@@ -177,7 +177,7 @@ describe("a model that does not answer", () => {
   });
 });
 
-describe("whoever takes over while the model computes", () => {
+describe("a new leader that takes over while the model computes", () => {
   test("asks the same question, and the same trial follows", async () => {
     await sequential(8);
     const [before] = model.questions;

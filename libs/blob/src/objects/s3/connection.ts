@@ -11,7 +11,7 @@ import type { S3Settings } from "./options.ts";
 /** A host that does not take a connection for so long is away. */
 const connectMsMax = 10_000;
 
-/** How long the store's clock, as its last answer told it, counts for signatures of plans. */
+/** How long the store's clock, read from its last answer, is used for signatures of plans. */
 const clockMsMax = 10_000;
 const clockAnswerMsMax = 2_000;
 

@@ -196,7 +196,7 @@ describe("s3 alone", () => {
       absent: true,
     });
     expect(plan.parts).toHaveLength(1);
-    // It tells the time.
+    // The answer has the store's time.
     expect(at.server.served.map(({ operation }) => operation)).toEqual(["HeadBucket"]);
   });
 

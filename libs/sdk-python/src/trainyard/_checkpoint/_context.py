@@ -3,7 +3,7 @@
 Storing is declare, write, complete. The files are written straight into the checkpoint's folder, on
 the storage itself, so nothing has to be copied twice or moved; the folder counts as a checkpoint only
 once the platform has completed it, for which it compares every file with the manifest that is made
-here after the last write. Whatever is interrupted before that leaves a folder that is never restored
+here after the last write. An interruption before that leaves a folder that is never restored
 from, and that the platform or the agent clears.
 """
 

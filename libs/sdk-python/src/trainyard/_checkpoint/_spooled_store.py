@@ -112,7 +112,7 @@ class SpooledStore:
         self._remote.fetch(uuid, plan)
 
     def _mark(self) -> str:
-        """The id of the storage, as this host sees it; empty where it cannot tell, which stops no training."""
+        """The id of the storage, as this host sees it; empty where it is not known, which stops no training."""
         if self._sender.uploads:
             # The files are sealed on this host; the platform knows the store.
             return ""

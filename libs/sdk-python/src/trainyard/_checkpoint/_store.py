@@ -90,7 +90,7 @@ class RemoteStore:
         # Reads from an object store go there.
         self._fetched = fetched
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
-        # As the last answer told.
+        # From the last answer.
         self._root: Path | None = None
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
@@ -200,7 +200,7 @@ _NOT_YET = ("checkpoint_not_found", "checkpoint_not_complete")
 
 
 def _storage_id(root: Path | None) -> dict[str, str]:
-    """A declaration's statement about the storage at a root; nothing where this host cannot tell."""
+    """A declaration's statement about the storage at a root; nothing where this host does not know it."""
     if root is None:
         return {}
     try:

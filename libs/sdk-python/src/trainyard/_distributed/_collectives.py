@@ -2,7 +2,7 @@
 
 Every call is made by all members in the same order; kind and number of a frame say which call it
 belongs to, so that members that have parted ways fail instead of exchanging nonsense. When a
-member is lost the hub tells the others why before it raises, so that nobody waits for ever. A star
+member is lost the hub sends the others the reason before it raises, so that nobody waits for ever. A star
 that has failed once fails for the same reason ever after.
 """
 

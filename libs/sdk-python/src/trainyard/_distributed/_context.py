@@ -28,7 +28,7 @@ class DistributedContext:
     as long as the others take; when one of them has ended it raises DistributedError on all.
 
     The chief is found at ``chief_addr``, or ``chief_ip`` by Determined's name (else ``MASTER_ADDR``), and
-    ``chief_port``. On one host the port may be left out where ``MASTER_PORT`` tells runs apart; on several
+    ``chief_port``. On one host the port may be left out where ``MASTER_PORT`` differs between runs; on several
     it is two above the task's rendezvous port unless given. May be used from several threads if those
     agree on the order of calls over all ranks.
     """

@@ -58,7 +58,7 @@ def join_again(
     topology: Topology, rendezvous: Rendezvous, broadcast: Callable[[Any], Any]
 ) -> tuple[Collectives, Collectives]:
     """The same for processes that know each other already, on a port of the system's choosing, which
-    the chief tells by ``broadcast``.
+    the chief sends by ``broadcast``.
     """
     if topology.rank != 0:
         return join(topology, rendezvous._replace(port=broadcast(None)))

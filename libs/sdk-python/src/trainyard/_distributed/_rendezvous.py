@@ -1,7 +1,7 @@
 """Where the processes of a run meet, and by what they know each other.
 
 On one host the chief listens on a port of the system's choosing and writes its number into a file
-that is this user's alone, or lies in the task's folder, so that nothing has to be free. On several
+that is this user's alone, or is in the task's folder, so that nothing has to be free. On several
 hosts the port has to be known beforehand: the launcher's ``TRAINYARD_CHIEF_PORT``, else two above the
 rendezvous port of the task or of torch. The secret is the run's token, which every node of a run has
 and nobody else; a launcher outside of a task makes one up; else, on one host, it is drawn once into
@@ -113,7 +113,7 @@ def _secret(env: Mapping[str, str], hosts: int) -> bytes:
             "to the same random text on each, or start with python -m trainyard.launch.torch"
         )
     path = _own_folder(env) / "secret"
-    # Linked into place whole: of several that draw one at the same time the first one's stands.
+    # Linked into place whole: of several that draw one at the same time the first one's wins.
     draft = path.with_name(f".secret.{os.getpid()}")
     if not path.exists():
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,4 +1,4 @@
-"""Where a process stands among those of its run."""
+"""The place of a process among those of its run."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 
 
 class Arbiter:
-    """Takes what the nodes tell."""
+    """Takes the reports of the nodes."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -55,7 +55,7 @@ class Arbiter:
         self._done.add(node)
 
     def settled(self, node: int) -> None:
-        """All ranks of a node are over, so that it has no more to tell."""
+        """All ranks of a node are over, so that it sends no more reports."""
         self._settled.add(node)
 
     def is_over(self) -> bool:

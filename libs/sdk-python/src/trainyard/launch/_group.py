@@ -99,7 +99,7 @@ class Group:
         return [rank for rank in self._ranks if rank.code is None]
 
     def _end_by(self, verdict: Verdict) -> int:
-        # Before anything that takes time, so that it stands even if this process is killed now.
+        # Before anything that takes time, so that it is recorded even if this process is killed now.
         if self._run_dir is not None:
             _end.EndRecord(self._run_dir).write(_end.ERROR, verdict.message, decided=True)
         self._end_ranks(signal.SIGTERM)

@@ -54,7 +54,7 @@ class Nodes:
             self._tell("settled", self._together.rank)
 
     def look(self) -> None:
-        """Takes what the others have told."""
+        """Takes what the others have reported."""
         try:
             for kind, value in group_of(self._together).take_notes():
                 self._take(kind, value)

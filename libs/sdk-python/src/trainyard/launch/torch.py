@@ -6,7 +6,7 @@ How many processes, on how many nodes, and where they meet comes from the task's
 slot is one process. Outside of a task torchrun's options say it. Each process finds what torchrun would
 set (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR,
 MASTER_PORT), and its lines are prefixed with ``[rank=N]``. The first rank that fails ends all others, on
-every node, and is what the run's last word tells.
+every node, and is the recorded cause of the run's end.
 """
 
 from __future__ import annotations

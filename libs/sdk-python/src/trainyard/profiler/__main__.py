@@ -1,6 +1,6 @@
 """``python -m trainyard.profiler FOLDER``: what the machine did in runs of local mode.
 
-What ``yard trial profile`` tells of a trial on a cluster, from the reports of each run in the folder.
+Prints what ``yard trial profile`` prints for a trial on a cluster, from the reports of each run in the folder.
 """
 
 from __future__ import annotations

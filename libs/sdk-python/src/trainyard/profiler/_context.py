@@ -31,7 +31,7 @@ class ProfilerContext:
 
     The figures are of the whole machine. They are kept apart from the metrics of the training: no
     search sees them, and no restart takes them back. Nothing here raises because of the machine;
-    what it does not tell is left out, and named in one warning.
+    what it does not report is left out, and named in one warning.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ProfilerContext:
         self._reported_steps = steps
         self._steps_at_start = steps()
         self._node = node
-        # Of processes that a launcher started and that did not join, the launcher tells.
+        # Of processes that a launcher started and that did not join, the launcher reports.
         from_env = os.environ.get("LOCAL_RANK", "")
         self._local_rank = local_rank or (int(from_env) if from_env.isdigit() else 0)
         self._throughput = Throughput()
@@ -69,7 +69,7 @@ class ProfilerContext:
         begin_on_batch: float = 0,
         end_after_batch: float | None = None,
     ) -> None:
-        """Starts sampling every ``sampling_interval`` seconds (0.1 or more); a report tells the
+        """Starts sampling every ``sampling_interval`` seconds (0.1 or more); a report has the
         minimum, mean and maximum of ``samples_per_report`` samples. Nothing is kept of what was before
         ``begin_on_batch`` or is after ``end_after_batch``, in steps.
 

@@ -1,7 +1,7 @@
 """GPUs, through the driver's own library (NVML), which nvidia-smi calls too: a call takes
 microseconds, where a process would take a tenth of a second.
 
-Only those that this process may use, by ``CUDA_VISIBLE_DEVICES``. What a GPU does not tell (a part of
+Only those that this process may use, by ``CUDA_VISIBLE_DEVICES``. What a GPU does not report (a part of
 one, for example, has no utilisation) is left out.
 """
 

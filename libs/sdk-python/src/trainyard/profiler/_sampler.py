@@ -15,7 +15,7 @@ from typing import Any, Callable, NamedTuple
 from .. import _log as log
 from ._sources import Source
 
-# A sampler that was on for less has nothing to tell.
+# A sampler that was on for less has nothing to report.
 MOMENT_S = 0.05
 # How long the end of a run waits for a sample that is being taken.
 STOP_S = 2.0

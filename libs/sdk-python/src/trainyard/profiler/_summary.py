@@ -22,7 +22,7 @@ class Total:
         return self._sum / self.samples
 
     def add(self, samples: int, value: dict[str, Any]) -> None:
-        """Adds what one report tells."""
+        """Adds one report."""
         self.samples += samples
         self._sum += samples * value["mean"]
         self.least = min(self.least, value["min"])

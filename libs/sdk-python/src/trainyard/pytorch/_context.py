@@ -290,7 +290,7 @@ class PyTorchTrialContext(TrialQueries):
     set_torch_profiler = set_profiler
 
     def get_tensorboard_path(self) -> Path:
-        """A folder for TensorBoard files and whatever else is to stay: it lies with the checkpoints
+        """A folder for TensorBoard files and other files to keep: it is with the checkpoints
         and is the same for all runs of the trial. Each process has its own.
         """
         return self._training.core.tensorboard.path

@@ -99,7 +99,7 @@ class Loop:
 
     def _leave(self, failed: bool) -> None:
         """Lets go of everything. What goes wrong with that is raised, unless the training has failed:
-        then its own error is the one to be told.
+        then its own error is the one to report.
         """
         first: Exception | None = None
         shutdown = partial(self._callbacks.call, "on_trial_shutdown")

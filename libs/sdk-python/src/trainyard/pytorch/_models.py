@@ -98,7 +98,7 @@ def replicate(
         return Replica(model, device_ids=[device.index], **arguments)
     replica = Replica(model, **arguments)
     # Else it orders its buckets again after the first batch of a run, by when their gradients came.
-    # Where an element lies says in which order gloo adds it up over the processes, so a run that goes
+    # The index of an element decides in which order gloo adds it up over the processes, so a run that goes
     # on would round its first batch differently from one that was not interrupted.
     replica.reducer._push_all_rebuilt_params()  # noqa: SLF001 — torch has no other way
     return replica

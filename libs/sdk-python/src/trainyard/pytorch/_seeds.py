@@ -53,7 +53,7 @@ def restore(state: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def preserved() -> Iterator[None]:
-    """Leaves the random states as they were, whatever is drawn within."""
+    """Leaves the random states as they were, whatever the block draws."""
     state = capture()
     try:
         yield

@@ -68,7 +68,7 @@ class Epoch(TrainUnit):
 
 
 class Second(TrainUnit):
-    """So many seconds of training, as the clock of the first process tells; a fraction is allowed.
+    """Seconds of training by the clock of the first process; a fraction is allowed.
 
     What is done by the clock depends on the speed of the machine, so two runs do it at different
     batches. A clock begins again when a trial is restarted.

@@ -9,8 +9,8 @@ class Halves(SearchMethod):
 SearchRunner(Halves()).run("search.yaml", "model", key="halves-1")
 
 Shaped like Determined's custom searchers. Nothing is saved by the method: the platform records every
-operation as an event, and a runner that starts again is told the whole history, so that the method
-comes to the same state and decides the same.
+operation as an event, and a runner that starts again replays the whole history, so that the method
+reaches the same state and decides the same.
 """
 
 from ._errors import (

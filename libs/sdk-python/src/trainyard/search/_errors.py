@@ -43,5 +43,5 @@ class OperationRefusedError(RequestRefusedError):
 
 class NotDeterministicError(SearchError):
     """Told the same history again, the method wants something else than it did before. Decide from
-    what the method is told alone; for chance there is ``state.random``.
+    the events alone; for randomness there is ``state.random``.
     """

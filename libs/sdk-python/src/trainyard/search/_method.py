@@ -17,7 +17,7 @@ class SearchMethod:
 
     The calls come one after the other, in the order of the search's events, and again in the same
     order, from the first, whenever a runner starts on the search again. So what a method remembers
-    needs no saving, and it must decide from what it is told alone: not from the time, not from
+    needs no saving, and it must decide from its events alone: not from the time, not from
     ``random``, not from the order of a set. For chance there is ``state.random``.
     """
 
@@ -32,7 +32,7 @@ class SearchMethod:
     def on_validation_completed(
         self, state: SearcherState, request_id: RequestId, metric: float, train_length: float
     ) -> Iterable[Operation]:
-        """When a trial has come to its target, and with every validation of a trial that has none.
+        """When a trial has reached its target, and with every validation of a trial that has none.
         The metric may be not-a-number or infinite.
         """
         return []

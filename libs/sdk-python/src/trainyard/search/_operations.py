@@ -68,7 +68,7 @@ class Suspend:
 
 @dataclass(frozen=True)
 class Close:
-    """The trial ends as completed: once it has come to its target, else now."""
+    """The trial ends as completed: once it has reached its target, else now."""
 
     request_id: RequestId
     reason: str = ""

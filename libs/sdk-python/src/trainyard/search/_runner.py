@@ -1,7 +1,7 @@
 """Runs a search method against an experiment of the platform.
 
 It follows the search's events, calls the method with each, and posts what the method wants under ids
-that follow from the event. A runner that starts again, wherever it was killed, is told the history
+that follow from the event. A runner that starts again, wherever it was killed, replays the history
 from the first event: what the method wanted then is recorded, so it is compared and not posted again.
 """
 
@@ -119,7 +119,7 @@ class _Session:
         self._made: dict[str, int] = {}
         self._answered = 0
         self._completion: Mapping[str, Any] = {}
-        # The history has an end: whatever the method wants after what it is told comes too late.
+        # The history has an end: operations of the method after it come too late.
         self._over = False
 
     def run(self) -> SearchResult:

@@ -34,7 +34,7 @@ def operation_of(data: Mapping[str, Any]) -> str:
 
 @dataclass
 class TrialInfo:
-    """One trial as far as the method has been told."""
+    """One trial, as known from the events so far."""
 
     request_id: RequestId
     number: int
@@ -73,7 +73,7 @@ class SearcherState:
         # The hyperparameters of the experiment's configuration, normalised.
         self.space: Mapping[str, Any] = {}
         self.seed = 0
-        # Chance that comes out the same when the history is told again.
+        # Random numbers that are the same when the history is replayed.
         self.random = random.Random(0)
         self.trials: dict[RequestId, TrialInfo] = {}
         self.trials_created: set[RequestId] = set()
@@ -90,16 +90,16 @@ class SearcherState:
         self._ids_drawn = 0
 
     def new_request_id(self) -> str:
-        """A name for a trial that nobody has had: the same when the history is told again."""
+        """A name for a trial that nobody has had: the same when the history is replayed."""
         self._ids_drawn += 1
         return f"trial-{self.last_event_id}-{self._ids_drawn}"
 
     def trial_of(self, number: int) -> TrialInfo | None:
-        """The trial of a number, as far as the method has been told of it."""
+        """The trial of a number, as known from the events so far."""
         return self._by_number.get(number)
 
     def apply(self, event: SearchEvent, request_id: RequestId | None) -> list[Call]:
-        """Takes an event in, and tells which calls it is. ``request_id``: of the trial that a
+        """Takes an event in, and returns the calls that it means. ``request_id``: of the trial that a
         TrialProposed is about; None where somebody else has made it.
         """
         self.last_event_id = event.version

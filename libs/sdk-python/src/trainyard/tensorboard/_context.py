@@ -31,7 +31,7 @@ class TensorBoardContext:
     @property
     def path(self) -> Path:
         """The folder for this trial's files, which is there when this returns: that of rank 0 is the
-        trial's own, that of another rank ``rank-<n>`` in it. Whatever is written there stays, for
+        trial's own, that of another rank ``rank-<n>`` in it. Everything written there stays, for
         as long as the storage does.
         """
         folder = folder_of(self._info)
@@ -102,7 +102,7 @@ def files_of(tensorboard: TensorBoardContext) -> TensorBoardFiles:
 
 
 class Discarded(TensorBoardContext):
-    """For a trial outside of any run: whatever is written goes with the process."""
+    """For a trial outside of any run: its files are removed with the process."""
 
     def __init__(self, info: Info) -> None:
         super().__init__(info, 0)

@@ -1,7 +1,7 @@
 """Sends a host's TensorBoard files to the object store that takes the run's checkpoints, while they are written.
 
 They are in the run's folder, and every minute the program that sends checkpoints sends those that have changed. The
-agent sends what is there after the end, whatever became of the process: nothing here has to come to its end.
+agent sends what is there after the end, however the process ended: nothing here has to finish.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from torch import distributed
 
 
 def init_distributed(dist_backend: str | None = None) -> None:
-    """Joins the processes that the environment tells of."""
+    """Joins the processes that the environment names."""
     distributed.init_process_group(dist_backend or "gloo")
 
 

@@ -12,7 +12,7 @@ function valley(at: Float64Array, gradient: Float64Array): number {
 }
 
 describe("a descent", () => {
-  it("comes to the bottom of a bent valley", () => {
+  it("finds the bottom of a bent valley", () => {
     const at = Float64Array.of(-1.2, 1);
     expect(descend(valley, at, box, 200, 1e-14)).toBeLessThan(1e-8);
     expect(at[0]).toBeCloseTo(1, 3);

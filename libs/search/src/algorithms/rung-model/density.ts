@@ -143,7 +143,7 @@ export function placeFrom(
         ? share
         : truncatedNormal(coordinateOn(axis, own), (widths[j] ?? 1) * widening, share);
     if (isDiscrete(axis)) return Math.min(cells - 1, Math.floor(drawn * cells));
-    // An int with many values lies in the middle of its cell, where the trial's own place will be.
+    // An int with many values is in the middle of its cell, where the trial's own place will be.
     return cells === 0 ? drawn : (Math.floor(drawn * cells) + 0.5) / cells;
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The places of earlier searches' trials, the best first: what a model of a rung knows before any trial has come to
+ * The places of earlier searches' trials, the best first: what a model of a rung knows before any trial has reached
  * one.
  */
 import { derivedFrom } from "../../derived.ts";

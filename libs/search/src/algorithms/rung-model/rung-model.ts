@@ -1,9 +1,9 @@
 /**
- * A model of one rung: two densities over the space, of the best of the trials that have come to it and of others, and
+ * A model of one rung: two densities over the space, of the best of the trials that have reached it and of others, and
  * the next trial is where the first is largest against the second, among places drawn from the first (a tree of Parzen
  * estimators, J. Bergstra et al., 2011, fitted to one rung as in BOHB: S. Falkner, A. Klein, F. Hutter, ICML 2018). A
  * model of what was stopped at different times would prefer those that merely continued. A share of the trials is drawn
- * by chance all the same, and so are all while too few have come to a rung.
+ * by chance all the same, and so are all while too few have reached a rung.
  *
  * Trials of earlier searches are a group of their own: the best share of them is among the good, the rest among the
  * others. So their values are compared with none of another time, and with enough of them the first trials follow them
@@ -70,7 +70,7 @@ const EARLIER_MIN = 2;
 
 type Asked = {
   readonly trial: number;
-  /** Null where only earlier searches' trials tell anything. */
+  /** Null where only trials of earlier searches have values. */
   readonly ranked: Ranked | null;
   readonly axes: readonly Axis[];
   readonly more: readonly (readonly number[])[];

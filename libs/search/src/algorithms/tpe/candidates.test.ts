@@ -63,7 +63,7 @@ describe("candidates", () => {
     );
   });
 
-  it("the one of an axis stands out on it, and lies on it", () => {
+  it("the one of an axis stands out on it, and is on it", () => {
     fc.assert(
       fc.property(estimators, ({ seed, good, others }) => {
         const few = placeByAxis(good, others, { seed, trial: 0, candidates: 1 });

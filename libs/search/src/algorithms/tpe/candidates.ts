@@ -98,6 +98,6 @@ function drawnOnAxis(estimator: Estimator, kernel: number, index: number, share:
   const drawn = isPrior
     ? truncatedNormal(PRIOR_MEAN, PRIOR_SIGMA, share)
     : truncatedNormal(means[at] as number, sigmas[at] as number, share);
-  // An int with many values lies in the middle of its cell, where the trial's own place will be.
+  // An int with many values is in the middle of its cell, where the trial's own place will be.
   return cells === 0 ? drawn : (Math.floor(drawn * cells) + 0.5) / cells;
 }

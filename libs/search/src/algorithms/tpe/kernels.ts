@@ -1,7 +1,7 @@
 /** Kernels on one axis from 0 to 1: normals cut off at its ends, their mass in cells, and choices without order. */
 import { normalProbability, normalQuantile } from "../../numeric/normal.ts";
 
-/** The probability that a normal about `mean` gives to what lies between 0 and 1. */
+/** The probability that a normal about `mean` gives to what is between 0 and 1. */
 export function massInside(mean: number, sigma: number): number {
   return normalProbability((1 - mean) / sigma) - normalProbability(-mean / sigma);
 }

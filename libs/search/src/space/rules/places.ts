@@ -8,7 +8,7 @@ import { isConditional } from "./conditions.ts";
 import { isAllowed, isConstrained } from "./constraints.ts";
 
 /**
- * The place that a proposal of this one will have: a hyperparameter that is not there lies in the middle of its axis.
+ * The place that a proposal of this one will have: a hyperparameter that is not there is in the middle of its axis.
  * Null where the constraints refuse it, so that the model looks elsewhere.
  */
 export function allowedPlace(

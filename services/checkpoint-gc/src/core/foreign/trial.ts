@@ -29,7 +29,7 @@ export function evolveTrial(state: TrialFacts, event: AnyEvent): TrialFacts {
       return { ...state, exists: true, warmStart: event.data.warmStartCheckpoint };
     case "RunRequested": {
       const { run, fromCheckpoint, fromStep } = event.data;
-      // The trial's line continues from here; what lies beyond is not its latest any more.
+      // The trial's line continues from here; a checkpoint beyond is not its latest any more.
       const back = fromStep < state.latestStep;
       const latest = back ? { latest: fromCheckpoint, latestStep: fromStep } : {};
       return { ...state, ...latest, ended: false, named: [], unended: { run, fromCheckpoint } };

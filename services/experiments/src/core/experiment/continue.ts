@@ -84,7 +84,7 @@ function refusedOutcome(outcome: TrialOutcome | null): Rejection | null {
     case TrialOutcome.INVALID_HYPERPARAMETERS:
       return reject("trial_invalid", "the trial cannot work with its hyperparameters");
     default:
-      return reject("trial_completed", "the trial completed: there is nothing to repeat");
+      return reject("trial_completed", "the trial completed: a completed trial cannot be repeated");
   }
 }
 

@@ -27,7 +27,7 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
   if (command.kind === "create") return create(state, command);
   if (state.status === "none") return notFound;
   if (isOfDeletion(command)) return decideDeletion(state, command);
-  // Nothing of it changes any more; an end was told before the deletion.
+  // Nothing of it changes any more; an end was recorded before the deletion.
   if (state.deletion !== null && command.kind !== "end") return refusedAsDeleted(state.deletion);
   switch (command.kind) {
     case "activate":

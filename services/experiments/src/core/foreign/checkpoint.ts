@@ -1,6 +1,6 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** A checkpoint, as the registry tells of it. */
+/** A checkpoint, from the registry's events. */
 export type CheckpointState = {
   /** Its trial; empty until it is declared. */
   readonly trial: string;

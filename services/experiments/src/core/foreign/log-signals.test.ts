@@ -41,7 +41,7 @@ test("exclude_node names each agent once, and the latest of very many", () => {
   expect(excluded.at(-1)).toBe(`a${limits.excludedAgentsMax}`);
 });
 
-test("a policy that only tells, or an action of a later version, changes nothing", () => {
+test("a policy that only records matches, or an action of a later version, changes nothing", () => {
   const events = [matched({}), matched({ action: "explode" })];
   expect(fold(evolveLogSignals, initialLogSignals, events)).toEqual(initialLogSignals);
 });

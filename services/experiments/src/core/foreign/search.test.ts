@@ -8,7 +8,7 @@ const outcome = (trial: number) =>
   ({ type: "TrialOutcomeRecorded", data: { trial, outcome: TrialOutcome.COMPLETED } }) as const;
 
 describe("what the search wants of a trial", () => {
-  test("follows its decisions, and a stop stands", () => {
+  test("follows its decisions, and a stop is final", () => {
     const wants = [trialProposed(1), trialSuspended, trialResumed, trialStopDecided, trialResumed];
     const states = wants.map((_, n) => fold(evolveSearch, initialSearch, wants.slice(0, n + 1)));
     expect(states.map((state) => searchWant(state, 1))).toEqual([

@@ -129,7 +129,9 @@ export function searchWant(state: SearchState, number: number): SearchWant | nul
   return state.chunks[Math.floor(index / chunkSize)]?.[index % chunkSize] ?? null;
 }
 
-/** The numbers of the trials whose outcome the search has not recorded, in order: from one on, and so many at most. */
+/**
+ * The numbers of the trials whose outcome the search has not recorded, in order: from one number on, at most `limit`.
+ */
 export function trialsNotOver(
   state: SearchState,
   from = 1,

@@ -49,7 +49,7 @@ describe("it ends as", () => {
     );
   });
 
-  test("completed with the reason for which the search came to its end early", () => {
+  test("completed with the reason for which the search ended early", () => {
     const search = { ...completed(SearchCompletion.EXHAUSTED), finished: "budget: spent" };
     expect(experimentEnd(state(active), search, "")).toEqual({
       outcome: ExperimentOutcome.COMPLETED,

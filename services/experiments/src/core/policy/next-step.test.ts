@@ -128,7 +128,7 @@ describe("without an unended run", () => {
     expect(next({ trial: after(why) })).toEqual(run);
   });
 
-  test("a finished run completes the trial, whatever is wanted", () => {
+  test("a finished run completes the trial, whatever state was wanted", () => {
     for (const search of ["run", "suspended", stopped] as const) {
       expect(next({ trial: after(RunEndWhy.FINISHED), search })).toEqual(
         ends(TrialOutcome.COMPLETED),
@@ -213,7 +213,7 @@ describe("with an unended run", () => {
     expect(next({ trial: running })).toBeNull();
   });
 
-  test("a stop that was asked for stands, also when it is wanted again", () => {
+  test("a requested stop is kept, also when the trial is wanted again", () => {
     expect(next({ trial: [...running, runStopRequested(1, StopWhy.PAUSE)] })).toBeNull();
   });
 

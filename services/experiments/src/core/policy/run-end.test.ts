@@ -63,7 +63,7 @@ describe("why a run ended", () => {
     );
   });
 
-  test("a kill is no failure, and what the script had said before it stands", () => {
+  test("a kill is no failure, and what the script had reported before it counts", () => {
     expect(why(killed)).toBe(RunEndWhy.KILLED);
     const after = (reason: EndReason) =>
       why(allocationEnded({ ...killed.data, endRecord: { reason, message: "" } }));

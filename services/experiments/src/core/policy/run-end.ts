@@ -15,7 +15,7 @@ export function runEnd(run: number, ended: Ended, allocation: AllocationState): 
   return { kind: "end_run", run, why, exits, message, ...timeLimited, ...launchFailureOf(ended) };
 }
 
-/** One that an older scheduler told says no more than that it was one. */
+/** One of an older scheduler says only that it was a failed launch. */
 function launchFailureOf({ cause, launchFailure }: Ended): Pick<EndRun, "launchFailure"> {
   if (cause !== AllocationEndCause.LAUNCH_FAILED) return {};
   return { launchFailure: launchFailure ?? { agents: [], silent: [], platformAway: false } };

@@ -1,11 +1,11 @@
 /**
  * A trial's life: none → open → ended, from where a continuation of its experiment leads back to open. What had
- * completed may be told as failed after that, once: its reports were bad. An open trial has at most one unended run;
- * runs are numbered from 1.
+ * completed may be recorded as failed after that, once: its reports were bad. An open trial has at most one unended
+ * run; runs are numbered from 1.
  *
  * Its stream also knows the complete checkpoints that later runs may start from (TrialCheckpointed): those of the line
  * of runs that leads to the newest one, also when they are complete only after its end, as long as they were named
- * then. A run that starts from step s cuts off what lies beyond s, for checkpoints as for measurements, and what an
+ * then. A run that starts from step s cuts off what is beyond s, for checkpoints as for measurements, and what an
  * older run still completes after that is not of the line any more.
  */
 import type { EventOf } from "@trainyard/contracts";

@@ -1,4 +1,4 @@
-/** Stops by harshness: of two, the harsher one stands, and its time never exceeds what the milder one had left. */
+/** Stops by severity: of two, the more severe one wins, and its time never exceeds what the milder one had left. */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import type { Stop } from "./state.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The gateway's read model as a pure fold: every event changes the documents of the entities that it is about. The rows
- * that `touchedBy` names are in the set; whatever is not there was never created, and the event changes nothing.
+ * that `touchedBy` names are in the set; an entity that is not there was never created, and the event changes nothing.
  */
 import type { AnyEvent, EventName } from "@trainyard/contracts";
 import { idOf } from "@trainyard/kernel";

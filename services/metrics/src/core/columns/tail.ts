@@ -1,7 +1,7 @@
 /**
  * The tail: the reports of one request and group as one list of bytes, in the order in which they came, until
  * compaction makes blocks of tails. It is a table's frame and columns, one after the other, as a block has them apart.
- * Earlier versions wrote a JSON list, whose first byte tells it apart.
+ * Earlier versions wrote a JSON list, whose first byte differs.
  */
 import { type Encoded, type EncodedColumn, encodeTable, writeColumn, writeFrame } from "./block.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";

@@ -26,7 +26,7 @@ export type CheckpointState = {
   /** Why it failed or was abandoned. */
   readonly reason: string;
   readonly pins: readonly Pin[];
-  /** The last verification found it damaged: what it told, else null. */
+  /** The last verification found it damaged: its report, else null. */
   readonly damage: Damage | null;
 };
 

@@ -194,7 +194,7 @@ describe("what its agents have yet to deliver", () => {
       .then({ type: "AllocationEnded", data } as AllocationEvent);
   });
 
-  test("is not told where there is nothing", () => {
+  test("is not recorded where there is no allocation", () => {
     given(allocationDecider, queued, granted, started)
       .when({ ...end, sealed: [] })
       .then(ended);

@@ -34,7 +34,7 @@ export function barestEnd({ kind, cause, endRecord, message }: End): End {
   };
 }
 
-/** The kernel's; whatever else stands there is none. */
+/** The kernel's name of the signal; any other text is none. */
 const signalName = /^SIG[A-Z0-9+]{1,12}$/;
 
 function cutExit(exit: Plain<Exit>, charactersMax: number): Plain<Exit> {

@@ -65,7 +65,7 @@ export function stopAfter(
   };
 }
 
-/** Whether it ends within its preemption timeout: it was told that it will be killed by then. */
+/** Whether it ends within its preemption timeout: it was warned that it will be killed by then. */
 export function isLeaving({ stop, resources }: Allocation): boolean {
   if (stop === null) return false;
   return stop.kill || (stop.graceMs ?? Number.POSITIVE_INFINITY) <= preemptionTimeoutOf(resources);

@@ -2,7 +2,7 @@
  * The whole fold that scheduling rests on: agents, pools, and the allocations that have not ended. Driven by the events
  * of allocation-*, agent-* and pool-* in log order, and by nothing else, so that two terms at one position agree.
  *
- * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what lies
+ * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what is
  * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that
  * does not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
@@ -250,7 +250,7 @@ export class Cluster {
     this.touchedAllocations.add(id);
   }
 
-  /** A run of which some agent says that processes cannot be killed does not end soon, whatever it is told. */
+  /** A run of which some agent says that processes cannot be killed does not end soon, whatever stop it gets. */
   #noteStuck(id: string): void {
     const placements = this.allocations.get(id)?.grant?.placements ?? [];
     const agents = placements.flatMap(({ agent }) => this.agents.get(agent) ?? []);

@@ -11,7 +11,7 @@ export type Origin = {
   readonly traceparent: string;
 };
 
-/** An event of this service as the log tells it. */
+/** An event of this service as the log has it. */
 export type Noted = {
   readonly position: number;
   readonly timeMs: number;
@@ -84,7 +84,7 @@ export type Agent = Use & {
   /** Allocations of which processes are there that cannot be killed, with what was said of them. */
   readonly left: Readonly<Record<string, string>>;
   /**
-   * The position from which on whoever holds the name now has held it: what was granted before may have been launched
+   * The position since which the name has its present holder: what was granted before may have been launched
    * by the holder before it. 0 while it is the first that is known.
    */
   readonly heldSince: number;

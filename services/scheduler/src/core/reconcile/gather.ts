@@ -1,6 +1,6 @@
 /**
  * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one
- * round. Pure but for the notes of what changed, which it takes; whoever calls it commits the decisions before it calls
+ * round. Pure but for the notes of what changed, which it takes; its caller commits the decisions before it calls
  * again.
  */
 import { StopMode } from "@trainyard/contracts/events";
@@ -33,7 +33,7 @@ export type Round = {
   /** How long an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
   readonly agentSilenceMs: number;
-  /** The same of whoever was refused the agent's name. */
+  /** The same of an agent that was refused the name. */
   readonly refusedSilentForMs: (agent: string) => number;
   readonly leaseEpoch: number;
   /** Whether the log has refused it not long ago. */

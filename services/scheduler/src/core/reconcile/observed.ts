@@ -141,8 +141,8 @@ export class Observed {
       if (!isSameHolder(before.report, report)) this.#begin(id);
       else if ((report.startedMs ?? 0) < (before.report.startedMs ?? 0)) return false;
     } else if (before !== undefined) {
-      // Of two quick starts the first one's report may come last, and the living one is retired by it: whoever
-      // continues speaking while the other is silent is the living one.
+      // Of two quick starts the first one's report may come last, and then retires the living one: the one
+      // that continues to report while the other is silent is the living one.
       const retired = this.#retired.get(id)?.has(report.incarnation) === true;
       if (retired && nowMs - before.heardMs < limits.incarnationSilenceMs) return false;
       this.#retire(id, before.report.incarnation);

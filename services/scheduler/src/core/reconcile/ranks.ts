@@ -32,7 +32,7 @@ export function ranksOf(
   }));
 }
 
-/** Whether the agent came to its name after the grant: the launch may be under way to the one before it. */
+/** Whether the agent got its name after the grant: the launch may be under way to the one before it. */
 export function isOfEarlierHolder(cluster: Cluster, { grant }: Allocation, agent: string): boolean {
   return (grant?.position ?? 0) < (cluster.agents.get(agent)?.heldSince ?? 0);
 }

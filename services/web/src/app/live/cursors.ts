@@ -2,7 +2,7 @@ type Seen = { readonly cursor: string; readonly atMs: number };
 
 const keptMs = 10_000;
 
-/** The cursors that a stream has come to lately, so that the next one begins a little before the last. */
+/** The cursors that a stream has reached lately, so that the next one begins a little before the last. */
 export class Cursors {
   #seen: readonly Seen[] = [];
 

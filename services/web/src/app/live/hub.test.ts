@@ -109,7 +109,7 @@ function world() {
   return { streams, last, pass, tab };
 }
 
-/** A topic that the tests tell by its filter. */
+/** A topic that the tests identify by its filter. */
 const key = (filter: string): string => JSON.stringify({ kind: "experiments", filter });
 const wanted = (filter: string, position = ""): Wanted => ({ key: key(filter), position });
 const gone = (topic: string, id: string): Frame => ({ case: "gone", value: { topic, id } });
@@ -130,7 +130,7 @@ test("all tabs share one stream, and each gets the frames of its own topics", as
   expect(other.frames().map((frame) => frame.key)).toEqual([key("b")]);
 });
 
-test("frames of a name that the server gives to two keys come to both", async () => {
+test("frames of a name that the server gives to two keys reach both", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("state = ERROR", "5"));
   const other = tab(wanted("state=ERROR", "5"));
@@ -147,7 +147,7 @@ test("equal topics have one key", () => {
   expect(topicKey({ kind: "trials", experiment: "1", archived: true })).not.toBe(plain);
 });
 
-test("points come to the tabs that follow their experiment", async () => {
+test("points reach the tabs that follow their experiment", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("a"));
   const other = tab(wanted("b"));

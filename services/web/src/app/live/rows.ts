@@ -26,7 +26,7 @@ export type Patched = {
 export function patched(answer: unknown, frame: TopicFrame): Patched {
   const same: Patched = { answer, isNew: false, readAgain: false };
   if (isPages(answer)) {
-    // A long list has thousands of rows: only the page that has the row is made anew.
+    // A long list has thousands of rows: only the page that has the row is copied.
     const at = answer.pages.findIndex((page) => hasRow(page, frame));
     const page = answer.pages[at];
     if (page === undefined) return { ...same, isNew: isNewIn(answer.pages, frame) };

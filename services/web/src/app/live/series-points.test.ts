@@ -39,7 +39,7 @@ function point(steps: number, loss: number, of: Partial<Point> = {}): Point {
   };
 }
 
-test("points of the series come to its end; those that it has already change nothing", () => {
+test("points are appended to the series; those that it has already change nothing", () => {
   const once = withPoints(answer(empty), {}, [point(1, 0.5), point(2, 0.4)]);
   expect(once.series[0]).toMatchObject({ xMax: [1, 2], mean: [0.5, 0.4], count: [1, 1] });
   expect(withPoints(once, {}, [point(1, 9), point(2, 9)])).toBe(once);

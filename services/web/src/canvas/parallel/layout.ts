@@ -13,7 +13,7 @@ export type Row = {
 export type Axis = {
   readonly name: string;
   readonly kind: "linear" | "log" | "category";
-  /** From the bottom: what stands beside the axis, at which share of it. */
+  /** The labels beside the axis, each at its share of the height from the bottom. */
   readonly ticks: readonly { readonly share: number; readonly text: string }[];
   /** NaN for a value that has no place. */
   readonly shareOf: (value: Value) => number;

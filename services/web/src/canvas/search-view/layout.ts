@@ -1,6 +1,6 @@
 /**
  * Where the threads of a search's picture are drawn. A search with rungs has a panel for each bracket: a column is a
- * rung, at its units; a trial is a thread through the columns that it came to, at the height of its rank there; the
+ * rung, at its units; a trial is a thread through the columns that it reached, at the height of its rank there; the
  * cutoff is below the last rank that is let through. Without rungs a trial is a lane over the search's time, from its
  * proposal to where it ended, and a copy is joined to the trial that it continues. Pure: the same picture has the same
  * layout.
@@ -157,7 +157,7 @@ function rungLayout(picture: Picture, width: number): SearchLayout {
   };
 }
 
-/** It trains beyond the last rung that it came to. */
+/** It trains beyond the last rung that it reached. */
 function goesOn({ state, reports, rung = 0 }: PictureTrial): boolean {
   const last = reports.at(-1);
   return state === "running" && last !== undefined && rung > last.rung;

@@ -52,7 +52,7 @@ test("any range of y is finite, grows and holds every visible value", () => {
   );
 });
 
-test("a slice has what lies in the range and one more at each side, so that lines leave the edge", () => {
+test("a slice has the points in the range and one more at each side, so that lines reach the edges", () => {
   const x = [0, 10, 20, 30, 40];
   expect(slice(x, [15, 25])).toEqual([1, 5]);
   expect(slice(x, [-5, 100])).toEqual([0, 5]);

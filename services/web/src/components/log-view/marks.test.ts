@@ -56,7 +56,7 @@ describe("marked pieces of a line", () => {
     ]);
   });
 
-  it("are the whole text, whatever is marked", () => {
+  it("are the whole text, whatever part is marked", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1 })),

@@ -144,7 +144,7 @@ describe("a reader of a log", () => {
     expect(shown(reader)[1]).toBe(2_010);
   });
 
-  it("counts lines while it does not follow, and reads them when it comes to them", async () => {
+  it("counts lines while it does not follow, and reads them when it scrolls to them", async () => {
     const log = new ExampleLog(700);
     const reader = reading(log);
     await reader.open("end");

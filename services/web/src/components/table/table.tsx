@@ -46,7 +46,7 @@ export type TableProps<Row> = {
   readonly onOpen?: (row: Row) => void;
   /** Another key on a row: returns whether it meant something. */
   readonly onKey?: (key: string, row: Row) => boolean;
-  /** A click, or the keyboard has come to the row: for an inspector. */
+  /** Called when a row is clicked or focused by the keyboard: for an inspector. */
   readonly onActive?: (row: Row) => void;
   /** The row that the inspector shows. */
   readonly activeId?: string | undefined;

@@ -70,7 +70,7 @@ export function readZoom(text: string | undefined): Range | null {
   return valid ? range : null;
 }
 
-/** Seven digits, or whole milliseconds: more than a pixel tells apart. */
+/** Seven digits, or whole milliseconds: more than a pixel can show. */
 export function zoomText(range: Range | null): string | undefined {
   if (range === null) return undefined;
   const width = range[1] - range[0];

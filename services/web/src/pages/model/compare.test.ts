@@ -40,7 +40,7 @@ describe("versions side by side", () => {
     expect(named(rows, "optimizer.name")).toMatchObject({ differs: false });
   });
 
-  it("tell a missing value from one of an inherited name", () => {
+  it("distinguish a missing value from one of an inherited name", () => {
     const rows = compareVersions([version({ metrics: { constructor: 1 } }), version({})]);
     expect(named(rows, "constructor")?.values).toEqual(["1", ""]);
   });

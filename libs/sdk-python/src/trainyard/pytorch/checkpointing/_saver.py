@@ -105,7 +105,7 @@ class Saver:
             self._callbacks.call("on_checkpoint_upload_end", uuid)
 
     def close(self) -> None:
-        """Waits for what is being written, and tells of it."""
+        """Waits for what is being written, and reports it."""
         self._settle()
         self.tell()
 

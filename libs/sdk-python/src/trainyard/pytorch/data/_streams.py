@@ -2,7 +2,7 @@
 
 Every rank reads the whole stream and keeps its part of each global batch, as ranks do with the order
 of an indexed dataset; skipped samples are read and dropped without being made into batches. The
-stream must give the same samples on every rank and after a restart: it is told the epoch by
+stream must give the same samples on every rank and after a restart: it gets the epoch by
 ``set_epoch(epoch)`` where it has that, and while it is read the global generators are its own, seeded
 at the beginning of each epoch. What a ``collate_fn`` draws in a loading process is seeded for each batch.
 """
@@ -121,7 +121,7 @@ def stream_length(dataset: Any) -> int:
 
 
 class StreamLoader(torch.utils.data.DataLoader):
-    """A loader of a Stream: its length is in batches, which the Stream tells."""
+    """A loader of a Stream: its length is in batches, which the Stream gives."""
 
     def __init__(self, stream: Stream, **loading: Any) -> None:
         super().__init__(stream, batch_size=None, **loading)

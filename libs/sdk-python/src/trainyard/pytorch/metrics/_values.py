@@ -17,8 +17,8 @@ def metrics_of(returned: object, method: str) -> dict[str, Any]:
     """The metrics that ``method`` returned for a batch: a dict, or a tensor of one element, which is
     the metric ``loss``.
 
-    Tensors stay on their device, apart from the graph, so that nothing waits for a GPU. None stands
-    for no value and is left out. Raises TypeError or ValueError for what is not a number.
+    Tensors stay on their device, apart from the graph, so that nothing waits for a GPU. None
+    means no value and is left out. Raises TypeError or ValueError for what is not a number.
     """
     if isinstance(returned, torch.Tensor):
         returned = {"loss": returned}
