@@ -145,7 +145,7 @@ class Storing(CheckpointCase):
             self.assertEqual(tree(path), expected)
             self.assertFalse((path / "last").is_symlink())
 
-    def test_what_cannot_be_stored(self):
+    def test_files_that_cannot_be_stored_are_refused(self):
         def make_fifo(path):
             os.mkfifo(path / "pipe")
 

@@ -243,7 +243,7 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(subprocess.CalledProcessError):
             run(check)
 
-    def test_what_differs_from_the_record_is_named_and_not_kept(self) -> None:
+    def test_a_file_that_differs_from_the_record_is_named_and_not_kept(self) -> None:
         checkpoint = {"manifest": manifest(FILES)}
         whole = archive(FILES)
         cases = [

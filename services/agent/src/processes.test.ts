@@ -217,7 +217,7 @@ describe.each(mechanisms)(
       expectGone(launch, marker);
     });
 
-    test("what a supervisor that was killed had started", async () => {
+    test("the processes that a killed supervisor had started", async () => {
       const marker = newMarker();
       const cleared = mechanism === "scan" ? "" : "env -i";
       const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
@@ -233,7 +233,7 @@ describe.each(mechanisms)(
       if ("path" in group) expect(existsSync(String(group.path))).toBe(false);
     });
 
-    test("and the reports say by which means", async () => {
+    test("the reports say by which means", async () => {
       await vi.waitFor(() => expect(platform.report?.processGroups).toBe(mechanism), patient);
     });
 

@@ -99,7 +99,7 @@ describe("lines are filtered", () => {
     expect((await asked).lines).toEqual([]);
   });
 
-  test("and an answer that looked at its share says where the next begins, in both directions", async () => {
+  test("in answers that stop after their share and say where the next begins, in both directions", async () => {
     const task = newTask();
     const count = 2 * logsLimits.linesPerStepMax + 10;
     const lines = Array.from({ length: count }, (_, n) =>

@@ -92,7 +92,7 @@ describe("limits of runs", () => {
   });
 });
 
-describe("what a run requests", () => {
+describe("the request of a run", () => {
   it("is what its configuration says", () => {
     const text = `
 preemption_timeout: 5m

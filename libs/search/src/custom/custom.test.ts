@@ -86,7 +86,7 @@ describe("a custom search", () => {
   });
 });
 
-describe("what is posted again", () => {
+describe("a repeated post", () => {
   it("changes nothing and has the same answer, also with something new beside it", () => {
     const search = startedCustom();
     const batch = [proposal("a"), progressOf("b", 0.5)];

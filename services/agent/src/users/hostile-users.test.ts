@@ -203,7 +203,7 @@ test("a tree of locked folders is removed while the agent continues", async () =
   expect(existsSync(run.path)).toBe(false);
 });
 
-test("what another user left in a run's folder stays, the removal says so, and it is done again later", async () => {
+test("files that another user left in a run's folder stay, the removal says so, and is repeated later", async () => {
   const run = newRun();
   const theirs = join(run.runDir, "theirs");
   mkdirSync(theirs);

@@ -71,7 +71,7 @@ describe("the end of a run", () => {
   });
 });
 
-describe("what was named", () => {
+describe("a named checkpoint", () => {
   const finished = trialEnded(TrialOutcome.COMPLETED, "finished");
   const note = {
     kind: "note_checkpoint",
