@@ -102,7 +102,7 @@ def quiet():
     for n in (0, 1, 2): os.dup2(nothing, n)
 `;
 
-/** Forks and ends, for ever; in a session of its own each time where it is asked to. */
+/** Forks and ends, forever; in a session of its own each time where it is asked to. */
 const forker = (leaves: boolean): string => `${whileWaiting}
 if os.fork() == 0:
     quiet()
@@ -193,7 +193,7 @@ describe.each(mechanisms)(
       expectGone(launch, marker);
     });
 
-    test("a process that forks and ends for ever", async () => {
+    test("a process that forks and ends forever", async () => {
       const launch = await python(forker(mechanism !== "scan"));
       await upAndKilled(launch);
       expectGone(launch);

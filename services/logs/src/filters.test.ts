@@ -83,7 +83,7 @@ describe("lines are filtered", () => {
     expect(await logs.texts({ task, search: "signa" })).toEqual([]);
   });
 
-  test("by an expression that would take a backtracking engine for ever, without holding up other readers", async () => {
+  test("by an expression that would take a backtracking engine forever, without holding up other readers", async () => {
     const [slow, other] = [newTask(), newTask()];
     const text = `${"a".repeat(16_383)}b`;
     const lines = Array.from({ length: 40 }, (_, n) => line(`${slow}#1`, n, text));

@@ -19,7 +19,7 @@ export function checkpointKey(checkpoint: string, path: string): string {
 }
 
 /**
- * Gives the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged
+ * Returns the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged
  * one.
  */
 export async function markStore(store: ObjectStore): Promise<string> {

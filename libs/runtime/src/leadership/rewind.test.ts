@@ -226,7 +226,7 @@ test("a decision that depends on a lost live event is not written", async () => 
   await stopped(running);
 });
 
-test("a decision that rests on a lost event is not written into a stream that has as many events now", async () => {
+test("a decision that depends on a lost event is not written into a stream that has as many events now", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();

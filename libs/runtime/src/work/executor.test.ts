@@ -45,7 +45,7 @@ test("a command that finds nothing to do has looked at the log, not only at what
   expect(await tell(one, "on")).toMatchObject({ position: 3 });
 });
 
-test("a rejection rests on the log, not on what is remembered", async () => {
+test("a rejection depends on the log, not on what is remembered", async () => {
   const { one, two, tell } = replicas();
   await tell(one, "on");
   await tell(two, "off");

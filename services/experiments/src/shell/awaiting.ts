@@ -198,7 +198,7 @@ export class Awaiting implements Waits {
     await saveLogFold(this.#deps.log, awaitingPlace, saved);
   }
 
-  /** Gives the milliseconds until the next time comes. */
+  /** Returns the milliseconds until the next time comes. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
     this.#look();

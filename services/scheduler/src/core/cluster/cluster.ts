@@ -1,6 +1,6 @@
 /**
- * The whole fold that scheduling rests on: agents, pools, and the allocations that have not ended. Driven by the events
- * of allocation-*, agent-* and pool-* in log order, and by nothing else, so that two terms at one position agree.
+ * The fold that scheduling depends on: agents, pools, and the allocations that have not ended. Driven only by the
+ * events of allocation-*, agent-* and pool-* in log order, so that two terms at one position agree.
  *
  * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what is
  * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that
