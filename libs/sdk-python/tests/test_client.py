@@ -77,7 +77,7 @@ class Gateway:
             protocol_version = "HTTP/1.1"
 
             def log_message(self, *arguments: Any) -> None:
-                """Quiet."""
+                """Prints nothing."""
 
             def _serve(self) -> None:
                 length = int(self.headers.get("content-length") or 0)

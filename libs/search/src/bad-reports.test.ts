@@ -52,7 +52,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("with the metric as text says so", () => {
+  it("fails the trial with a reason that names the text, when the metric is text", () => {
     const search = startedByModel();
     const report = validation(1, 10, { accuracy: 1 });
     const events = search.send({ ...report, nonNumeric: ["loss", "note"] });

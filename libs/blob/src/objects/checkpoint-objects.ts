@@ -11,7 +11,7 @@ import type { ObjectStore } from "./port.ts";
 
 /** The largest marker that is read. */
 const markerBytesMax = 4_096;
-/** Keys of one request to delete. */
+/** The number of keys in one deletion request. */
 const deletePage = 1_000;
 
 export function checkpointKey(checkpoint: string, path: string): string {

@@ -105,7 +105,7 @@ describe("a masked YAML text", () => {
     expect(maskedSource("- 1")).toBe("");
   });
 
-  test("goes with its overrides, masked too", () => {
+  test("is returned with its overrides, which are masked too", () => {
     const overrides = [
       "data.password=abc",
       "name=x",

@@ -48,7 +48,7 @@ class ManyParts(LineTrial):
 
 
 class Stream(torch.utils.data.IterableDataset):
-    """Does not say how long it is."""
+    """A dataset without a length."""
 
     def __iter__(self):
         points = Points()

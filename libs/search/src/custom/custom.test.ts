@@ -162,7 +162,7 @@ describe("a target", () => {
 });
 
 describe("max_concurrent_trials", () => {
-  it("lets those wait that are too many, and gives them the places that become free, in turn", () => {
+  it("queues proposals beyond the maximum, and starts them in order when places become free", () => {
     const search = startedCustom({ max_concurrent_trials: 1 });
     post(search, proposal("a"), proposal("b", { target: 7 }), proposal("c"));
     expect(search.proposals().map(({ waits }) => waits)).toEqual([undefined, true, true]);

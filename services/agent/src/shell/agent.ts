@@ -87,7 +87,7 @@ export class Agent implements AsyncDisposable {
   #writtenEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
-  /** Why its slots do not count; null once the scheduler asks something of it. */
+  /** Why this agent's slots do not count; null once the scheduler sends it a list. */
   #problem: string | null = "the scheduler has not answered yet";
   #hasNoName = false;
   /** Why it and the scheduler do not understand each other; null where they do. */

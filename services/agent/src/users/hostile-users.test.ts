@@ -95,7 +95,7 @@ function newRun(): RunFolder {
   return RunFolder.create(runs, launchOf("unused"), systemClock, owner);
 }
 
-/** As the run itself would have made it. */
+/** Makes the run's user the owner, as if the run had created the path. */
 function own(path: string): string {
   chownSync(path, owner.uid, owner.gid);
   return path;

@@ -74,7 +74,7 @@ export class AwaitingTrials {
     }
   }
 
-  /** The newest event is at least of this time. */
+  /** Advances the time of the newest event. */
   passed(timeMs: number): void {
     this.#timeMs = Math.max(this.#timeMs, timeMs);
   }

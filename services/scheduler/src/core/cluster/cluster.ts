@@ -221,7 +221,7 @@ export class Cluster {
     this.touchedPools.add(pool);
   }
 
-  /** With what users changed of its experiment. */
+  /** The demand of an allocation, with the changes that users made to its experiment. */
   demand(allocation: Allocation): Demand {
     const { job, resources } = allocation;
     return withChange(demandOf(allocation), this.jobs.get(resources.pool, job));
@@ -388,7 +388,7 @@ export class Cluster {
     this.touchedAgents.add(id);
   }
 
-  /** One that comes from a saved fold cools down until its time is looked at. */
+  /** An agent of a saved fold cools down until its time is read. */
   #noteTrust({ id, trust }: Agent, isSaved: boolean): void {
     if (trust.untilMs === null) this.cooling.delete(id);
     else if (isSaved) this.cooling.add(id);
