@@ -23,7 +23,7 @@ import torch
 
 from trainyard.lightning import Callback, Environment, Logger, ResumableDataLoader
 
-# The values that the platform gives each trial, for a run without it.
+# Hyperparameters for a run without the platform, which gives each trial its own.
 LOCAL_HPARAMS = {
     "learning_rate": 0.02,
     "hidden_units": 32,

@@ -1,5 +1,5 @@
 /**
- * Texts that people wrote into TypeScript and Python, drawn by chance for someone to read. Generated code is left out.
+ * Texts that people wrote into TypeScript and Python, drawn at random for someone to read. Generated code is left out.
  */
 import { createHash } from "node:crypto";
 

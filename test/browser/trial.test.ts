@@ -141,7 +141,7 @@ test("a live log follows its end until it is scrolled up, and then counts what i
   await page.getByText("Following", { exact: true }).waitFor();
 });
 
-test("what a trial reported is drawn, and its runs, checkpoints and profile are shown", async ({
+test("a trial's reports are drawn, and its runs, checkpoints and profile are shown", async ({
   skip,
 }) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=validations`);

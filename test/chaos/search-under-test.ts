@@ -45,7 +45,7 @@ environment:
 
 /**
  * Until the search has gone on since the first look: at least one more validation. The gateway may be away meanwhile.
- * Gives whether the search was over before.
+ * Returns whether the search was over before.
  */
 export async function untilMoreValidations(client: Client, experiment: string): Promise<boolean> {
   let before = Number.NaN;

@@ -33,7 +33,7 @@ describe("a stored event of today's types", () => {
     expect(Object.fromEntries(enums)).toEqual(enumFixtures);
   });
 
-  it.each(current)("$name reads and writes the same text for ever", ({ type, body }) => {
+  it.each(current)("$name reads and writes the same text forever", ({ type, body }) => {
     expect(encodeEvent(decodeEvent({ type, body }))).toEqual({ type, body });
   });
 

@@ -84,7 +84,7 @@ describe("a recorded history", () => {
   );
 });
 
-it("the same seed gives the same trials for ever", () => {
+it("the same seed gives the same trials forever", () => {
   const events = readHistory("random-search").map(decodeEvent) as readonly SearchEvent[];
   const { plan } = foldSearch(events);
   if (plan === null) throw new Error("the search never started");

@@ -130,7 +130,7 @@ async function endOf(mount: string): Promise<Ended> {
   return (await world.json("trial", "describe", `${id}.1`)) as Ended;
 }
 
-test("what a configuration may not have uses up the restarts, and the trial ends with the sentence", async () => {
+test("a forbidden container setting uses up the restarts, and the trial ends with the reason", async () => {
   const { state, restarts, reason, runs } = await endOf("/etc");
   expect({ state, restarts, runs: runs.length }).toEqual({ state: "ERROR", restarts: 1, runs: 2 });
   expect(reason).toMatch(
@@ -138,7 +138,7 @@ test("what a configuration may not have uses up the restarts, and the trial ends
   );
 });
 
-test("what a host lacks is looked for on the others, costs no restart, and the trial ends with the sentence", async () => {
+test("a run that a host cannot provide for is tried on others, costs no restart, and the trial ends with the reason", async () => {
   const { state, restarts, reason, runs } = await endOf("/no/such");
   expect({ state, restarts }).toEqual({ state: "ERROR", restarts: 0 });
   expect(reason).toMatch(

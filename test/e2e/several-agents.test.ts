@@ -49,7 +49,7 @@ test("a trial without slots runs beside one that has them all", async () => {
   expect((await world.yard("e", "kill", wide)).code).toBe(0);
 });
 
-test("what does not fit now waits, and says for what", async () => {
+test("a run that does not fit now waits, and says for what", async () => {
   const sleeper = config(3).replace("python3 train.py", "sleep 600");
   const first = await world.submit(sleeper, world.code("ranks"));
   await world.untilTrials(first, (trials) => trials[0]?.runs[0]?.state === "RUNNING");

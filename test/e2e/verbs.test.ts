@@ -336,7 +336,7 @@ describe("yard", () => {
     expect(await Promise.all(ids.map(stateOf))).toEqual(["CANCELED", "CANCELED"]);
   });
 
-  test("what was killed continues and completes; deleted, it is gone from reads until it is brought back", async () => {
+  test("a killed experiment continues and completes; after its deletion it is hidden until it is brought back", async () => {
     const id = await world.submit(configOf(), world.code("steps"), "--paused");
     expect((await world.yard("e", "kill", id)).code).toBe(0);
     expect((await world.yard("e", "wait", id)).code).toBe(1);

@@ -10,7 +10,7 @@ const recipesOfProcess = 25;
 export const campaigns: readonly Campaign[] = [
   {
     name: "pytorch-restore",
-    description: `${recipes} trainings made up by chance, killed and resumed: the weights and metrics of undisturbed ones`,
+    description: `${recipes} trainings made up at random, killed and resumed: the weights and metrics of undisturbed ones`,
     async run({ seed, log }) {
       const environment = await makePythonEnvironment(log);
       if (environment.python === null) return { violations: [environment.why], summary: "no run" };

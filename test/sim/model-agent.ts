@@ -20,7 +20,7 @@ import type { Clock } from "@trainyard/kernel";
 import { Training, type TrainingDeps } from "./training.ts";
 
 const beatMs = 1_000;
-/** A script that hangs for longer, as it may in a pause, would only let time pass. */
+/** A longer grace would only add virtual time to a script that hangs. */
 const shortGraceMs = 60_000;
 
 const reports = codecOf<Plain<Report>>(ReportSchema);

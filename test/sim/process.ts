@@ -54,7 +54,7 @@ export class Process {
   }
 
   #die(): void {
-    // Its calls to the log hang for ever, and nobody hears it any more.
+    // Its calls to the log hang forever, and nobody hears it any more.
     void this.#bus?.[Symbol.asyncDispose]();
     this.#deps.clock.timer(this.#deps.restartMs(), () => this.start());
   }

@@ -261,7 +261,7 @@ function runsOf(log: MemoryLog, trial: string): number {
 }
 
 function hasEnded(log: MemoryLog, experiment: string): boolean {
-  // It may be described and archived afterwards.
+  // Descriptions and archiving may follow the end.
   const last = log.store
     .stream(`experiment-${experiment}`)
     .findLast(({ type }) => /\.Experiment(?:Created|Ended|Continued)\./.test(type));

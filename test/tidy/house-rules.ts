@@ -20,6 +20,7 @@ import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
 import { noTestMaterial } from "./rules/test-material.ts";
+import { testNamesBegin } from "./rules/test-names.ts";
 import { everyTestRuns, noMocks } from "./rules/tests.ts";
 import { webColours, webFolders } from "./rules/web.ts";
 
@@ -53,6 +54,7 @@ export const houseRules: readonly Rule[] = [
   commentsBegin,
   commentsFit,
   plainWords,
+  testNamesBegin,
   webFolders,
   webColours,
 ];

@@ -118,7 +118,7 @@ function topicsOf(seed: number, index: number, experiment: string): readonly Wat
   ];
 }
 
-/** Gives how many changes were answered for. */
+/** Returns how many changes were answered for. */
 async function churn(
   client: Client,
   experiments: readonly string[],

@@ -197,7 +197,7 @@ test(
 );
 
 test(
-  "what dies is started again: a service, NATS with its data folder deleted, PostgreSQL",
+  "a process that dies is restarted: a service, NATS with its data folder deleted, PostgreSQL",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { processes: true });

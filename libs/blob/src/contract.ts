@@ -24,7 +24,7 @@ async function textOf(store: BlobStore, key: string): Promise<string | null> {
 const badKeys = ["", "/a", "a/", "a//b", "../a", "a/../b", "a/.b", ".incoming/x", "a\0b", "a\\b"];
 
 export function blobStoreContract(open: () => Promise<OpenedStore>): void {
-  test("what was put is read back, in one piece", async () => {
+  test("a stored blob is read back in one piece", async () => {
     await using opened = await open();
     const put = await opened.store.put("contexts/a.tar", chunksOf("he", "llo"), digestOf("hello"));
     expect(put).toEqual({ bytes: 5 });
@@ -65,14 +65,14 @@ export function blobStoreContract(open: () => Promise<OpenedStore>): void {
     expect(await textOf(opened.store, "deep/er/c")).toBe("same");
   });
 
-  test("what is absent is null, and may be deleted", async () => {
+  test("an absent blob reads as null, and may be deleted", async () => {
     await using opened = await open();
     expect(await opened.store.get("absent")).toBeNull();
     expect(await opened.store.stat("absent/also")).toBeNull();
     await opened.store.delete("absent");
   });
 
-  test("what was deleted is absent", async () => {
+  test("a deleted blob is absent", async () => {
     await using opened = await open();
     await opened.store.put("d", chunksOf("x"), digestOf("x"));
     await opened.store.delete("d");

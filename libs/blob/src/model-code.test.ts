@@ -110,7 +110,7 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
     "leads out",
   ],
   [
-    "what continues after an archive's end",
+    "an archive with data after its end",
     () => [packed({ path: "train.py" }), ...bomb(192)],
     "has data after its end",
   ],

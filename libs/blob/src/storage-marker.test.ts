@@ -119,7 +119,7 @@ describe("a directory as a storage", () => {
     expect(await readdir(root.path)).toEqual([storageMarkerName]);
   });
 
-  test("whose file server loses the answer to the link has the marker that was linked", async () => {
+  test("has the marker that was linked, when the file server loses the answer to the link", async () => {
     await using root = await folder();
     const lossy = async (from: PathLike, to: PathLike) => {
       await link(from, to);

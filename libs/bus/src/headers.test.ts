@@ -14,7 +14,7 @@ test("any text survives as a header value of printable ASCII", () => {
   );
 });
 
-test("what the NATS binding of CloudEvents leaves alone stays readable", () => {
+test("characters that the NATS binding of CloudEvents does not escape stay readable", () => {
   expect(encodeHeaderValue("/trainyard/experiments?a=b#c")).toBe("/trainyard/experiments?a=b#c");
   expect(encodeHeaderValue('Euro € "100%"')).toBe("Euro%20%E2%82%AC%20%22100%25%22");
 });

@@ -18,7 +18,7 @@ test("the attributes keep their text", () => {
   );
 });
 
-/** Computed elsewhere, from the format's description alone. They never change: every stored log rests on them. */
+/** Computed elsewhere, from the format's description alone. They never change: every stored log depends on them. */
 test("hashes keep their format", () => {
   const first = commitHash(genesis, {
     position: 2,

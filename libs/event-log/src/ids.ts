@@ -1,6 +1,6 @@
 import { v5, v7 } from "uuid";
 
-/** Fixed for ever: it is what makes a repeat's id equal to the first one. */
+/** Fixed forever: it is what makes a repeat's id equal to the first one. */
 const commitNamespace = "7f0c6d0e-3c52-5d0b-9f0a-5a1d6a3b8c11";
 
 /** A UUIDv7: unique, and roughly in the order in which they were drawn. */

@@ -8,7 +8,7 @@
  * - The source of a commit is that of the role that wrote it, whatever the commit says.
  * - Conflicts, stale fences and refusals are answers, not errors. What throws is a Fault: the outcome is unknown, and
  *   the same commit may be sent again.
- * - What rests on an event that the log does not have (any more) is not written: a Fault `log_rewound`.
+ * - What depends on an event that the log does not have (any more) is not written: a Fault `log_rewound`.
  * - `time` never goes back along positions.
  */
 

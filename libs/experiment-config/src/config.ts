@@ -41,7 +41,7 @@ export type NormalisedConfig = {
   readonly searcher: SearcherConfig;
   /** The actions on lines of its trials' logs. */
   readonly log_policies: LogPolicy[];
-  /** Days after its end, -1 for ever; null for as many as the cluster says. */
+  /** Days after its end, -1 forever; null for as many as the cluster says. */
   readonly retention_policy: {
     readonly log_retention_days: number | null;
     /** Of what it measured: points and system samples. */

@@ -147,7 +147,7 @@ max_restarts: 0`);
   });
 });
 
-describe("what every searcher takes", () => {
+describe("the keys of every searcher", () => {
   const all =
     "max_trials: 8, max_concurrent_trials: 2, max_time: 9, time_metric: epochs, divisor: 3";
   it.each<[string, readonly string[]]>([

@@ -92,7 +92,7 @@ describe("readYaml reads", () => {
     expect(value('1: a\n"<<": b')).toEqual({ "1": "a", "<<": "b" });
   });
 
-  it("whatever JSON can say", () => {
+  it("every JSON document", () => {
     const key = fc
       .string({ unit: "grapheme", maxLength: 8 })
       .filter((text) => text !== "__proto__" && text !== "<<");

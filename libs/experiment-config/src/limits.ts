@@ -35,7 +35,7 @@ export const configLimits = {
   preemptionTimeoutMaxSeconds: 86_400,
   /** Labels in one rule of `resources.constraints`: each is looked at for each agent. */
   labelRulesMax: 32,
-  /** Agents that a run excludes: each is left out of each look for a place. Labels exclude more. */
+  /** Agents that a run excludes by name: every placement compares each. Labels can exclude more. */
   excludedAgentsMax: 64,
   /** Weights of jobs, other than 0 for none: what schedulers divide by without loss. */
   weightMin: 0.001,

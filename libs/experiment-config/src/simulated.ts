@@ -70,7 +70,7 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
     max_time: trainsToTheEnd(name) ? (valueAt(searcher, "max_time") ?? null) : recorded.maxTime,
     max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
   };
-  // These are about the hyperparameters of the configuration.
+  // Both refer to hyperparameters of the configuration.
   const { constraints: _, warm_start: __, ...changed } = searcher;
   for (const [key, value] of Object.entries(changes)) if (key in keys) changed[key] = value;
   if (changed["max_time"] === null) delete changed["max_time"];

@@ -1,6 +1,6 @@
 import { type Rejection, reject } from "./decider.ts";
 
-/** A change that rests on a revision of an object that is not the latest one. */
+/** A change that depends on a revision of an object that is not the latest one. */
 export function staleRevision(read: number, latest: number): Rejection {
   const since =
     read < latest

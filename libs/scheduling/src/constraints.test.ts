@@ -223,7 +223,7 @@ test("an index is level with its agents, however many changes ago it was asked f
   }
 });
 
-describe("what no agent could ever hold", () => {
+describe("a request that no agent could ever hold", () => {
   const gpus = agentsOf({
     "gpu-1": { devices: cuda(2), labels: { zone: "a" } },
     "gpu-3": { devices: cuda(4), labels: { zone: "b", rack: "1" } },

@@ -134,7 +134,7 @@ describe("where a run goes", () => {
   });
 });
 
-describe("who goes first", () => {
+describe("the order of placement", () => {
   test("the lower priority number, then the earlier arrival", () => {
     const pool = poolOf({ a: 2 });
     pool.queue.add(demand("late", 1, { priority: 50 }));

@@ -102,7 +102,7 @@ export class View {
   #indexFor(labels: Offer["labels"]): AgentIndex | null {
     const { sameLabel, preferred } = this.conditions;
     const group = sameLabel === "" ? "" : valueOf(labels, sameLabel);
-    // One without the label is in no group: it takes runs alone, and those are not looked for in groups.
+    // An agent without the label is in no group: it takes runs of one agent, which are placed without groups.
     if (group === null) return null;
     let tiers = this.#groups.get(group);
     if (tiers === undefined) {

@@ -145,7 +145,7 @@ class Storing(CheckpointCase):
             self.assertEqual(tree(path), expected)
             self.assertFalse((path / "last").is_symlink())
 
-    def test_what_cannot_be_stored(self):
+    def test_files_that_cannot_be_stored_are_refused(self):
         def make_fifo(path):
             os.mkfifo(path / "pipe")
 
@@ -335,13 +335,13 @@ class TroubleWithoutRoot(Trouble):
         self.assertEqual(self.platform.checkpoints[uuids[0]]["state"], "COMPLETED")
         self.assertTrue(any("could not be declared yet" in line for line in self.log), self.log)
 
-    def test_an_outage_is_not_waited_for_for_ever(self):
+    def test_an_outage_is_not_waited_for_forever(self):
         self.platform.stop()
         with mock.patch.object(_store, "CHECKPOINT_PATIENCE_S", 0.3):
             with self.assertRaisesRegex(trainyard.CheckpointError, "has not answered for"):
                 self.store(a="1")
 
-    def test_a_defect_of_the_platform_is_not_waited_for_for_ever(self):
+    def test_a_defect_of_the_platform_is_not_waited_for_forever(self):
         self.platform.faults = lambda request: Answer(500)
         with mock.patch.object(_store, "CHECKPOINT_DEFECT_S", 0.3):
             with self.assertRaisesRegex(trainyard.CheckpointError, "HTTP 500"):

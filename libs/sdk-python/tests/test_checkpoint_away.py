@@ -42,7 +42,7 @@ class Away(CheckpointCase):
         self.assertTrue(any("training continues" in line for line in self.log), self.log)
         self.assertTrue(any("accepts checkpoints again" in line for line in self.log), self.log)
 
-    def test_what_has_gathered_is_not_waited_for_either(self):
+    def test_waiting_checkpoints_do_not_delay_the_end(self):
         self.platform.stop()
         uuids = [self.store(a=str(n)) for n in range(8)]
 
@@ -73,7 +73,7 @@ class Away(CheckpointCase):
         self.platform.faults = lambda request: None
         self.assert_all_completed([uuid for uuid, _ in stored])
 
-    def test_what_waits_can_be_read(self):
+    def test_a_waiting_checkpoint_can_be_read(self):
         self.platform.stop()
         uuid = self.store(a="1")
         with self.checkpoint.restore_path(uuid) as path:

@@ -108,7 +108,7 @@ with trainyard.init(distributed=together) as ctx:
             self.assertIn("ranks 1 and 2 both store 'model': name files after", text)
         self.assertEqual((self.platform.sent, self.left()), ([], []))
 
-    def test_what_fails_on_the_other_host_is_raised_on_all(self):
+    def test_a_failure_on_the_other_host_is_raised_on_all(self):
         script = (
             HERE
             + """
@@ -126,7 +126,7 @@ with trainyard.init(distributed=together) as ctx:
         self.assertTrue(all("the disk is full" in text for text in out), out)
         self.assertEqual((self.platform.sent, self.left()), ([], []))
 
-    def test_what_a_killed_host_has_not_sent_is_in_its_spool_for_the_agent(self):
+    def test_unsent_parts_of_a_killed_host_are_in_its_spool_for_the_agent(self):
         script = (
             HERE
             + """
@@ -178,7 +178,7 @@ with trainyard.init(distributed=together) as ctx:
     def completed(self):
         return [c for c in self.platform.checkpoints.values() if c["state"] == "COMPLETED"]
 
-    def test_in_the_background(self):
+    def test_hosts_store_in_the_background(self):
         script = (
             HERE
             + """

@@ -60,7 +60,7 @@ class HashLane(unittest.TestCase):
                 self.assertEqual(lane.hexdigest(), hashlib.sha256(b"".join(pieces)).hexdigest())
             self.assertEqual(self.lanes(), [])
 
-    def test_its_thread_ends_with_an_error(self):
+    def test_the_hashing_thread_ends_with_an_error(self):
         with self.assertRaises(OSError), _hash_lane.HashLane(1 << 30) as lane:
             lane.update(b"1")
             raise OSError("the disk is full")

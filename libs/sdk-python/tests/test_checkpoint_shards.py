@@ -55,7 +55,7 @@ STORE = """
 
 
 class Shards(ShardCase):
-    def test_on_one_host_and_on_two(self):
+    def test_shards_of_one_host_and_of_two_are_stored(self):
         for hosts in (1, 2):
             for root in (str(self.platform.storage), ""):
                 self.platform.checkpoints.clear()
@@ -69,7 +69,7 @@ class Shards(ShardCase):
                 self.assertEqual(metadata, {"steps_completed": 7, "rank": "some"})
                 self.assertEqual(tree(self.folder / "copy-3"), tree(self.folder / "copy-0"))
 
-    def test_without_a_cluster(self):
+    def test_shards_are_stored_without_a_cluster(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 with ctx.checkpoint.store_path({"steps_completed": 1}, shard=True) as (path, uuid):
@@ -114,7 +114,7 @@ class Shards(ShardCase):
                 )
             self.assert_nothing_is_left()
 
-    def test_what_fails_on_one_rank_is_raised_on_all(self):
+    def test_a_failure_on_one_rank_is_raised_on_all(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 try:
@@ -189,7 +189,7 @@ class Shards(ShardCase):
         out, _ = self.together(script)
         self.assertTrue(all("there is no complete checkpoint none" in text for text in out), out)
 
-    def test_in_the_background(self):
+    def test_ranks_store_in_the_background(self):
         script = """
             from pathlib import Path
             with trainyard.init(distributed=together) as ctx:
@@ -248,7 +248,7 @@ class Background(CheckpointCase):
         self.store(a="1")
         self.assertEqual(self.left(), [])
 
-    def test_what_cannot_be_stored_is_raised_at_the_call(self):
+    def test_unstorable_metadata_is_raised_at_the_call(self):
         with self.assertRaisesRegex(ValueError, "steps_completed"):
             self.checkpoint.store_in_background(lambda path: None, {})
 

@@ -92,7 +92,7 @@ class Uploading(UploadCase):
         with self.checkpoint.restore_path(uuid) as path:
             self.assertEqual((path / "f229").read_text(), "229")
 
-    def test_what_the_store_refuses_for_now_is_sent_again_and_nothing_else(self):
+    def test_only_parts_that_the_store_refused_for_now_are_sent_again(self):
         draw = random.Random(3)
         faults = [500, 503, 403, "reset"]
         failed = []
@@ -118,7 +118,7 @@ class Uploading(UploadCase):
         self.platform.store_faults = fault
         self.wait_until_complete(self.store(a="1", b="2"))
 
-    def test_what_was_read_when_it_was_sealed_is_sent_to_s3_without_another_look(self):
+    def test_files_that_were_read_at_the_seal_are_sent_to_s3_unread(self):
         sizes = {}
         with mock.patch.object(_parts, "UPLOAD_PART_BYTES", 1_000):
             self.platform.faults = lambda request: (
@@ -314,7 +314,7 @@ class Uploading(UploadCase):
     def test_a_sealed_file_that_changed_is_refused_by_name(self):
         # S3 compares what is sent; for Google's stores the uploader reads the file before.
         for address, wanted in (
-            ("s3://b/p", "weights is not what its digest says"),
+            ("s3://b/p", "the content of weights does not match its digest"),
             ("gs://b/p", "weights has changed since the checkpoint was stored"),
         ):
             with self.subTest(address):

@@ -77,7 +77,7 @@ class Gateway:
             protocol_version = "HTTP/1.1"
 
             def log_message(self, *arguments: Any) -> None:
-                """Quiet."""
+                """Prints nothing."""
 
             def _serve(self) -> None:
                 length = int(self.headers.get("content-length") or 0)
@@ -243,7 +243,7 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(subprocess.CalledProcessError):
             run(check)
 
-    def test_what_differs_from_the_record_is_named_and_not_kept(self) -> None:
+    def test_a_file_that_differs_from_the_record_is_named_and_not_kept(self) -> None:
         checkpoint = {"manifest": manifest(FILES)}
         whole = archive(FILES)
         cases = [

@@ -53,7 +53,7 @@ class ExperimentTest(unittest.TestCase):
         self.assertNotEqual(found.best_value, found.best_value)
         self.assertEqual([one.id for one in self.client.list_experiments()], ["12"])
 
-    def test_its_files_and_the_picture_of_its_search_are_read_whole(self) -> None:
+    def test_files_and_the_picture_of_a_search_are_read_whole(self) -> None:
         found = self.client.get_experiment(12)
         pages: dict[str, list[Any]] = {
             "files": [
@@ -111,7 +111,7 @@ class ExperimentTest(unittest.TestCase):
             ],
         )
 
-    def test_its_words_queue_and_policy_are_changed(self) -> None:
+    def test_description_queue_and_policy_are_changed(self) -> None:
         found = self.client.get_experiment("12")
         changed = found.describe(notes="n", add_labels=["b"], if_unchanged=True)
         self.assertEqual((self.gateway.if_match, changed.etag), ('"3"', '"4"'))

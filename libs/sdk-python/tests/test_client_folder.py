@@ -237,7 +237,7 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(list(elsewhere.iterdir()), [])
         self.assertEqual(self.models.versions, [])
 
-    def test_what_cannot_be_uploaded_is_refused_by_name_before_anything_is_declared(self) -> None:
+    def test_a_file_that_cannot_be_uploaded_is_refused_before_the_declaration(self) -> None:
         found, platform = self.on_store()
         outside = self.scratch / "outside"
         outside.mkdir()

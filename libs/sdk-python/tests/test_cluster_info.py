@@ -23,7 +23,7 @@ TASK = {
 
 
 class ClusterInfo(unittest.TestCase):
-    def test_in_a_task(self):
+    def test_a_task_has_its_info(self):
         with mock.patch.dict(os.environ, TASK, clear=True):
             info = trainyard.get_cluster_info()
         # A number: scripts for Determined write it into a checkpoint and read it back by int().
@@ -48,7 +48,7 @@ class ClusterInfo(unittest.TestCase):
             with self.subTest(said=said), mock.patch.dict(os.environ, env, clear=True):
                 self.assertEqual(trainyard.get_cluster_info().container_addrs, addresses)
 
-    def test_what_determined_knows_beyond_that(self):
+    def test_attributes_of_determined_alone_name_their_replacement(self):
         with mock.patch.dict(os.environ, TASK, clear=True):
             info = trainyard.get_cluster_info()
         for owner, name, remedy in (
@@ -65,7 +65,7 @@ class ClusterInfo(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
             info.nonsense  # pyright: ignore[reportAttributeAccessIssue] — it is absent
 
-    def test_in_a_task_that_begins(self):
+    def test_a_task_that_begins_has_its_info(self):
         environment = {**TASK, "TRAINYARD_LATEST_CHECKPOINT": "", "TRAINYARD_CONFIG": "{}"}
         with mock.patch.dict(os.environ, environment, clear=True):
             info = trainyard.get_cluster_info()
@@ -76,7 +76,7 @@ class ClusterInfo(unittest.TestCase):
         with mock.patch.dict(os.environ, {}, clear=True):
             self.assertIsNone(trainyard.get_cluster_info())
 
-    def test_in_half_a_task(self):
+    def test_an_incomplete_environment_is_an_error(self):
         with mock.patch.dict(os.environ, {"TRAINYARD_TRIAL_ID": "12.3"}, clear=True):
             with self.assertRaisesRegex(trainyard.NotInTaskError, "the agent sets both"):
                 trainyard.get_cluster_info()

@@ -90,16 +90,16 @@ EXCHANGE = """
 
 
 class Exchange(DistributedCase):
-    def test_on_one_host(self):
+    def test_ranks_of_one_host_exchange_objects(self):
         out, _ = self.together(EXCHANGE, size=3)
         self.assertTrue(all("the context is closed" in text for text in out), out)
         # Nothing is left by which a later run could be misled.
         self.assertEqual([f.name for f in self.folder.glob("trainyard-*/*.chief")], [])
 
-    def test_on_two_hosts(self):
+    def test_ranks_of_two_hosts_exchange_objects(self):
         self.together(EXCHANGE, size=4, hosts=2)
 
-    def test_without_a_task_and_its_token(self):
+    def test_ranks_without_a_task_exchange_objects(self):
         self.together(EXCHANGE, size=2, TRAINYARD_TRIAL_ID="", TRAINYARD_TOKEN="")
 
     def test_one_process_needs_nobody(self):
@@ -229,7 +229,7 @@ class Joining(DistributedCase):
         env = {"TMPDIR": str(self.folder), "MASTER_PORT": "1", **env}
         return _rendezvous.rendezvous_of(env, 1, None, None)
 
-    def test_who_does_not_come_is_named(self):
+    def test_a_rank_that_does_not_join_is_named(self):
         with mock.patch.object(_join, "JOIN_S", 0.2):
             with self.assertRaisesRegex(trainyard.DistributedError, "^ranks 1, 2 did not join"):
                 _join.join(place(0, 3), self.rendezvous())

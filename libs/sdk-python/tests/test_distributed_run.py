@@ -54,7 +54,7 @@ class Reports(DistributedCase):
             ],
         )
 
-    def test_without_a_cluster_there_is_one_folder(self):
+    def test_ranks_without_a_cluster_share_one_folder(self):
         env = {"TRAINYARD_TRIAL_ID": "", "TRAINYARD_LOCAL_DIR": str(self.folder / "local")}
         _, err = self.together(REPORTS, **env)
         self.assertEqual(sum("not in a task" in text for text in err), 1, err)

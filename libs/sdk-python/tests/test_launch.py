@@ -145,7 +145,7 @@ class Starting(LaunchCase):
         _, err = self.launch("with trainyard.init(): pass")
         self.assertEqual(err.count("has no distributed="), 1, err)
 
-    def test_what_cannot_be_started(self):
+    def test_a_command_that_cannot_be_started_is_an_error(self):
         _, err = self.launch("", code=127, words=("no-such-command",))
         self.assertIn("no-such-command cannot be started: No such file", err)
         _, err = self.launch("", code=2, words=())
@@ -351,7 +351,7 @@ class Told(unittest.TestCase):
         self.assertTrue(message.startswith("rank 1: ValueError: last (f199.py, line 199)"), message)
         self.assertTrue(message.endswith('f199.py", line 199, in f\nValueError: last'), message)
 
-    def test_what_is_only_of_a_lost_peer(self):
+    def test_errors_of_a_lost_peer_are_recognised(self):
         head = "Traceback (most recent call last):"
         for last, follows in (
             ("torch.distributed.DistBackendError: NCCL error", True),

@@ -132,7 +132,7 @@ class Package(unittest.TestCase):
         )
         self.assertEqual(found.stdout.strip(), "[]")
 
-    def test_what_is_public_is_documented(self):
+    def test_every_public_name_is_documented(self):
         for name in trainyard.__all__:
             if not name.startswith("__"):
                 self.assertTrue(getattr(trainyard, name).__doc__, name)

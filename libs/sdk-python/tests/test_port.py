@@ -106,7 +106,7 @@ class Searcher(Ported):
                 op.report_completed(0.5)
         return lengths
 
-    def test_is_one_operation_of_the_configured_length(self):
+    def test_a_searcher_has_one_operation_of_the_configured_length(self):
         for searcher, length in (
             ({"max_length": 100}, 100),
             ({"max_length": {"epochs": 3}}, 3),
@@ -117,7 +117,7 @@ class Searcher(Ported):
                 self.assertEqual(self.run_operations({"searcher": searcher}), [length])
         self.assertEqual(self.reports()[0]["metrics"], {"progress": 0.5})
 
-    def test_its_unit(self):
+    def test_a_searcher_operation_has_the_configured_unit(self):
         for searcher, unit in (
             ({"max_length": {"epochs": 3}}, "EPOCHS"),
             ({"max_length": 3}, None),
@@ -138,7 +138,7 @@ class Searcher(Ported):
 
 
 class Elsewhere(Ported):
-    def test_what_is_not_here_says_what_is(self):
+    def test_an_absent_name_names_its_replacement(self):
         with det.init() as core_context:
             for owner, name, remedy in (
                 (core_context, "alert", "report_metrics"),

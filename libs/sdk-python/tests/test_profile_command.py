@@ -56,7 +56,7 @@ class Command(unittest.TestCase):
         self.assertRegex(out, r"0 +gpu +0 +used_bytes +1.5 MiB +3 MiB +6 MiB +10\n")
         self.assertNotIn("run 1\n", out)
 
-    def test_what_was_not_profiled_says_how_it_would_have_been(self):
+    def test_a_run_without_a_profile_says_how_to_profile(self):
         self.spool(1).append("training", 1, {"loss": 1})
         code, out, err = self.run_command(str(self.folder))
         self.assertEqual((code, out), (1, ""))

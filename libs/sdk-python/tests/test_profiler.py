@@ -231,7 +231,7 @@ class OnAndOff(ProfilerCase):
         second.on()
         self.assertIsNotNone(second._sampler)
 
-    def test_a_rank_beside_the_nodes_first_does_not(self):
+    def test_a_rank_beside_the_nodes_first_does_not_sample(self):
         with mock.patch.dict(os.environ, {"LOCAL_RANK": "1"}):
             context = self.context()
         context.on()
@@ -312,7 +312,7 @@ class InARun(ContextCase):
             self.assertEqual(report["stepsCompleted"], 3)
             self.assertNotIn("metrics", report)
 
-    def test_what_the_script_reports_is_the_same_with_it_and_without(self):
+    def test_reports_of_the_script_are_the_same_with_and_without_profiling(self):
         told = []
         for number, config in enumerate(("{}", self.CONFIG)):
             self.run_dir = self.folder / f"run-{number}"

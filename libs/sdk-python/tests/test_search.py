@@ -181,7 +181,7 @@ class Running(unittest.TestCase):
             [[key for key in one if key != "id"] for one in search.operations],
         )
 
-    def test_what_is_refused_is_an_exception_with_its_code(self) -> None:
+    def test_a_refusal_is_an_exception_with_its_code(self) -> None:
         refusal = Refusal("invalid_hyperparameters", 1, 400)
         with mock.patch.object(FakeSearch, "post", mock.Mock(side_effect=refusal)):
             with self.assertRaises(OperationRefusedError) as caught:
@@ -227,7 +227,7 @@ class Translation(unittest.TestCase):
                     numbers.found(wire["id"], 100)
         return batches
 
-    def test_what_is_said_of_one_trial_is_one_operation(self) -> None:
+    def test_operations_on_one_trial_become_one(self) -> None:
         self.assertEqual(
             [[{"id": "5-0", "propose": {"hyperparameters": {"lr": 1}, "target": 4}}]],
             self.batches(Create("a", {"lr": 1}), ValidateAfter("a", 4)),
@@ -267,7 +267,7 @@ class Translation(unittest.TestCase):
         shutdown = Shutdown(failure=True, reason="no data", let_trials_end=True)
         self.assertEqual([[{"id": "5-0", "finish": finish}]], self.batches(shutdown))
 
-    def test_what_cannot_be_is_said_at_once(self) -> None:
+    def test_an_impossible_operation_is_refused_at_once(self) -> None:
         with self.assertRaisesRegex(SearchError, "no trial 'a'"):
             self.batches(Close("a"))
         with self.assertRaisesRegex(SearchError, "trial 'a' exists already"):
@@ -347,7 +347,7 @@ class States(unittest.TestCase):
         )
         self.assertEqual(({"a"}, {"b", "c"}), (self.state.trials_closed, self.state.failures))
 
-    def test_what_others_did_and_what_is_new_does_no_harm(self) -> None:
+    def test_unknown_events_and_events_of_others_are_ignored(self) -> None:
         self.assertEqual([("on_trial_created", "trial-1")], self.tell("TrialProposed", number=1))
         self.assertEqual([], self.tell("SomethingNew", trial=9))
         repeat = self.tell("ObservationRecorded", trial=1, time=1, values={"loss": 1}, repeat=True)

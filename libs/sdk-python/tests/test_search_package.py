@@ -23,7 +23,7 @@ class Packing(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "not a folder"):
                 packed(Path(one, "a.py"))
 
-    def test_what_is_ignored_stays_behind(self) -> None:
+    def test_ignored_files_are_left_out(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name in (
                 "a.py",

@@ -103,7 +103,7 @@ class Delivery(SenderCase):
         self.assertTrue(sender.flush(5))
         self.assert_all_delivered()
 
-    def test_what_another_process_wrote_is_delivered(self):
+    def test_reports_of_another_process_are_delivered(self):
         sender = self.open()
         pid = os.fork()
         if pid == 0:
@@ -138,7 +138,7 @@ class Delivery(SenderCase):
         self.assertTrue(self.open().flush(5))
         self.assert_all_delivered()
 
-    def test_what_was_delivered_is_given_back_to_the_disk(self):
+    def test_disk_space_of_delivered_reports_is_freed(self):
         piece = 1 << 16
         with mock.patch.object(_sender, "SPOOL_PIECE_BYTES", piece):
             sender = self.open()

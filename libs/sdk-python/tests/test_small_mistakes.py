@@ -59,7 +59,7 @@ class Here(unittest.TestCase):
         lines = (self.folder / "here/run-1/spool/reports.ndjson").read_text().splitlines()
         return [json.loads(line)["metrics"] for line in lines]
 
-    def test_of_a_validation_over_the_limit_the_numbers_are_reported_with_one_warning(self):
+    def test_a_validation_over_the_limit_reports_its_numbers_with_one_warning(self):
         with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
             for step in (1, 2):
                 values = {"loss": 0.5, "bad": float("nan"), "table": ["x" * 1000] * 200}
@@ -70,7 +70,7 @@ class Here(unittest.TestCase):
         self.assertIn("a validation is reported without 1 of its 3 metrics", log.output[0])
         self.assertIn("'test' is left out", log.output[1])
 
-    def test_of_a_validation_with_too_many_numbers_the_searchers_metric_is_reported(self):
+    def test_a_validation_with_too_many_numbers_reports_the_searchers_metric(self):
         many = {f"a metric with a long name of its own {n}": n for n in range(METRIC_NAMES_MAX)}
         with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
             ctx.train._search_metric = SearchMetricCheck("loss")

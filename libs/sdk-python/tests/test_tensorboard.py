@@ -75,7 +75,7 @@ class Files(unittest.TestCase):
             _, start = self.write(2, 41)
         self.assertEqual(start[9:], b"\x10\x29" + b"\x3a\x02\x08\x01")
 
-    def test_what_no_small_float_holds(self):
+    def test_values_beyond_a_small_float_become_infinite(self):
         big = {"a": 1e300, "b": -1e300, "c": float("nan")}
         _, event = self.write(1, None, (0, big))
         self.assertIn(struct.pack("<f", float("inf")), event)
@@ -124,12 +124,12 @@ class InARun(ContextCase):
         self.assertEqual(err.count("no longer copied to TensorBoard files"), 1)
         self.assertEqual(len(self.spooled()), 4)
 
-    def test_without_a_known_storage_they_stay_with_the_run_and_that_is_said(self):
+    def test_files_without_a_known_storage_stay_with_the_run_and_a_warning_says_so(self):
         out, err = self.run_script(MIRROR, TRAINYARD_CHECKPOINT_ROOT="")
         self.assertEqual(out.strip(), str(self.run_dir / "tensorboard"))
         self.assertIn("TensorBoard files stay in", err)
 
-    def test_with_a_storage_of_their_own_they_are_there_and_it_is_marked(self):
+    def test_files_with_a_storage_of_their_own_are_there_and_it_is_marked(self):
         own = self.folder / "boards"
         out, err = self.run_script(MIRROR, TRAINYARD_TENSORBOARD_ROOT=str(own))
         self.assertEqual(

@@ -59,7 +59,7 @@ class ToJson(unittest.TestCase):
         for value in (0, -1, 1.5, 5e-324, 2**53, -(2**53), True, False, None, "a"):
             self.assert_json(value, value)
 
-    def test_what_is_not_finite_becomes_its_string(self):
+    def test_a_value_that_is_not_finite_becomes_its_string(self):
         self.assert_json(math.nan, "NaN")
         self.assert_json(math.inf, "Infinity")
         self.assert_json(-math.inf, "-Infinity")
@@ -89,7 +89,7 @@ class ToJson(unittest.TestCase):
         self.assert_json(pair(1, 2), [1, 2])
         self.assert_json(collections.OrderedDict(a=1), {"a": 1})
 
-    def test_what_has_no_json_is_named(self):
+    def test_a_value_without_json_is_named(self):
         for value in (object(), b"x", {1, 2}, 1 + 2j, float, json):
             with self.assertRaisesRegex(TypeError, r"metrics\['m'\]\[1\] is a .*cannot be stored"):
                 _values.metrics_of({"m": [0, value]})
@@ -102,7 +102,7 @@ class ToJson(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "must be a mapping"):
             _values.metrics_of([("a", 1)])
 
-    def test_what_contains_itself_is_found(self):
+    def test_a_value_that_contains_itself_is_found(self):
         loop = []
         loop.append(loop)
         with self.assertRaisesRegex(ValueError, "contains itself"):
@@ -146,7 +146,7 @@ class Steps(unittest.TestCase):
             got = _values.steps_of(value)
             self.assertEqual((got, type(got)), (expected, type(expected)))
 
-    def test_what_is_no_count(self):
+    def test_an_invalid_count_is_refused(self):
         for value in (-1, math.nan, math.inf, 2**54, -0.1):
             with self.assertRaisesRegex(ValueError, "steps_completed must be"):
                 _values.steps_of(value)

@@ -52,7 +52,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("with the metric as text says so", () => {
+  it("fails the trial with a reason that names the text, when the metric is text", () => {
     const search = startedByModel();
     const report = validation(1, 10, { accuracy: 1 });
     const events = search.send({ ...report, nonNumeric: ["loss", "note"] });
@@ -103,7 +103,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("whose time goes back within its run fails the trial with both times", () => {
+  it("fails the trial with both times if its time goes back within its run", () => {
     const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
     search.send(validation(1, 100, { loss: 1, epochs: 3 }));
     search.send(validation(1, 200, { loss: 1, epochs: 5 }));
@@ -114,7 +114,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("whose time stays, or goes back in a later run, is no error", () => {
+  it("is no error if its time stays, or goes back in a later run", () => {
     const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
     search.send(validation(1, 100, { loss: 1, epochs: 3 }));
     search.send(validation(1, 200, { loss: 1, epochs: 3 }));
@@ -133,7 +133,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("whose step goes back where no time is named is no error", () => {
+  it("is no error if its step goes back where no time is named", () => {
     const search = started();
     search.validate(1, 20, 0.5);
     expect(search.validate(1, 10, 0.5)).toHaveLength(1);

@@ -150,7 +150,7 @@ it("a continuation takes up so many trials, and counts the others as they ended"
   expect(search.state.unended).toBe(most);
 });
 
-it("a search whose decisions rest on its rungs does not continue", () => {
+it("a search whose decisions depend on its rungs does not continue", () => {
   const search = begun({
     ...randomOf(4, 2),
     name: "asha",

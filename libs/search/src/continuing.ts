@@ -1,5 +1,5 @@
 /**
- * The searches that continue after their end, by the name of their algorithm. The decisions of the others rest on the
+ * The searches that continue after their end, by the name of their algorithm. The decisions of the others depend on the
  * trials that had not ended when they were made (rungs, populations), on a recorded schedule, or on a client that has
  * left.
  */

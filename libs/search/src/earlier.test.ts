@@ -208,7 +208,7 @@ describe.each<[string, SearcherConfig]>([
   });
 });
 
-describe("what earlier trials are worth", () => {
+describe("the value of earlier trials", () => {
   /** The best of ten trials, one after the other. */
   function bestOfTen(seed: number, earlier: EarlierTrials | undefined): number {
     const search = new DrivenSearch();

@@ -30,7 +30,7 @@ export const searchLimits = {
    */
   reasonCharactersMax: 1_000,
   /**
-   * Trials whose hyperparameters were invalid are replaced without being counted, but not for ever: as many as the
+   * Trials whose hyperparameters were invalid are replaced without being counted, but not forever: as many as the
    * search has trials, and at least this many. A space in which nothing works would never end otherwise.
    */
   replacementsMin: 100,

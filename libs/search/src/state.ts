@@ -130,7 +130,7 @@ export function proposedTrials(search: SearchState): number {
   return search.trials.length;
 }
 
-/** Whether the search has not heard of the trial's end. */
+/** Whether the search has not recorded the trial's end. */
 export function isOpen(trial: TrialState): boolean {
   return trial.outcome === TrialOutcome.UNSPECIFIED;
 }

@@ -62,7 +62,7 @@ test.each(["0", "soon", "-1h", "30d"])("no pull may take %s", (TRAINYARD_AGENT_P
   );
 });
 
-test("what containers may have of the host is named in lists", () => {
+test("lists name the paths and devices of the host that containers may have", () => {
   expect(
     containerOf({
       TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/data, /srv/models",

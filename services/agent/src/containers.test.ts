@@ -177,7 +177,7 @@ test("a launch that cannot be as it is configured fails as the run's own, and sa
   expect(podman.containers()).toEqual([]);
 });
 
-test("what this host lacks for a configuration is the reported reason, so that the run is tried elsewhere", async () => {
+test("a configuration that this host cannot provide ends with that reason, so that the run is tried elsewhere", async () => {
   const { ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/no" }));
   const mounts = { bind_mounts: [{ host_path: "/no/such", container_path: "/a" }] };
   expect(await ended(launchOf("true", inImage(testImage, mounts)))).toMatchObject({

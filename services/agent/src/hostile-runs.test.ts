@@ -83,7 +83,7 @@ test.each([
   expect(platform.reported(neighbour.allocation)).toBeDefined();
 });
 
-test("what no event can hold is left out of the end that an end.json reports", async () => {
+test("values of an end.json that no event can hold are left out of the reported end", async () => {
   const spoilt = launchOf(
     String.raw`printf '{"reason":"END_REASON_ERROR","message":"a\\u0000b\\ud800c"}' > "$TRAINYARD_RUN_DIR/end.json"`,
   );

@@ -123,7 +123,7 @@ test("while the platform is away the end is reported without them, and names the
   );
 });
 
-test("what a process has stored and not delivered is named while it lives", async () => {
+test("checkpoints that a living process has stored and not delivered are named", async () => {
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(
@@ -154,7 +154,7 @@ test("an end names no more checkpoints than a report has room for, and what is n
   expect(steps).toEqual(Array.from({ length: limits.sealedNamedMax }, (_, n) => many - n));
 });
 
-test("what it is too early for holds up no other checkpoint of the run", async () => {
+test("a checkpoint that has to wait does not hold up other checkpoints of the run", async () => {
   platform.tooEarly.add(first);
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}`);
   platform.run(launch);
@@ -179,7 +179,7 @@ test("a full disk that does not take the record of what was delivered holds up n
   expect([...platform.checkpoints.keys()]).toEqual([first]);
 });
 
-test("what could not be completed then is tried further, also by the next agent process", async () => {
+test("a checkpoint that could not be completed then is tried further, also by the next agent process", async () => {
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
@@ -193,7 +193,7 @@ test("what could not be completed then is tried further, also by the next agent 
   await vi.waitFor(() => expect(readdirSync(spoolOf(launch))).toEqual([]), patient);
 });
 
-test("what is sealed stays also when it is refused for good; only folders that were never whole are removed", async () => {
+test("a sealed checkpoint stays also when it is refused for good; only folders that were never whole are removed", async () => {
   platform.checkpointStatus = 409;
   platform.checkpoints.set(second, { declared: {}, manifest: [] });
   const begun = "00000000-0000-4000-8000-00000000000b";

@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const patient = { timeout: 90_000, interval: 10 };
 
 const isRoot = process.getuid?.() === 0;
-/** Nobody removes what is in the folder before it is unlocked: root is stopped by the file system only. */
+/** Keeps the folder's content from being removed; root needs the immutable flag of the file system. */
 const lock = isRoot ? "chattr +i kept/file" : "chmod 0500 kept";
 
 function unlock(work: string): void {

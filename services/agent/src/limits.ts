@@ -52,7 +52,7 @@ export const limits = {
    */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
-  /** For so long nobody looks whether files that were sent are still in the store. */
+  /** How long the agent trusts that files it sent are still in the store. */
   sentRememberedMs: 5 * 60_000,
   /** An upload that moves bytes says so every 5 s; one that is silent for this long is ended, and begun again later. */
   uploadSilenceMs: 10 * 60_000,

@@ -102,7 +102,7 @@ def quiet():
     for n in (0, 1, 2): os.dup2(nothing, n)
 `;
 
-/** Forks and ends, for ever; in a session of its own each time where it is asked to. */
+/** Forks and ends, forever; in a session of its own each time where it is asked to. */
 const forker = (leaves: boolean): string => `${whileWaiting}
 if os.fork() == 0:
     quiet()
@@ -193,7 +193,7 @@ describe.each(mechanisms)(
       expectGone(launch, marker);
     });
 
-    test("a process that forks and ends for ever", async () => {
+    test("a process that forks and ends forever", async () => {
       const launch = await python(forker(mechanism !== "scan"));
       await upAndKilled(launch);
       expectGone(launch);
@@ -217,7 +217,7 @@ describe.each(mechanisms)(
       expectGone(launch, marker);
     });
 
-    test("what a supervisor that was killed had started", async () => {
+    test("the processes that a killed supervisor had started", async () => {
       const marker = newMarker();
       const cleared = mechanism === "scan" ? "" : "env -i";
       const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
@@ -233,7 +233,7 @@ describe.each(mechanisms)(
       if ("path" in group) expect(existsSync(String(group.path))).toBe(false);
     });
 
-    test("and the reports say by which means", async () => {
+    test("the reports say by which means", async () => {
       await vi.waitFor(() => expect(platform.report?.processGroups).toBe(mechanism), patient);
     });
 

@@ -137,7 +137,7 @@ describe.each(mechanisms)("with %s", (processGroups) => {
     });
   });
 
-  test("what the configuration puts into the environment has no effect before the run is its user's", async () => {
+  test("variables of the configuration have no effect before the process has the run's user", async () => {
     await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
     const trap = newFolder();
     chmodSync(trap, 0o777);

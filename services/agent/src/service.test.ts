@@ -275,7 +275,7 @@ test("code is fetched once for all runs that need it", async () => {
   expect(platform.downloads).toBe(1);
 });
 
-test("what was killed before it started never starts", async () => {
+test("a run that is killed before its start never starts", async () => {
   const digest = "f".repeat(64);
   platform.contexts.set(digest, Buffer.from("never the right bytes"));
   const launch = launchOf("touch started", { contextDigest: digest });
@@ -331,7 +331,7 @@ test("reports that a process left are delivered before its end is reported, and 
   );
 });
 
-test("what cannot be delivered now is delivered later, by another agent process, also when forgotten", async () => {
+test("reports that cannot be delivered now are delivered later, by another agent process, also of a forgotten run", async () => {
   platform.metricsStatus = 503;
   platform.logsAway = true;
   const launch = launchOf(
@@ -368,7 +368,7 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
-test("what is in the spool behind reports of a superseded run is delivered all the same", async () => {
+test("reports behind those of a superseded run in the spool are delivered all the same", async () => {
   platform.supersededKey = "0-7";
   const launch = launchOf(
     `mkdir -p "$TRAINYARD_RUN_DIR/spool"

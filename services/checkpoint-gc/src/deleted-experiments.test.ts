@@ -75,7 +75,7 @@ test("after the grace all of its checkpoints go, whatever its policy keeps", asy
   expect(checkpoints.map((one) => gc.has(one))).toEqual([false, false, false]);
 });
 
-test("what a version pins and a fork begins from stays until they let go, and the preview names it", async () => {
+test("a checkpoint that a version pins or a fork begins from stays until they release it, and the preview names it", async () => {
   await gc.start(600);
   const { experiment, trial, checkpoints } = await gc.trained([...keepAll], [1, 2, 3]);
   const [pinned = "", source = "", other] = checkpoints;

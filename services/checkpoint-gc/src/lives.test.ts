@@ -148,7 +148,7 @@ describe("a person deletes a checkpoint", () => {
     expect(await remove(id)).toMatchObject(rejectedAs("checkpoint_not_complete"));
   });
 
-  test("and takes it back by a pin, which spares it at once", async () => {
+  test("until a pin takes the deletion back at once", async () => {
     await gc.start(600);
     const { experiment, checkpoints } = await gc.trained([0, 0, 1], [3, 1]);
     await gc.endExperiment(experiment);
@@ -275,7 +275,7 @@ describe("the preview", () => {
   });
 });
 
-describe("what the policy leaves alone", () => {
+describe("a checkpoint that the policy leaves alone", () => {
   test("is a damaged checkpoint, which does not compete either", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 1], [3, 1]);

@@ -29,7 +29,7 @@ const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
   vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
 
 describe("when an experiment ends", () => {
-  test("what its policy gives up is condemned with the evidence, and nothing is deleted yet", async () => {
+  test("checkpoints that its policy gives up are condemned with the evidence, and none is deleted yet", async () => {
     await gc.start(600);
     const beforeMs = Date.now();
     const { experiment, checkpoints } = await gc.trained([0, 1, 1], [3, 1, 2, 4]);
@@ -82,7 +82,7 @@ describe("when an experiment ends", () => {
 });
 
 describe("while an experiment runs", () => {
-  test("what its policy gives up is condemned, and the latest of a live trial never", async () => {
+  test("checkpoints that its policy gives up are condemned, and the latest of a live trial never", async () => {
     await gc.start(600);
     const experiment = await gc.experiment([0, 0, 0]);
     const trial = `${experiment}.1`;
@@ -124,7 +124,7 @@ describe("while an experiment runs", () => {
   });
 });
 
-describe("what a run's end names", () => {
+describe("a checkpoint that a run's end names", () => {
   test("is waited for before anything of its trial is judged, and then competes", async () => {
     await gc.start(0);
     const late = randomUUID();
@@ -169,7 +169,7 @@ describe("what a run's end names", () => {
   });
 });
 
-describe("what is still needed", () => {
+describe("a checkpoint that is still needed", () => {
   test("by a queued run of another experiment is not condemned until that trial has ended", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);

@@ -33,7 +33,7 @@ const heldOutMin = 0.9;
 
 const yard = "npm run -s yard --";
 
-/** Gives the exit code. */
+/** Returns the exit code. */
 export async function runDemo(): Promise<number> {
   const output = new Output("table");
   const staysUp = process.stdout.isTTY;

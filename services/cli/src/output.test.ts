@@ -11,7 +11,7 @@ test("times are UTC to the second", () => {
   expect(time(undefined)).toBe("");
 });
 
-test("what would move the cursor is shown, not done", () => {
+test("control characters are shown and do not move the cursor", () => {
   expect(printable("a\u001b[2Jb\nc")).toBe("a\\u001b[2Jb\\u000ac");
 });
 

@@ -24,7 +24,7 @@ function pathsIn(bytes: Uint8Array): string[] {
   return paths;
 }
 
-test("what .trainyardignore and .detignore name is left out, like caches and version control", async () => {
+test("files that .trainyardignore and .detignore name are left out, like caches and version control", async () => {
   using folder = folderOf({
     "train.py": "",
     "models/net.py": "",
@@ -48,7 +48,7 @@ test("what .trainyardignore and .detignore name is left out, like caches and ver
   expect(files).toBe(paths.length);
 });
 
-test("what trainings without a cluster wrote is left out", async () => {
+test("files that trainings without a cluster wrote are left out", async () => {
   using folder = folderOf({ "train.py": "", "trainyard-local/1/checkpoints/a/model.pt": "" });
   const { bytes } = await packContext(folder.path, "code");
   expect(pathsIn(bytes)).toEqual(["train.py"]);

@@ -64,7 +64,7 @@ test("a command that is repeated is answered with the experiment that the first 
   expect(await create(true, commitId)).toBe(await create(true, commitId));
 });
 
-test("what was wanted while it was away is done when it is back", async () => {
+test("requests made while the service was away are done when it is back", async () => {
   const id = await create(true);
   await stage.ask([ActivateExperimentSchema, { experiment: id }], AcceptedSchema);
   await service[Symbol.asyncDispose]();

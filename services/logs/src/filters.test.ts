@@ -83,7 +83,7 @@ describe("lines are filtered", () => {
     expect(await logs.texts({ task, search: "signa" })).toEqual([]);
   });
 
-  test("by an expression that would take a backtracking engine for ever, without holding up other readers", async () => {
+  test("by an expression that would take a backtracking engine forever, without holding up other readers", async () => {
     const [slow, other] = [newTask(), newTask()];
     const text = `${"a".repeat(16_383)}b`;
     const lines = Array.from({ length: 40 }, (_, n) => line(`${slow}#1`, n, text));
@@ -99,7 +99,7 @@ describe("lines are filtered", () => {
     expect((await asked).lines).toEqual([]);
   });
 
-  test("and an answer that looked at its share says where the next begins, in both directions", async () => {
+  test("in answers that stop after their share and say where the next begins, in both directions", async () => {
     const task = newTask();
     const count = 2 * logsLimits.linesPerStepMax + 10;
     const lines = Array.from({ length: count }, (_, n) =>

@@ -24,7 +24,7 @@ export const logsLimits = {
   matchedBytesPerAnswerMax: 4 * 1024 * 1024,
   /** Compared in one turn of the thread that does it: readers take turns. */
   matchedBytesPerTurnMax: 16 * 1024,
-  /** Processor time of the thread that compares, for one answer: what a reader waits for a share of it. */
+  /** Processor time of the comparing thread for one answer; readers share the thread. */
   matchMsPerAnswer: 1_000,
   /**
    * Of a compiled expression: the time for a line grows with it. A log policy's has at most 500 when it is submitted.

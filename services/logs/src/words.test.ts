@@ -21,7 +21,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: logs.stage.variables["TRAINYARD_POSTGRES_URL"], max: 2 });
   index = new WordIndex(pool);
   for (let from = 0; from < lines; from += 1_000) {
-    // Those of two experiments alternate, so neither has positions in a row.
+    // Lines of two experiments alternate, so that neither has consecutive positions.
     for (const run of ["1.1#1", "2.1#1"]) {
       const some = Array.from({ length: 1_000 }, (_, n) => line(run, from + n, textOf(from + n)));
       await logs.written(some);

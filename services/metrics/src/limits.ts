@@ -10,7 +10,7 @@ export const metricsLimits = {
   requestBytesMax: 4 * 1024 * 1024,
   /** A body of less is not counted; what a training process sends without an outage is less. */
   largeBodyBytes: 64 * 1024,
-  /** Larger bodies that are held at once, together: some hundreds of MiB of memory, once they are parsed. */
+  /** The sum of larger bodies held at once; parsed, they take some hundreds of MiB. */
   largeBodiesBytesMax: 64 * 1024 * 1024,
   /**
    * Calls over gRPC that hold a request at once; streams, one for each node that reports; batches of one that wait for

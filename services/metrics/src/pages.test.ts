@@ -76,7 +76,7 @@ describe("a query", () => {
     expect(answer.reply.items.length).toBeGreaterThan(100);
   });
 
-  test("says which position it reflects, and refuses a cursor that is none", async () => {
+  test("says which position it reflects, and refuses an invalid cursor", async () => {
     const trial = await newTrial();
     const page = await metrics.page({ trial });
     expect(page).toMatchObject({ points: [], next: "" });

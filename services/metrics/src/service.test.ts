@@ -285,7 +285,7 @@ describe("refused", () => {
     expect(answer).toMatchObject({ status: 404, body: { code: "run_not_found" } });
   });
 
-  test("what is not well-formed, with its path, and nothing of the request is stored", async () => {
+  test("a malformed report, with its path, and nothing of the request is stored", async () => {
     const trial = await newTrial();
     const good = report(1, "training", 1);
     const cases: readonly (readonly [body: unknown, status: number, code: string])[] = [
@@ -318,7 +318,7 @@ describe("behind the grant of a run", () => {
     expect((await sent).status).toBe(200);
   });
 
-  test("and is asked to come again after 2 s", async () => {
+  test("a sender is asked to retry after 2 s", async () => {
     const trial = await newTrial();
     const token = metrics.token(`${trial}#1`, (await metrics.stage.head()) + 1_000);
     const started = performance.now();

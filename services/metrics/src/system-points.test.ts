@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => metrics[Symbol.asyncDispose]());
 
-describe("what machines did", () => {
+describe("a report of system metrics", () => {
   const totalOf = (profile: Awaited<ReturnType<TestMetrics["profile"]>>) =>
     profile.totals.map(({ run, node, samples, value }) => ({
       run,

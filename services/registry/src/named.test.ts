@@ -34,7 +34,7 @@ const becomes = (checkpoint: string, names: readonly string[]) =>
   vi.waitFor(async () => expect(await registry.names(checkpoint)).toEqual(names), soon);
 
 describe("after the end of its run", () => {
-  test("what was named completes, whether it was declared before or not, and is restored from", async () => {
+  test("a named checkpoint completes, whether it was declared before or not, and is restored from", async () => {
     const trial = await registry.newTrial();
     const { checkpoint: declared } = await registry.declare(trial);
     const undeclared = randomUUID();
@@ -49,7 +49,7 @@ describe("after the end of its run", () => {
     }
   });
 
-  test("what was not named is refused, recorded as abandoned, and cleared", async () => {
+  test("a checkpoint that was not named is refused, recorded as abandoned, and cleared", async () => {
     const trial = await registry.newTrial();
     const checkpoint = randomUUID();
     await registry.write(checkpoint, { weights: "w" });
@@ -63,7 +63,7 @@ describe("after the end of its run", () => {
     await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
   });
 
-  test("what was named is abandoned once a later run was requested without it", async () => {
+  test("a named checkpoint is abandoned once a later run was requested without it", async () => {
     const trial = await registry.newTrial();
     const { checkpoint: declared } = await registry.declare(trial);
     const undeclared = randomUUID();
@@ -83,7 +83,7 @@ describe("after the end of its run", () => {
     await vi.waitFor(() => expect(registry.has(undeclared)).toBe(false), soon);
   });
 
-  test("what a lost run has left waits for its agent to name it", async () => {
+  test("a checkpoint of a lost run waits for its agent to name it", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const files = await registry.write(checkpoint, { weights: "w" });
@@ -109,7 +109,7 @@ describe("after the end of its run", () => {
   });
 });
 
-describe("what nobody completes", () => {
+describe("a checkpoint that nobody completes", () => {
   afterEach(() => registry.restart());
 
   test("keeps its files for the grace, after it was abandoned", async () => {

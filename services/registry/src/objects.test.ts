@@ -60,7 +60,7 @@ describe("an upload", () => {
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
-  test("whose plan has expired is planned again, and the store takes none of the old one", async () => {
+  test("is planned again when its plan has expired, and the store takes none of the old one", async () => {
     const stored = await bucket.declared(files);
     const old = await partsOf(stored);
     const refused = await bucket.ahead(2 * 60 * 60 * 1000, () => bucket.sendAll(old, files));
@@ -191,7 +191,7 @@ async function verify({ checkpoint }: Stored, at = bucket) {
   return answer;
 }
 
-describe("what nobody can store", () => {
+describe("a manifest that no store takes", () => {
   test.each([
     ["a name that is longer than a key", "é".repeat(600)],
     ["a name with a line feed", "a\nb"],

@@ -24,7 +24,7 @@ async function completed(...given: Parameters<TestRegistry["complete"]>) {
 }
 
 describe("a checkpoint", () => {
-  test("whose files were read ahead is complete, and nothing of that is recorded", async () => {
+  test("is complete when its files were read ahead, and nothing of that is recorded", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "w", small: "s" });

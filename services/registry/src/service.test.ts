@@ -86,7 +86,7 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
-  test("whose upload was truncated fails, naming the file, and is never restored from", async () => {
+  test("fails when its upload was truncated, naming the file, and is never restored from", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "0123456789", small: "s" });
@@ -131,7 +131,7 @@ describe("a checkpoint", () => {
   });
 });
 
-describe("who may write", () => {
+describe("the right to write", () => {
   test("only the newest run, until it has ended", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
@@ -180,7 +180,7 @@ describe("who may write", () => {
   });
 });
 
-describe("what a run leaves unfinished", () => {
+describe("a checkpoint that a run leaves unfinished", () => {
   test("is abandoned and cleared when the run ends, and what is complete stays", async () => {
     const trial = await registry.newTrial();
     const complete = await registry.stored(trial);

@@ -145,7 +145,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
     ]);
   });
 
-  test("and one whose storage lost its marker count as the adopted storage's", async () => {
+  test("counts as the adopted storage's, also where the storage lost its marker", async () => {
     const trial = await other.newTrial();
     const lost = randomUUID();
     const { checkpoint } = await other.declareIn({ trial, storageId: lost });

@@ -1,4 +1,4 @@
-/** The streams that this service owns, and those of others that its decisions rest on. */
+/** The streams that this service owns, and those of others that its decisions depend on. */
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import type { CheckpointCommand } from "./core/checkpoint/commands.ts";
 import { checkpointDecider } from "./core/checkpoint/decide.ts";

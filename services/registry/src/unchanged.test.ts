@@ -264,7 +264,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
     rejection: { rejected: "run_not_found" },
   });
-  // A checkpoint that an agent brings after the final deletion would stay for ever.
+  // A checkpoint that an agent brings after the final deletion would stay forever.
   await registry.stage.tell("experiment-2", { type: "ExperimentDeleted", data: {} });
   await vi.waitFor(async () =>
     expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({

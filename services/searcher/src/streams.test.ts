@@ -127,7 +127,7 @@ test("a command that is rejected after it has decided leaves the search as the l
   expect((await replayed()).digest()).toBe(before);
 });
 
-test("works that decide on one search in turns each rest on the log and on what they decided", async () => {
+test("works that decide on one search in turns each depend on the log and on what they decided", async () => {
   const { executor, replayed, live } = await begun("asha");
   const logged = await live();
   const committed = executor.execute(identity(), async (work) => {

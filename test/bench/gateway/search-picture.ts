@@ -61,7 +61,7 @@ export async function searchPicture(
   };
 }
 
-/** Gives the number of its events. */
+/** Returns the number of its events. */
 async function record(url: string, trials: number): Promise<number> {
   const { events } = recordedSearch(
     {

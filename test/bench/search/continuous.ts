@@ -18,7 +18,7 @@ const NO_REGRET = 0.005;
 const BEST_LOSS = 0.1 + 0.8 * (1 - Math.exp(-1.5 * 0.05));
 /** Numbers of trials beyond those of every search, for the draws of the scale. */
 const SCALE_TRIALS = 1_000_000;
-/** More trials than any budget here pays for. */
+/** More trials than any budget of this benchmark allows. */
 const TRIALS = 2_000;
 
 /** Crossing, noisy and plateau curves, and one family without any of these. */

@@ -26,6 +26,6 @@ export function needChromium(skip: (note: string) => never): string {
   const found = findChromium();
   if (found.program !== null) return found.program;
   const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("browser");
-  if (required) throw new Error(`TRAINYARD_REQUIRE asks for browser: there is no ${found.why}`);
+  if (required) throw new Error(`TRAINYARD_REQUIRE names browser, and there is no ${found.why}`);
   return notRun(skip, found.why);
 }

@@ -32,6 +32,8 @@ const everywhere: readonly Word[] = [
     instead: 'write "ends" or "has reached"',
   },
   { pattern: /(?<!there )\bis nothing to\b/, instead: "say what happens" },
+  { pattern: /\bfor ever\b/, instead: 'write "forever"' },
+  { pattern: /(?<!keyboard )\brests on\b/, instead: 'write "depends on"' },
   { pattern: /\bso many at most\b/, instead: 'write "at most"' },
 ];
 
@@ -68,6 +70,8 @@ export const plainWords: Rule = {
     stands: { "libs/a/src/a.ts": "// The first one stands.\n" },
     "comes to its end": { "libs/a/src/a.ts": "// A search comes to its end.\n" },
     "has come to": { "libs/a/src/a.ts": "// A trial that has come to a rung.\n" },
+    "for ever": { "libs/a/src/a.ts": "// It waits for ever.\n" },
+    "rests on": { "libs/a/src/a.ts": "// A decision rests on events.\n" },
     "so many at most": { "libs/a/src/a.ts": "// So is a page: so many at most.\n" },
   },
   kept: {

@@ -50,7 +50,7 @@ export async function launch(command: Command, logFile: string): Promise<Launche
         ),
       );
     });
-    // Without this, a child that lives for ever would hold this process open.
+    // Without this, a child that lives forever would hold this process open.
     child.unref();
     return { identity: identityOf(child.pid ?? 0), child };
   } finally {

@@ -12,7 +12,7 @@ import { limits } from "../limits.ts";
 /**
  * Moves what a log holds aside once it is too large. The processes write into the file directly, and continue when
  * nobody supervises them, so the file is copied and emptied rather than renamed; they append, so they continue at its
- * start. Lines that come between the copy and the emptying are lost: these are logs for people, and nothing rests on
+ * start. Lines that come between the copy and the emptying are lost: these are logs for people, and nothing depends on
  * them.
  */
 export function boundLog(path: string, bytesMax: number = limits.logBytesMax): void {

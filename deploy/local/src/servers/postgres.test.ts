@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  "in a folder that only root may enter, data and programs lie where the server's user can reach them",
+  "in a folder that only root may enter, data and programs are where the server's user can reach them",
   async () => {
     const parent = mkdtempSync(join(tmpdir(), "trainyard-root-only-"));
     const home = homeAt(join(parent, "home"));

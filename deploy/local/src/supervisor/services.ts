@@ -14,7 +14,7 @@ function service(name: string, readsRunTokens: boolean = false): ServiceEntry {
   return { name, folder: join(checkout, "services", name), readsRunTokens };
 }
 
-/** In the order in which they are started: what others ask first is there first. Stopped the other way round. */
+/** Services in the order of their start, those that others call first; stopped in reverse order. */
 export const services: readonly ServiceEntry[] = [
   service("relay"),
   service("registry", true),

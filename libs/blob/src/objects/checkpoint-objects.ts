@@ -11,7 +11,7 @@ import type { ObjectStore } from "./port.ts";
 
 /** The largest marker that is read. */
 const markerBytesMax = 4_096;
-/** Keys of one request to delete. */
+/** The number of keys in one deletion request. */
 const deletePage = 1_000;
 
 export function checkpointKey(checkpoint: string, path: string): string {
@@ -19,7 +19,7 @@ export function checkpointKey(checkpoint: string, path: string): string {
 }
 
 /**
- * Gives the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged
+ * Returns the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged
  * one.
  */
 export async function markStore(store: ObjectStore): Promise<string> {

@@ -56,7 +56,7 @@ test.each<[S3Action, readonly string[], boolean | null]>([
   if (action !== "s3:DeleteObject") expect(at.server.buckets.get("bucket")?.objects.size).toBe(0);
 });
 
-test("what keeps the probe from finding out is thrown as it is", async () => {
+test("a fault that prevents the probe is thrown unchanged", async () => {
   await using at = await opened();
   await using bucketless = openAt({ bucket: "other", endpoint: at.server.url });
   await expect(probeObjectStore(bucketless)).rejects.toMatchObject({ code: "bucket_not_found" });

@@ -78,7 +78,7 @@ export function messageContract(open: OpenFixture): void {
     expect(lines).toEqual(["line"]);
   });
 
-  test("what is published while the server is away is dropped, and a subscription outlives it", async () => {
+  test("a message published while the server is away is dropped, and subscriptions survive", async () => {
     await using fixture = await open();
     const scheduler = await fixture.connect("scheduler");
     const agent = await fixture.connect("agent");

@@ -32,7 +32,7 @@ async function storedPositions(server: TestNats): Promise<readonly number[]> {
   }
 }
 
-test("what is stored is each event once, in order, however the runs were cut", async () => {
+test("each event is stored once, in order, however the runs were cut", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   const total = 2 * busLimits.eventsInFlightMax + 77;

@@ -31,7 +31,7 @@ test("a refused login is said once and does not end the process or the dialling"
   expect(problems.map(({ code }) => code)).toEqual(["login_refused"]);
 });
 
-test("what was published last before the end arrives", async () => {
+test("the last message before the end arrives", async () => {
   await using server = await startNats();
   await using listener = await createNatsBus({ servers: server.url, name: "scheduler" });
   const heard: string[] = [];

@@ -137,7 +137,7 @@ describe("unpacking", () => {
     expect(readFileSync(join(target, "usr/sbin/nats-server"), "utf8")).toBe(script);
   });
 
-  test("what is no archive has no members, and a truncated one no half member", () => {
+  test("an invalid archive has no members, and a truncated one no half member", () => {
     expect(arMembers(Buffer.from("<html>not found</html>"))).toEqual([]);
     const cut = `!<arch>\n${"data.tar".padEnd(48)}${"100".padEnd(10)}\`\nabc`;
     expect(arMembers(Buffer.from(cut))).toEqual([]);

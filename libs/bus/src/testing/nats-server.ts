@@ -12,7 +12,7 @@ import { type NatsUser, renderNatsConfig } from "../nats-config.ts";
 import { natsServerBinary } from "../server/nats-binary.ts";
 
 export type TestNatsOptions = {
-  /** Kept when the server is disposed of; by default a temporary folder that goes with it. */
+  /** A folder that outlives the server; by default a temporary one that is removed with it. */
   readonly storeDir?: string;
   readonly port?: number;
   /** Without users the server asks for none. */

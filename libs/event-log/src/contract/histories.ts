@@ -7,11 +7,11 @@ const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
 const rewound = { name: "Fault", code: "log_rewound", retry: "later" };
 
 /**
- * A commit that rests on an event that the log does not have is of another history, whatever its versions and epochs
+ * A commit that depends on an event that the log does not have is of another history, whatever its versions and epochs
  * say.
  */
 export function historyContract(harness: ContractHarness): void {
-  it("takes what rests on an event that it has", async () => {
+  it("takes what depends on an event that it has", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0, 2)]);
@@ -24,7 +24,7 @@ export function historyContract(harness: ContractHarness): void {
     expect(await log.cursor("experiments", 0)).toEqual({ position: 2, part: 0 });
   });
 
-  it("writes nothing that rests on an event that it does not have, for events, parking and cursors", async () => {
+  it("writes nothing that depends on an event that it does not have, for events, parking and cursors", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0, 2)]);
@@ -53,7 +53,7 @@ export function historyContract(harness: ContractHarness): void {
     expect(await log.parked()).toEqual([]);
   });
 
-  it("writes the neighbours of a commit that rests on an event that it does not have", async () => {
+  it("writes the neighbours of a commit that depends on an event that it does not have", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const lost = { position: 1, id: newEventId() };

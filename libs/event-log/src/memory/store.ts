@@ -113,7 +113,7 @@ export class MemoryStore {
     return { kind: "committed", position: 0, streams: [], repeated: true };
   }
 
-  /** Everything that a commit which was let through does. */
+  /** Applies an accepted commit. */
   write(request: AppendRequest, nowMs: number): Committed {
     this.#park(request, nowMs);
     const { cursor } = request;

@@ -237,7 +237,7 @@ function choicesOf(node: Json): readonly Json[] | null {
   return type === "const" ? [valueAt(node, "val") ?? null] : null;
 }
 
-/** A hyperparameter whose condition rests on itself, directly or by others. */
+/** A hyperparameter whose condition depends on itself, directly or by others. */
 function circles(
   conditions: ReadonlyMap<string, Conditions>,
   leaves: ReadonlyMap<string, Leaf>,
@@ -250,7 +250,7 @@ function circles(
     if (before !== -1) {
       const circle = [...way.slice(before), pointer].map((one) => keysOfPointer(one).join("."));
       const path = keyPath(leaves.get(pointer)?.path ?? "hyperparameters", "when");
-      problems.push({ path, detail: `rests on itself: ${circle.join(" → ")}` });
+      problems.push({ path, detail: `depends on itself: ${circle.join(" → ")}` });
       return;
     }
     for (const parent of Object.keys(conditions.get(pointer) ?? {})) {

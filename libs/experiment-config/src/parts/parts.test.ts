@@ -58,7 +58,7 @@ describe("as written, a part is refused", () => {
     expect(problems[0]).toMatch(problem);
   });
 
-  it("and accepted with nulls, which mean absent", () => {
+  it("for no key that is null, which means absent", () => {
     const value = { type: null, save_trial_best: null, host_path: null };
     expect(part("checkpoint-storage").sanity(value)).toEqual([]);
     expect(

@@ -23,7 +23,7 @@ describe("objectives", () => {
     },
   );
 
-  it("give the direction too, where only the metric is said to be sought large", () => {
+  it("take the direction of the first objective", () => {
     const first = "objectives: [{metric: accuracy, smaller_is_better: false}, {metric: loss}]";
     const { searcher: normalised } = config(searcher(first));
     expect(normalised).toMatchObject({ metric: "accuracy", smaller_is_better: false });

@@ -80,7 +80,7 @@ hyperparameters:
     ["{net: 3}", "hyperparameters.momentum.when.net is not a hyperparameter"],
     [
       "{momentum: {minval: 0.5}}",
-      "hyperparameters.momentum.when rests on itself: momentum → momentum",
+      "hyperparameters.momentum.when depends on itself: momentum → momentum",
     ],
     [
       "{}",
@@ -99,7 +99,7 @@ hyperparameters:
   c: {type: int, minval: 0, maxval: 1, when: {a: 1}}
 `;
     expect(problems(yaml(circle))).toEqual([
-      "hyperparameters.a.when rests on itself: a → b → c → a",
+      "hyperparameters.a.when depends on itself: a → b → c → a",
     ]);
     const empty = "hyperparameters: {a: 1, n: {type: nested, when: {a: 1}, hyperparameters: {}}}";
     expect(problems(yaml(empty))).toEqual([

@@ -43,7 +43,7 @@ describe("resources.constraints", () => {
     expect(constraintsOf(`{device_memory: ${size}}`)).toMatchObject({ device_memory: bytes });
   });
 
-  it("lie over those of the cluster label by label, and excluded agents add up", () => {
+  it("override those of the cluster label by label, and excluded agents add up", () => {
     const cluster: JsonObject = {
       constraints: { require: { zone: "a", ssd: true }, exclude_agents: ["a"], device: "cuda" },
     };
@@ -92,7 +92,7 @@ describe("limits of runs", () => {
   });
 });
 
-describe("what a run requests", () => {
+describe("the request of a run", () => {
   it("is what its configuration says", () => {
     const text = `
 preemption_timeout: 5m

@@ -105,7 +105,7 @@ describe("a masked YAML text", () => {
     expect(maskedSource("- 1")).toBe("");
   });
 
-  test("goes with its overrides, masked too", () => {
+  test("is returned with its overrides, which are masked too", () => {
     const overrides = [
       "data.password=abc",
       "name=x",
@@ -119,7 +119,7 @@ describe("a masked YAML text", () => {
   });
 });
 
-test("what was defaulted is what the text and its overrides do not give", () => {
+test("the defaults are the keys that the text and its overrides do not give", () => {
   const submitted = submittedDocument("name: a\nsearcher: {name: single}", [
     "resources.slots_per_trial=2",
   ]);

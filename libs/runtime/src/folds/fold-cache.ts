@@ -19,7 +19,7 @@ type Entry = {
 
 /**
  * The states of streams, folded once and kept. Entries may be stale: an append names the version that its decision
- * rests on, and a conflict evicts the entry. `observe` keeps entries level with the events that pass by.
+ * depends on, and a conflict evicts the entry. `observe` keeps entries level with the events that pass by.
  */
 export class FoldCache {
   readonly #log: EventLog;

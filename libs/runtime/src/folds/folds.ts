@@ -10,7 +10,7 @@ export type SnapshotCodec<State> = {
   decode(text: string): State | null;
 };
 
-/** A way to read one category of streams: also another owner's, for what a decision rests on. */
+/** A way to read one category of streams: also another owner's, for what a decision depends on. */
 export type StreamFold<State> = {
   /** Names the fold within the service; two folds of one category have two names. */
   readonly name: string;

@@ -169,7 +169,7 @@ test("an event that names no log, and is not in it, is not handed out either", a
   expect(told).toMatchObject([{ msg: "live_event_ignored" }]);
 });
 
-test("what a failover lost after it was published is not followed by what came instead", async () => {
+test("after a failover with loss, the new events are not taken as successors of the lost ones", async () => {
   await using feed = await open();
   await write(log, "pool-1", "pool-2");
   const restore = log.store.backup();

@@ -139,7 +139,7 @@ test("a partition that stopped itself continues once what was parked comes throu
   expect(await world.log.parked(service)).toEqual([]);
 });
 
-test("what was parked can be driven again after the log went back under a partition that stopped itself", async () => {
+test("parked events can be retried after the log went back under a partition that stopped itself", async () => {
   for (const id of ["1", "2", "3"]) world.failing.add(id);
   await world.tell("1", "2");
   world.start();

@@ -36,7 +36,7 @@ export type Term = {
 };
 
 export type TermContext = {
-  /** A read through it counts as known to the term: nothing is written that rests on it once the log went back. */
+  /** A read through it counts as known to the term: nothing is written that depends on it once the log went back. */
   readonly log: EventLog;
   readonly executor: Executor;
   readonly epoch: number;

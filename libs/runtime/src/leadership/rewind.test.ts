@@ -211,7 +211,7 @@ test("a term that continues while the log goes back writes nothing of what was l
   await stopped(running);
 });
 
-test("what rests on a lost event that came live is not written either", async () => {
+test("a decision that depends on a lost live event is not written", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();
@@ -226,7 +226,7 @@ test("what rests on a lost event that came live is not written either", async ()
   await stopped(running);
 });
 
-test("a decision that rests on a lost event is not written into a stream that has as many events now", async () => {
+test("a decision that depends on a lost event is not written into a stream that has as many events now", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();

@@ -39,7 +39,7 @@ async function twoEvents(): Promise<void> {
   await tell("pool-2");
 }
 
-test("a commit rests on what the term has read of a stream", async () => {
+test("a commit depends on what the term has read of a stream", async () => {
   await twoEvents();
   await term.read("pool-2", 0, 10);
   await goBack();
@@ -47,7 +47,7 @@ test("a commit rests on what the term has read of a stream", async () => {
   expect(log.store.head).toBe(2);
 });
 
-test("a commit rests on what the term has written itself", async () => {
+test("a commit depends on what the term has written itself", async () => {
   await tell("pool-1");
   restore = log.store.backup();
   await term.append(requestOf("pool-2"));
@@ -58,7 +58,7 @@ test("a commit rests on what the term has written itself", async () => {
   expect(log.store.head).toBe(2);
 });
 
-test("a lazy move rests on what the term has read", async () => {
+test("a lazy move depends on what the term has read", async () => {
   await twoEvents();
   await term.readAll(0, 10);
   await goBack();

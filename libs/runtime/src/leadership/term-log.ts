@@ -1,7 +1,7 @@
 /**
  * The log as one term of a holder knows it. It notes the newest event that was read or written through it, and
  * everything that is written through it names that event. A log that went back since does not have it, and does not
- * take what may rest on it: neither decisions nor the moves of cursors, whatever positions, versions and epochs say.
+ * take what may depend on it: neither decisions nor the moves of cursors, whatever positions, versions and epochs say.
  *
  * What does not fit is a `LogRewound`, which ends the term. The note is never taken back: the next term has a log of
  * its own.

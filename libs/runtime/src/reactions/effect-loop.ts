@@ -33,7 +33,7 @@ export class EffectLoop {
     this.#stopWaiting();
   }
 
-  /** Runs until the signal aborts. Throws what ends the term. */
+  /** Runs until the signal aborts. Throws errors that end the term. */
   async run(signal: AbortSignal): Promise<void> {
     const failed = (error: unknown, waitMs: number): void => {
       if (endsTerm(error)) throw error;

@@ -125,7 +125,7 @@ describe("an event that cannot be processed", () => {
     expect(world.noted).toEqual([]);
   });
 
-  test("and that the log refuses as too large does not count: however many there are, others continue", async () => {
+  test("that the log refuses as too large do not count: however many there are, others continue", async () => {
     const large = ["1", "2", "3", "4", "5"];
     for (const id of large) world.tooLarge.add(id);
     await world.tell(...large, "6");
@@ -164,7 +164,7 @@ describe("an operator drives parked events again", () => {
     await expect.poll(() => world.noted).toEqual(["2", "1", "1", "1"]);
   });
 
-  test("and hears the reason when they fail again", async () => {
+  test("returns the reason when they fail again", async () => {
     world.failing.set("1", new Error("what is this?"));
     await world.tell("1", "2");
     const loop = await world.start();

@@ -135,7 +135,7 @@ describe("a parked event with a fan-out of several commits that is driven again"
   }
 });
 
-test("what follows is not parked when the last row went with a commit that was written before a fault", async () => {
+test("later events are not parked when the commit that unparked the last row was written before a fault", async () => {
   const world = new World({ at: 4, written: true });
   await world.park();
   const loop = await world.start();

@@ -105,7 +105,7 @@ async function reacted(log: EventLog, until: number): Promise<number> {
 const same = (count: number, stream = "experiment-1"): Stories =>
   Array.from({ length: count }, () => ({ stream, story: "one" }));
 
-test("what is there already is reacted to in one commit, so many at a time", async () => {
+test("events of a backlog are reacted to in one commit, up to a maximum", async () => {
   const { log, commits } = await logOf(same(10));
   expect(await reacted(log, 10)).toBe(10);
   expect(commits()).toBe(3);

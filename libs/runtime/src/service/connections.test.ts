@@ -6,7 +6,7 @@ import { parseEnvironment } from "./environment.ts";
 const schema = z.object(connectionVariables);
 const required = { TRAINYARD_POSTGRES_URL: "postgres://x", TRAINYARD_NATS_URL: "127.0.0.1:4222" };
 
-test("what is not said has its default, and nothing listens beyond this machine", () => {
+test("an absent variable has its default, and no port listens beyond this machine", () => {
   expect(connectionsOf(parseEnvironment(schema, required))).toEqual({
     postgresUrl: "postgres://x",
     nats: { url: "127.0.0.1:4222" },
@@ -15,7 +15,7 @@ test("what is not said has its default, and nothing listens beyond this machine"
   });
 });
 
-test("what is said is taken over", () => {
+test("variables that are set are used", () => {
   const said = {
     ...required,
     TRAINYARD_NATS_USER: "relay",

@@ -20,8 +20,8 @@ export function tableFault(cause: unknown, code: string, what: string): Fault {
 }
 
 /**
- * Whether an error, or the cause of a Fault, says that the database is not there or goes (SQLSTATE classes 08 and 57P,
- * too many connections, the socket's own codes): the same for every statement, whatever it is about.
+ * Whether an error, or the cause of a Fault, says that the database is away or shutting down (SQLSTATE classes 08 and
+ * 57P, too many connections, the socket's own codes): the same for every statement, whatever it is about.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (isFault(error)) return isDatabaseAway(error.cause);

@@ -108,7 +108,7 @@ describe("a view that is folded again", () => {
   });
 });
 
-describe("what cannot be compared", () => {
+describe("a view that cannot be compared", () => {
   test("a view that was never folded is not verified", async () => {
     const view = stage.idle();
     await expect(view.check().run(never)).rejects.toThrow("never built");

@@ -79,7 +79,7 @@ describe("an event that cannot be applied", () => {
       before: (events) => {
         if (events.length === 31) wholePages += 1;
       },
-      // At once, by halves, and the page again.
+      // The page is applied whole, then by halves, then whole again.
       refuses: (one) => wholePages < 3 && refuses(one),
     });
     await view.reach();

@@ -45,21 +45,21 @@ test("a command that finds nothing to do has looked at the log, not only at what
   expect(await tell(one, "on")).toMatchObject({ position: 3 });
 });
 
-test("a rejection rests on the log, not on what is remembered", async () => {
+test("a rejection depends on the log, not on what is remembered", async () => {
   const { one, two, tell } = replicas();
   await tell(one, "on");
   await tell(two, "off");
   expect(await tell(one, "on_once")).toMatchObject({ position: 3 });
 });
 
-test("what is already so is answered without a position", async () => {
+test("a command without an effect is answered without a position", async () => {
   const { one, tell } = replicas();
   await tell(one, "on");
   expect(await tell(one, "on")).toMatchObject({ position: 0 });
   expect(await tell(one, "on_once")).toMatchObject({ rejected: "is_on" });
 });
 
-test("what was remembered of a log that went back since is not answered from", async () => {
+test("a remembered state is not used after the log went back", async () => {
   const { log, one, tell } = replicas();
   const restore = log.store.backup();
   await tell(one, "on");
@@ -67,7 +67,7 @@ test("what was remembered of a log that went back since is not answered from", a
   expect(await tell(one, "on")).toMatchObject({ position: 1 });
 });
 
-test("what was remembered is not answered from when another event has taken the place of the last", async () => {
+test("a remembered state is not used when another event has replaced its last one", async () => {
   const { log, one, tell } = replicas();
   const restore = log.store.backup();
   await tell(one, "on");

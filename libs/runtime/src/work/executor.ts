@@ -119,8 +119,8 @@ export class Executor {
   }
 
   /**
-   * Reactions to several events, one after the other, in one commit; as many of them as make a commit of some size. A
-   * conflict, or a fan-out that wants commits of its own, is thrown: then each is to be reacted to by itself.
+   * Handles several events in one commit, one after the other, up to the size limit of a commit. A
+   * conflict, or a fan-out that wants commits of its own, is thrown: the caller then handles each event alone.
    */
   async reactTogether(
     steps: readonly ((work: Work) => Promise<void>)[],

@@ -35,7 +35,7 @@ export interface Work {
     id: string,
     look: (machine: State) => Seen,
   ): Promise<Seen>;
-  /** A place where a large fan-out may be committed so far. What follows must not rest on what was loaded before. */
+  /** A place where a large fan-out may be committed so far. What follows must not depend on what was loaded before. */
   part(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export class BufferedWork implements Work {
     if (held !== undefined) return held.state as State;
     const { state, version } = await this.#cache.load(fold, id);
     const known = this.#versions.get(stream);
-    // Two folds of one stream must rest on one version, or the commit would vouch for the wrong one.
+    // Two folds of one stream must depend on one version, or the commit would vouch for the wrong one.
     if (known !== undefined && known !== version) throw new MovedStream(stream);
     this.#versions.set(stream, version);
     let current = state;
@@ -115,7 +115,7 @@ export class BufferedWork implements Work {
     return look(shared.ahead(this, this.#decided(stream)));
   }
 
-  /** A state that is not stale: an append that rests on a stale one would conflict, so fail now. */
+  /** A state that is not stale: an append that depends on a stale one would conflict, so fail now. */
   async #newest<State>(fold: StreamFold<State>, id: string): Promise<State> {
     const state = await this.load(fold, id);
     const stream = streamName(fold.category, id);

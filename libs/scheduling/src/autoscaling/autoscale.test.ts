@@ -105,7 +105,7 @@ test("agents that are starting count for what waits", () => {
   }
 });
 
-test("what waits and would fit on one new agent gets one, up to the maximum", () => {
+test("runs that wait and would fit on one new agent get one, up to the maximum", () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 3 }),

@@ -17,7 +17,7 @@ describe("an instance", () => {
     return judgeInstances([one], marks, limits, NOW);
   };
 
-  test("is idle since its first decision without runs, and for too long after the limit", () => {
+  test("is idle from its first decision without runs, and terminates after the limit", () => {
     expect(judge(instance("i", "idle")).marks.idleSinceMs).toEqual(new Map([["i", NOW]]));
     expect(judge(instance("i", "idle"), NOW - 100).longIdle).toEqual([]);
     expect(judge(instance("i", "idle"), NOW - 101).longIdle).toEqual(["i"]);

@@ -1,4 +1,4 @@
-/** MD5 (RFC 1321) of short texts. It spreads runs over equal agents; nothing secret rests on it. */
+/** MD5 (RFC 1321) of short texts. It spreads runs over equal agents; nothing secret depends on it. */
 
 const SHIFTS = [
   [7, 12, 17, 22],

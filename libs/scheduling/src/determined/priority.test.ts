@@ -23,7 +23,7 @@ function pass(
 }
 
 describe("without preemption", () => {
-  test("what is of a worse priority waits behind a task that does not fit, what is of its own does not", () => {
+  test("a task of a worse priority waits behind one that does not fit, and one of the same priority does not", () => {
     const decision = pass(waiting, [
       { a: 4 },
       [

@@ -62,7 +62,7 @@ CHECKPOINT_TURN_S = 60.0
 # An internal error that lasts this long is a defect that waiting does not mend.
 CHECKPOINT_DEFECT_S = 600.0
 # A call that waits for the platform (a restore; storing where only the platform knows the folder) gives up
-# after this long: longer than most outages, and a run that hangs for ever holds its slots for nothing.
+# after this long: longer than most outages, and a run that hangs forever holds its slots for nothing.
 CHECKPOINT_PATIENCE_S = 3600.0
 # How often a save that waits for room on the disk looks: others may use it too.
 DISK_LOOK_S = 1.0

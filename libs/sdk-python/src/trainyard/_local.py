@@ -99,7 +99,7 @@ class LocalStore:
         return seal(folder)
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
-        """A folder takes what could be sealed."""
+        """Does nothing: a folder takes every checkpoint that could be sealed."""
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Adds the checkpoint's line."""

@@ -1,6 +1,6 @@
 """The run's spool: a file to which every report is appended before its call returns.
 
-Invariants, which the agent and the sender rest on:
+Invariants, which the agent and the sender depend on:
 
 - A report is one line of JSON, written by one ``write`` to a file opened for appending. Once the
   call has returned, the line is the kernel's, and killing the process cannot take it back. Nothing

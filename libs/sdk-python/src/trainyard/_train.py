@@ -149,7 +149,7 @@ class TrainContext:
     def _append_what_fits(
         self, group: str, steps: float, metrics: dict[str, Any], of_rank: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Gives what was reported; None when nothing was. A search waits for a validation, so of one
+        """Returns what was reported; None when nothing was. A search waits for a validation, so of one
         that is too large the numbers are reported, or the searcher's metric alone.
         """
         try:

@@ -55,7 +55,7 @@ def init(
     """
     if checkpoint_storage is not None:
         raise ValueError(
-            "core.init(checkpoint_storage=…) is not taken: give the section checkpoint_storage in "
+            "core.init(checkpoint_storage=…) is not supported: give the section checkpoint_storage in "
             "the configuration, or local_dir of trainyard.init() outside of a task"
         )
     ctx = _init(distributed=distributed, preempt_mode=preempt_mode)

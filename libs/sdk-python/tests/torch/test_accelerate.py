@@ -131,7 +131,7 @@ class Tracking(AccelerateCase):
         groups = [("training", [1]), ("validation", [2]), ("warmup", [3])]
         self.assertEqual([(name, self.steps(name)) for name, _ in groups], groups)
 
-    def test_what_cannot_be_repeated_is_refused(self):
+    def test_a_call_that_cannot_be_repeated_is_refused(self):
         def work():
             with self.open_local() as ctx:
                 accelerator = Accelerator(cpu=True)

@@ -43,7 +43,7 @@ class BadInput(BadInputCase):
         both = self.made(evaluate_full_dataset=lambda self, data_loader: {})
         self.refused("both evaluate_batch()", "exactly one", kind=both, error=TypeError)
 
-    def test_what_is_no_trial(self):
+    def test_a_class_that_is_no_trial_is_refused(self):
         with self.assertRaisesRegex(TypeError, r"pass Trial\(context\)"):
             pytorch.Trainer(LineTrial, None)
 

@@ -317,7 +317,7 @@ class Batches(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "override get_batch_length"):
             pytorch.data_length("text")
 
-    def test_to_a_device(self):
+    def test_batches_move_to_a_device(self):
         array = torch.ones(2).numpy()
         with self.assertLogs("trainyard.pytorch", "WARNING") as logs:
             moved = pytorch.to_device({"a": [array, "text", "more"], "b": (torch.ones(1),)}, "cpu")
@@ -330,7 +330,7 @@ class Batches(unittest.TestCase):
 class Building(unittest.TestCase):
     """The samplers to put around each other."""
 
-    def test_in_their_order(self):
+    def test_samplers_are_composed_in_order(self):
         samplers = pytorch.samplers
         shuffled = samplers.ReproducibleShuffleSampler(range(8), seed=1)
         repeated = samplers.RepeatSampler(shuffled)

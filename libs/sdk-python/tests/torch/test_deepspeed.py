@@ -95,7 +95,7 @@ class Configuration(FrameworkCase):
             with self.assertRaisesRegex(ValueError, "must be a section"):
                 configuration(ctx, base)
 
-    def test_what_is_missing_is_said(self):
+    def test_missing_settings_are_named(self):
         def without():
             with mock.patch.dict(sys.modules, {"deepspeed": None}), self.open_local() as ctx:
                 said = "^trainyard.deepspeed needs the package deepspeed.* 'pip install deepspeed'"

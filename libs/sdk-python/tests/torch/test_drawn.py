@@ -58,7 +58,7 @@ class LoadingProcesses(unittest.TestCase):
         self.assertEqual(drawn(2, 5, 3), whole[5:8])
         self.assertEqual(len({draw for batch in whole for draw in batch}), 36)
 
-    def test_so_do_those_of_any_kind_of_unit(self):
+    def test_random_numbers_of_every_unit_are_the_same_with_every_number_of_processes(self):
         class Tuples(BatchSampler):
             def __iter__(self):
                 return (tuple(batch) for batch in super().__iter__())

@@ -48,7 +48,7 @@ class ManyParts(LineTrial):
 
 
 class Stream(torch.utils.data.IterableDataset):
-    """Does not say how long it is."""
+    """A dataset without a length."""
 
     def __iter__(self):
         points = Points()
@@ -102,7 +102,7 @@ class ExactRestore(TrainerCase):
         super().setUp()
         self.whole = {}
 
-    def test_at_every_batch(self):
+    def test_restore_is_exact_at_every_batch(self):
         for kill in range(24):
             with self.subTest(kill=kill):
                 self.check(LineTrial, [kill])
@@ -114,36 +114,36 @@ class ExactRestore(TrainerCase):
             with self.subTest(kills=kills):
                 self.check(LineTrial, kills, checkpoint_period=pytorch.Batch(1))
 
-    def test_with_several_models_optimizers_schedulers_and_callbacks(self):
+    def test_restore_is_exact_with_several_models_optimizers_schedulers_and_callbacks(self):
         for kill in (1, 4, 9, 10, 11, 17, 22):
             with self.subTest(kill=kill):
                 whole, resumed = self.check(ManyParts, [kill])
                 self.assertEqual(whole.counter.epochs, [0, 1])
                 self.assertEqual(whole.counter.state_dict(), resumed.counter.state_dict())
 
-    def test_in_the_middle_of_a_gradient_accumulation(self):
+    def test_restore_is_exact_in_the_middle_of_a_gradient_accumulation(self):
         kind = type("Aggregating", (ManyParts,), {"clip": True})
         for kill in (5, 8, 13, 16, 19):
             with self.subTest(kill=kill):
                 self.check(kind, [kill], {"hparams": {}, "aggregation_frequency": 4})
 
-    def test_in_mixed_precision(self):
+    def test_restore_is_exact_in_mixed_precision(self):
         kind = type("Mixed", (ManyParts,), {"amp": True})
         for kill in (7, 14):
             with self.subTest(kill=kill):
                 self.check(kind, [kill])
 
-    def test_with_what_a_dataset_draws(self):
+    def test_restore_is_exact_with_random_numbers_of_a_dataset(self):
         kind = type("Noisy", (LineTrial,), {"noisy": True})
         for kill in (7, 14):
             with self.subTest(kill=kill):
                 self.check(kind, [kill])
 
-    def test_with_what_is_drawn_in_loading_processes(self):
+    def test_restore_is_exact_with_random_numbers_of_loading_processes(self):
         kind = type("Loading", (LineTrial,), {"noisy": True, "workers": 2})
         self.check(kind, [14])
 
-    def test_of_gradients_that_the_trial_keeps(self):
+    def test_restore_is_exact_with_gradients_that_the_trial_keeps(self):
         class Keeping(LineTrial):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 if batch_idx == self.kill_at:
@@ -157,7 +157,7 @@ class ExactRestore(TrainerCase):
 
         self.check(Keeping, [13])
 
-    def test_with_a_plain_loader(self):
+    def test_restore_is_exact_with_a_plain_loader(self):
         class Plain(LineTrial):
             def __init__(self, context):
                 super().__init__(context)
@@ -171,7 +171,7 @@ class ExactRestore(TrainerCase):
             with self.subTest(kill=kill):
                 self.check(Plain, [kill])
 
-    def test_with_a_stream_without_a_length(self):
+    def test_restore_is_exact_with_a_stream_without_a_length(self):
         class Streaming(LineTrial):
             def build_training_data_loader(self):
                 return pytorch.DataLoader(Stream(), batch_size=4)
@@ -180,7 +180,7 @@ class ExactRestore(TrainerCase):
             with self.subTest(kill=kill):
                 self.check(Streaming, [kill])
 
-    def test_with_parts_that_the_trial_keeps_in_evaluation_mode(self):
+    def test_restore_is_exact_with_parts_in_evaluation_mode(self):
         class Frozen(ManyParts):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 if batch_idx == 2:

@@ -24,7 +24,7 @@ class Together(FrameworkCase):
         stored = {file.name for file in self.latest().iterdir()}
         self.assertEqual(stored, {"metadata.json", "of-0", "of-1", "of-2"})
 
-    def test_what_fails_on_one_rank_is_raised_on_all_and_the_next_is_stored(self):
+    def test_a_failure_on_one_rank_is_raised_on_all_and_the_next_is_stored(self):
         def work():
             with self.open_together() as ctx:
                 for failing in (0, 1):

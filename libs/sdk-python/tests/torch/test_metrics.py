@@ -66,7 +66,7 @@ class Training(unittest.TestCase):
 
         self.assertEqual(on_ranks(2, work), [{"d": 2.0, "g": 15.0, "own": 5.0}] * 2)
 
-    def test_what_is_not_finite_shows(self):
+    def test_values_that_are_not_finite_show_in_the_average(self):
         def work(distributed):
             values = [math.nan if distributed.rank else 1.0, 1.0]
             return metrics.average_training_metrics(distributed, [{"a": v} for v in values])
@@ -101,7 +101,7 @@ class Validation(unittest.TestCase):
         expected = {"sum": 6.0, "max": 4.0, "min": -1.0, "avg": 2.0}
         self.assertEqual(on_ranks(3, work), [expected] * 3)
 
-    def test_not_a_number_is_not_lost_by_its_place(self):
+    def test_nan_counts_at_every_place(self):
         for values in ([1.0, math.nan], [math.nan, 1.0]):
             found = metrics.reduce_validation_metrics(
                 Rank(0, [None], None), [{"a": v} for v in values], [1, 1], Reducer.MAX
@@ -119,7 +119,7 @@ class Validation(unittest.TestCase):
 
 
 class Returned(unittest.TestCase):
-    def test_what_a_batch_may_give(self):
+    def test_metrics_that_a_batch_may_return(self):
         weight = torch.ones(1, requires_grad=True)
         found = metrics.metrics_of(
             {"a": weight * 2, "b": numpy.float32(1.5), "c": True, "d": None, "e": numpy.ones((1,))},
@@ -137,7 +137,7 @@ class Returned(unittest.TestCase):
         loss.add_(1)
         self.assertEqual(found["loss"].item(), 0.0)
 
-    def test_what_it_may_not(self):
+    def test_metrics_that_a_batch_may_not_return(self):
         for returned, error, text in (
             ("loss", TypeError, "train_batch returned a str: return a dict"),
             (None, TypeError, "train_batch returned a NoneType: return a dict"),

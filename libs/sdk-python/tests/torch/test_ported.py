@@ -44,7 +44,7 @@ class Ported(TrainerCase):
 
         self.train(Drawing)
 
-    def test_what_the_context_no_longer_has(self):
+    def test_removed_methods_of_the_context_name_their_replacement(self):
         for name, remedy in (
             ("configure_apex_amp", "use_amp"),
             ("_current_batch_idx", "current_train_batch"),
@@ -64,7 +64,7 @@ class Ported(TrainerCase):
                 ):
                     self.train(Uses)
 
-    def test_what_the_module_no_longer_has(self):
+    def test_removed_names_of_the_module_name_their_replacement(self):
         for name, remedy in (
             ("CheckpointLoadContext", "load_trial_from_checkpoint_path"),
             ("ClipGradsL2Norm", "clip_grads"),

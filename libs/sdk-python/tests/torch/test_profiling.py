@@ -66,7 +66,7 @@ class ProfilingCase(TrainerCase):
 
 
 class Training(ProfilingCase):
-    def test_is_the_same_with_it_and_without_bit_for_bit(self):
+    def test_training_is_the_same_with_and_without_profiling_bit_for_bit(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             traced = self.train(Traced, name="on", init=PROFILED, max_length=pytorch.Batch(20))

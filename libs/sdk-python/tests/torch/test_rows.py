@@ -63,7 +63,7 @@ class TensorsInMemory(unittest.TestCase):
         got = [rows.tolist() for (rows,) in itertools.islice(made, 2)]
         self.assertEqual(got, [[10, 11], [12, 13]])
 
-    def test_what_a_user_collates_gets_samples(self):
+    def test_a_collate_function_of_the_user_gets_samples(self):
         got = self.given(TensorDataset(torch.arange(20)), collate_fn=len)
         self.assertEqual(got, [5] * 12)
         weighted = WeightedRandomSampler([1.0] * 20, 20)

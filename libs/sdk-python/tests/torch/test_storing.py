@@ -57,7 +57,7 @@ class Storing(TrainerCase):
         counted = copied({"a": collections.defaultdict(list, x=[torch.ones(1)])})
         self.assertEqual(counted["a"]["y"], [])
 
-    def test_what_goes_wrong_is_raised(self):
+    def test_a_failed_store_is_raised(self):
         with mock.patch.object(_files, "write", side_effect=OSError("the disk is full")):
             with self.assertRaisesRegex(OSError, "the disk is full"):
                 self.train(checkpoint_period=pytorch.Batch(2))
@@ -81,7 +81,7 @@ class Storing(TrainerCase):
 
 
 class Copies(unittest.TestCase):
-    def test_are_apart_from_what_was_copied(self):
+    def test_copies_do_not_change_with_their_originals(self):
         tensor = torch.arange(3.0)
         state = {"a": [tensor, (1, "x", None)], "b": {"c": tensor.double()}, 5: True}
         found = copied(state)

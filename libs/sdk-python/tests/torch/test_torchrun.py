@@ -27,7 +27,7 @@ class Torchrun(FrameworkCase):
     def weights(self, name):
         return torch.load(self.latest(name) / "state.pth", weights_only=True)["model"]
 
-    def test_as_torchrun_starts_it(self):
+    def test_training_runs_as_torchrun_starts_it(self):
         command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
         environment = {
             **os.environ,

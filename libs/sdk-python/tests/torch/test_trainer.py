@@ -89,7 +89,7 @@ class Periods(TrainerCase):
         self.train(name="c", validation_period=pytorch.Batch(4), checkpoint_policy="none")
         self.assertEqual(self.checkpoints("c"), [10])
 
-    def test_what_is_not_given_comes_from_the_configuration(self):
+    def test_absent_arguments_come_from_the_configuration(self):
         config = {
             "searcher": {"name": "single", "metric": "error", "max_time": 8},
             "min_validation_period": {"batches": 4},

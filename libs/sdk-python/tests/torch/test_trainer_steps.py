@@ -42,7 +42,7 @@ class Recorded(LineTrial):
 
 
 class Hooks(TrainerCase):
-    def test_in_their_order(self):
+    def test_hooks_are_called_in_order(self):
         trial = self.train(Recorded, max_length=pytorch.Batch(2), reporting_period=pytorch.Batch(1))
         found = trial.recorder.names()
         validation = [
@@ -77,7 +77,7 @@ class Hooks(TrainerCase):
         every = {*trial.recorder.names(), *found, "on_training_epoch_end"}
         self.assertEqual(every, set(HOOKS))
 
-    def test_what_they_are_given(self):
+    def test_hooks_get_their_arguments(self):
         trial = self.train(Recorded, max_length=pytorch.Batch(2), reporting_period=pytorch.Batch(2))
         calls = dict(trial.recorder.calls)
         average, each = calls["on_training_workload_end"]
@@ -88,7 +88,7 @@ class Hooks(TrainerCase):
         self.assertIn("models_state_dict", calls["on_checkpoint_save_start"][0])
         self.assertEqual(calls["on_checkpoint_upload_end"][0], self.latest().name)
 
-    def test_what_they_put_into_a_checkpoint_comes_back(self):
+    def test_state_of_callbacks_is_restored_from_a_checkpoint(self):
         class Adding(pytorch.PyTorchCallback):
             def on_checkpoint_save_start(self, checkpoint):
                 checkpoint["mine"] = 7
@@ -227,7 +227,7 @@ class Steps(TrainerCase):
         self.assertEqual(found, [0] * 10 + [1] * 10 + [2])
         self.assertEqual(rates(StepMode.MANUAL_STEP), [0] * 6)
 
-    def test_what_the_context_says(self):
+    def test_the_context_says_epoch_and_batch(self):
         found = []
 
         class Asking(LineTrial):
@@ -262,7 +262,7 @@ class Steps(TrainerCase):
 
 
 class Metrics(TrainerCase):
-    def test_are_averaged_over_the_reporting_period(self):
+    def test_metrics_are_averaged_over_the_reporting_period(self):
         class Numbered(LineTrial):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 return {"n": batch_idx, "t": torch.tensor([float(batch_idx)])}
@@ -273,7 +273,7 @@ class Metrics(TrainerCase):
         self.assertEqual(found[6]["t"], 4)
         self.assertEqual((found[6]["batches"], found[6]["epochs"]), (6, 0.6))
 
-    def test_of_a_loss_that_is_not_a_number(self):
+    def test_a_loss_that_is_not_a_number_is_reported(self):
         class Diverged(LineTrial):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 return torch.tensor(float("nan"))
@@ -281,7 +281,7 @@ class Metrics(TrainerCase):
         self.train(Diverged)
         self.assertEqual(self.reports("a", "training")[3]["loss"], "NaN")
 
-    def test_of_reducers_for_training_and_validation(self):
+    def test_reducers_work_for_training_and_validation(self):
         class Reduced(LineTrial):
             def __init__(self, context):
                 super().__init__(context)

@@ -188,7 +188,7 @@ class Resumes(TrainerCase):
 
 
 class Stops(TrainerCase):
-    def test_at_the_end_of_a_step_with_a_checkpoint_of_it(self):
+    def test_a_stop_takes_effect_after_a_step_with_its_checkpoint(self):
         with self.open_local("whole") as ctx:
             self.fit(ctx, save_steps=100, seed=5)
         with self.a_platform() as platform, contextlib.ExitStack() as stack:

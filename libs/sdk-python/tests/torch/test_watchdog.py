@@ -51,7 +51,7 @@ class Hanging(LaunchCase):
         tests = __file__.rpartition("/")[0]
         return TRAINING.format(tests=tests, seconds=seconds, timeout=timeout)
 
-    def test_who_hangs_is_named_not_who_waits(self):
+    def test_a_hanging_rank_is_named_and_waiting_ones_are_not(self):
         _, err = self.launch(self.training(600, 4), code=1)
         where = r"rank 1 has been at batch 5 for \d+ s: it is busy, in hang \("
         self.assertRegex(err, rf"(?m)^\[rank=1\] trainyard: {where}")
@@ -60,7 +60,7 @@ class Hanging(LaunchCase):
 
 
 class Watching(unittest.TestCase):
-    def test_who_comes_back_takes_it_back(self):
+    def test_a_rank_that_returns_withdraws_its_report(self):
         said, place = queue.SimpleQueue(), Place()
         distributed = SimpleNamespace(size=2, rank=1)
         quick = mock.patch.multiple(_watchdog, STALL_S=0.05, STALL_LOOK_S=0.01)
@@ -70,7 +70,8 @@ class Watching(unittest.TestCase):
                 watch.start()
                 where = said.get(timeout=120)
                 self.assertRegex(
-                    where, r"^rank 1 has been at batch 0 .*: it is busy, in test_who_comes"
+                    where,
+                    r"^rank 1 has been at batch 0 .*: it is busy, in test_a_rank_that_returns",
                 )
                 # Again after twice the time, and then no more.
                 self.assertRegex(said.get(timeout=120), "it is busy")

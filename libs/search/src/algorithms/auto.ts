@@ -2,7 +2,7 @@
  * The default searcher: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
  * first rung that rises when early values do not predict later ones (`halving/first-rung.ts`). The model orders the
  * trials of the highest rung to which enough have come by their values there, and those that have gone on by their
- * later ones; until enough are above the lowest rung, trials are drawn by chance. Beyond ASHA, a trial that reaches a
+ * later ones; until enough are above the lowest rung, trials are drawn at random. Beyond ASHA, a trial that reaches a
  * rung with the best value of all so far continues at once.
  */
 import type { AutoSearcher } from "@trainyard/experiment-config";
@@ -27,10 +27,10 @@ export function autoPlan(config: AutoSearcher): HalvingPlan {
   };
 }
 
-/** Trials with a finite value that a rung needs before the model rests on it. */
+/** Trials with a finite value that a rung needs before the model depends on it. */
 const ENOUGH = 10;
 /**
- * The lowest rung that the model rests on: values at the one below show which trials start fast, and the model would
+ * The lowest rung that the model depends on: values at the one below show which trials start fast, and the model would
  * follow them.
  */
 const LOWEST = 1;

@@ -1,10 +1,10 @@
 /**
  * BOHB: a model of one rung inside asynchronous halving (S. Falkner, A. Klein, F. Hutter, "BOHB: Robust and efficient
- * hyperparameter optimization at scale", ICML 2018). Halving is asha's; one trial in three is drawn by chance, and the
+ * hyperparameter optimization at scale", ICML 2018). Halving is asha's; one trial in three is drawn at random, and the
  * others come from the model of the highest rung to which two more trials have come than the space has axes.
  *
  * Version 2 also hedges against curves that cross: the first rung rises where early values do not predict later ones,
- * and the model never rests on the lowest of several rungs. The paper hedges by hyperband's brackets instead.
+ * and the model never depends on the lowest of several rungs. The paper hedges by hyperband's brackets instead.
  */
 import type { BohbSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";

@@ -157,7 +157,7 @@ describe("suggestions that are prepared ahead", () => {
     { atOnce: 8, goesOn: true },
     { atOnce: 5, goesOn: true },
     { atOnce: 4, goesOn: false },
-  ])("let a place of $atOnce be filled without the newest result: $goesOn", (given) => {
+  ])("fill one of $atOnce places without the newest result: $goesOn", (given) => {
     const search = searchOf(given.atOnce, 12, 1);
     const evidence = { results: 12, lacking: 1, deviation: expect.any(Number) };
     if (given.goesOn) expect(newest(search)).toMatchObject({ origin: "model", evidence });

@@ -256,13 +256,13 @@ describe("a population keeps its size", () => {
     expect(search.proposals().at(-1)?.evidence).not.toHaveProperty("replaces");
   });
 
-  it("but gives up when twice as many trials have failed", () => {
+  it("gives up when twice as many trials have failed", () => {
     const search = started();
     for (let trial = 1; search.completion() === undefined; trial += 1) search.end(trial, FAILED);
     expect(search.proposals()).toHaveLength(8);
   });
 
-  it("and fills the places later when a member can be copied", () => {
+  it("fills the places later when a member can be copied", () => {
     const search = started({ max_trials: 12 });
     for (const trial of [1, 2, 3, 4, 5]) search.end(trial, INVALID);
     expect(verdict(search.validate(6, 2, 1).slice(1))).toEqual([]);
@@ -278,7 +278,7 @@ describe("a population keeps its size", () => {
     expect(verdict(search.end(5, FAILED).slice(1))).toEqual([`6 from ${other}@2`]);
   });
 
-  it("but not when a person or a policy has ended a member, or it is done", () => {
+  it("replaces no member that a user or a policy has ended, or that is done", () => {
     const search = started();
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     expect(search.end(1, CANCELED).slice(1)).toEqual([]);

@@ -15,7 +15,7 @@ function searchOf(trials: number, concurrent: number, space = spaceOfTwo): Drive
 const numbers = (search: DrivenSearch): number[] => search.proposals().map(({ number }) => number);
 
 describe("random search", () => {
-  it("proposes as many trials as may be unended", () => {
+  it("proposes as many trials as may be open at once", () => {
     expect(numbers(searchOf(10, 3))).toEqual([1, 2, 3]);
     expect(numbers(searchOf(2, 16))).toEqual([1, 2]);
     expect(numbers(searchOf(20, 0))).toHaveLength(20);

@@ -142,7 +142,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
   });
 });
 
-describe("what TPE remembers", () => {
+describe("the memory of TPE", () => {
   function started(larger = false): DrivenSearch {
     const search = new DrivenSearch();
     search.start(configOf({ ...tpeOf(40, 0), smaller_is_better: !larger }));

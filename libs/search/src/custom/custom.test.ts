@@ -86,7 +86,7 @@ describe("a custom search", () => {
   });
 });
 
-describe("what is posted again", () => {
+describe("a repeated post", () => {
   it("changes nothing and has the same answer, also with something new beside it", () => {
     const search = startedCustom();
     const batch = [proposal("a"), progressOf("b", 0.5)];
@@ -162,7 +162,7 @@ describe("a target", () => {
 });
 
 describe("max_concurrent_trials", () => {
-  it("lets those wait that are too many, and gives them the places that become free, in turn", () => {
+  it("queues proposals beyond the maximum, and starts them in order when places become free", () => {
     const search = startedCustom({ max_concurrent_trials: 1 });
     post(search, proposal("a"), proposal("b", { target: 7 }), proposal("c"));
     expect(search.proposals().map(({ waits }) => waits)).toEqual([undefined, true, true]);

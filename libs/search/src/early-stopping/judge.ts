@@ -1,7 +1,7 @@
 /**
  * The decisions of the early-stopping policies after an input of the search: the trial whose report came is stopped by
  * the first policy of the list that says so, and a budget that is spent ends the search. They are asked before the
- * algorithm is, and each decision carries what it rests on.
+ * algorithm is, and each decision carries what it depends on.
  */
 import type { JsonObject, PolicyOf } from "@trainyard/experiment-config";
 import type { Decision, Observation } from "../algorithm.ts";

@@ -164,7 +164,7 @@ describe("every search that halves", () => {
           search.events.filter(
             (event) => event.type !== "ObservationRecorded" || !event.data.repeat,
           );
-        // The version that a proposal rests on counts the repeats that were recorded.
+        // The version that a proposal depends on counts the repeats that were recorded.
         const shown = (search: DrivenSearch): unknown[] =>
           decisions(search).map(({ type, data }) => ({
             type,

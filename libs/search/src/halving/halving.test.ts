@@ -152,7 +152,7 @@ describe("a value that is not finite", () => {
   );
 });
 
-describe("what changes nothing", () => {
+describe("reports that change nothing", () => {
   it("is a report of a trial that has been stopped, and one of an earlier time", () => {
     const search = startedSearch(asyncHalvingOf({ max_trials: 4, max_concurrent_trials: 2 }));
     search.validate(1, 1, 0.5);

@@ -2,7 +2,7 @@
  * The decisions of successive halving at one observation: first about the trial that has reached a rung, then about
  * free room (the highest rung that has a trial to promote, else a new trial: `get_job` of Li et al., arXiv 1810.05934,
  * algorithm 2), then the end of trials that wait in rungs that no other trial can reach. Each decision is applied to
- * the memory as its event will be, so that the next one rests on it; the caller undoes that.
+ * the memory as its event will be, so that the next one depends on it; the caller undoes that.
  */
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";

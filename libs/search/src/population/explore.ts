@@ -42,7 +42,7 @@ export type Explored = {
   readonly changes: readonly Change[];
 };
 
-/** Constraints that refuse so many neighbours of a point leave it hardly any. */
+/** Attempts for a valid neighbour: a point without one after this many has hardly any. */
 const ATTEMPTS = 100;
 
 /** The first attempt that the constraints allow; the donor's own hyperparameters where none of them is. */

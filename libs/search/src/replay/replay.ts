@@ -1,7 +1,7 @@
 /**
  * Decides a recorded search again: each recorded input goes to the decider in the state that it met, and the decisions
- * must be the recorded ones; a model's suggestion must be the one that follows from the state it rests on. The recorded
- * events are applied, so that one difference does not cause others.
+ * must be the recorded ones; a model's suggestion must be the one that follows from the state it depends on. The
+ * recorded events are applied, so that one difference does not cause others.
  */
 import { isRejection } from "@trainyard/kernel";
 import type { OfferSuggestion, SearchCommand } from "../commands.ts";
@@ -56,7 +56,8 @@ export function replaySearch(events: readonly SearchEvent[]): Replay {
 }
 
 /**
- * A model's suggestions are inputs, and yet each follows from the state that it rests on: they are computed once more.
+ * A model's suggestions are inputs, and yet each follows from the state that it depends on: they are computed once
+ * more.
  */
 class Suggestions {
   readonly #restedOn: ReadonlySet<number>;

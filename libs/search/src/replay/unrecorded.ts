@@ -1,5 +1,5 @@
 /**
- * Names that a searcher reads in each report and that a recorded search does not have: it recorded only what it read
+ * Metrics that a searcher reads in each report and that a recorded search lacks: it recorded only those that it read
  * itself.
  */
 import type { JsonObject } from "@trainyard/experiment-config";

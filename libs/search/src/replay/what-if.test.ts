@@ -7,7 +7,7 @@ import { replayWith } from "./what-if.ts";
 
 const trained = recordedSearch(randomOf(9, 3), 7);
 
-describe("what another searcher would have made of a recorded search", () => {
+describe("a replay of a recorded search with another searcher", () => {
   it("is the same search for the same searcher", () => {
     for (const searcher of [randomOf(9, 3), ashaOf()]) {
       const { events, state } = recordedSearch(searcher, 7);

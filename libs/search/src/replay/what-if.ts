@@ -84,7 +84,7 @@ class OtherSearch {
     return this.#search.state;
   }
 
-  /** Does a task and all that follows from it. */
+  /** Does a task and all tasks that follow from it. */
   do(task: Task): void {
     const tasks: Task[] = [task];
     for (let next = tasks.shift(); next !== undefined; next = tasks.shift()) {

@@ -75,7 +75,7 @@ export class RowsLeft {
     this.#order = Int32Array.from(table.rows, (_, row) => row);
   }
 
-  /** A row by chance: the same sequence for a seed, save for the rows that were used meanwhile. */
+  /** A row at random: the same sequence for a seed, save for the rows that were used meanwhile. */
   drawn(): number {
     for (;;) {
       const row = this.#nextOfOrder();

@@ -1,7 +1,7 @@
 /**
  * The points that trials get where no model proposes them: those that the configuration gives, and then those that are
  * drawn. Trial n's own draw is number n of each stream; where the constraints refuse it, it is drawn again, each
- * attempt with numbers of its own, so that a trial's point rests on the plan and its number alone.
+ * attempt with numbers of its own, so that a trial's point depends on the plan and its number alone.
  */
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import { draw, isMapping } from "@trainyard/kernel";

@@ -2,15 +2,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 export type CommandedFailure =
-  /** Answers so, and does nothing. */
+  /** Answers with this status, and does nothing. */
   | { readonly kind: "status"; readonly status: number; readonly code: string }
-  /** Answers well, later. */
+  /** Answers correctly, with a delay. */
   | { readonly kind: "slow"; readonly ms: number }
   /** Breaks the connection off without doing anything. */
   | { readonly kind: "reset" }
   /** Does what was asked, and breaks the connection off before it answers. */
   | { readonly kind: "lost_answer" }
-  /** Breaks the connection off after so many bytes of the answer's content. */
+  /** Breaks the connection off after this many bytes of the answer's content. */
   | { readonly kind: "truncated"; readonly afterBytes: number }
   /** Answers 200 with an error as its content, as S3 may on copies and completions. */
   | { readonly kind: "late_error"; readonly code: string };

@@ -90,7 +90,7 @@ function chunkedBody({ headers, content, caller }: Incoming): ChunkedBody {
   return new ChunkedBody(content, signing);
 }
 
-/** Digests of what passes; none is computed where content is discarded, and claims are taken as they are. */
+/** Digests of the received bytes. A store that discards content computes none, and trusts the sender's. */
 class Digests {
   readonly #md5: RunningChecksum | null;
   readonly #sha256: RunningChecksum | null;

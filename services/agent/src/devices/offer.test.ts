@@ -53,7 +53,7 @@ function play() {
 const idsOf = (offer: SlotOffer) => offer.slots.map(({ id }) => id.slice(0, 5));
 const kindsOf = (offer: SlotOffer) => offer.slots.map(({ device }) => device);
 
-describe("what an agent offers", () => {
+describe("the offer of an agent", () => {
   test("auto is cuda where nvidia-smi lists GPUs, then rocm, else cpu, without a word on a host without GPUs", async () => {
     const { cuda, rocm, told, find } = play();
     expect(kindsOf(await find())).toEqual(["cpu", "cpu"]);

@@ -8,7 +8,7 @@ import { limits } from "../limits.ts";
 
 export type ProgramResult =
   | { readonly kind: "missing" }
-  /** It gave no usable answer. The problem is a sentence without its end. */
+  /** The program gave no usable answer; `problem` says why, without a full stop. */
   | { readonly kind: "failed"; readonly problem: string }
   | {
       readonly kind: "ended";

@@ -31,7 +31,7 @@ test.each([
   expect(() => allow(config, placesWith({}))).toThrow(setting);
 });
 
-test("what cannot be read on this host is its host's lack, and a path that no host takes is the configuration's", () => {
+test("an unreadable path is the host's failure, and a path that no host takes is the configuration's", () => {
   const places = placesWith({ paths: ["/"] });
   const folder = newFolder();
   symlinkSync(join(folder, "a"), join(folder, "b"));

@@ -45,7 +45,7 @@ const layer = (current: number) => ({
   progressDetail: { current, total: 1_000_000 },
 });
 
-test("a pull that trickles for ever ends at the agent's limit, and the sentence names the setting", async () => {
+test("a pull that trickles forever ends at the agent's limit, and the sentence names the setting", async () => {
   engine.pulling = function* () {
     for (let bytes = 0; ; bytes += 1) yield layer(bytes);
   };

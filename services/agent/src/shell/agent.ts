@@ -1,11 +1,11 @@
 /**
  * The agent: holds the runs of this host, does what the scheduler wants, and reports all that it has. Level-triggered:
  * the list of what is wanted may come twice, late, or not at all; each report names everything that runs or has ended
- * here and echoes the list that it rests on. Nothing is done because a list does not name a run: the scheduler sees the
- * run in the report and says what is to become of it.
+ * here and echoes the list that it depends on. Nothing is done because a list does not name a run: the scheduler sees
+ * the run in the report and says what is to become of it.
  *
  * A run is recorded on disk before a report echoes the list that launched it, so that an echo without the run's name
- * means for ever that the run is not here.
+ * means forever that the run is not here.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
@@ -87,7 +87,7 @@ export class Agent implements AsyncDisposable {
   #writtenEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
-  /** Why its slots do not count; null once the scheduler asks something of it. */
+  /** Why this agent's slots do not count; null once the scheduler sends it a list. */
   #problem: string | null = "the scheduler has not answered yet";
   #hasNoName = false;
   /** Why it and the scheduler do not understand each other; null where they do. */

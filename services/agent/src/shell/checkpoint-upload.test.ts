@@ -104,7 +104,7 @@ test("every file is in the store as it was sealed, and the manifest has what the
   }
 });
 
-test("what the store has is not sent again", async () => {
+test("content that the store has is not sent again", async () => {
   const order = orderOf({ a: Buffer.from("1"), b: Buffer.from("2") });
   await store.put(checkpointKey(checkpoint, "a"), Buffer.from("1"));
   const before = puts().length;

@@ -34,11 +34,11 @@ export type UploadEnd =
   /** With the manifest where all files were read. */
   | { readonly kind: "later"; readonly why: string; readonly manifest?: readonly object[] };
 
-/** The program's status for what is never taken, as in `_uploader_status.py`. */
+/** The program's exit status for content that the store never takes, as in `_uploader_status.py`. */
 const refusedStatus = 65;
-/** … and for what a later attempt may send. */
+/** The program's exit status for content that a later attempt may send. */
 const laterStatus = 75;
-/** A manifest with its digests has no more; another process of the run's user could write without end. */
+/** A bound for a manifest with its digests: other processes of the run's user could write without an end. */
 const manifestCharactersMax = 4 * 1024 * 1024;
 /** Of what it says the end is kept. */
 const saidCharactersMax = 4_096;
@@ -78,7 +78,7 @@ export async function uploadCheckpoint(
     said = (said + text).slice(-saidCharactersMax);
     silence.refresh();
   });
-  // A program that ends early does not read its order to the end.
+  // A program that ends early leaves the rest of its order unread.
   child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify(order));
   try {

@@ -81,7 +81,7 @@ test("files have a bounded size, and those that were fetched go", () => {
   expect(reader.read(limits).lines).toEqual([{ sequence: 40 * 64 + 1, ...line("last") }]);
 });
 
-test("what nobody fetches is dropped beyond a gibibyte, and a line says how much", () => {
+test("output that nobody fetches is dropped beyond a gibibyte, and a line says how much", () => {
   const { folder, output } = newRun();
   let nowMs = 0;
   const writer = new OutputWriter(output, { ...systemClock, monotonicMs: () => nowMs });

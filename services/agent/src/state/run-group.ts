@@ -14,7 +14,7 @@
  *   (container-group.ts).
  *
  * The first two look at /proc too, for a process that was moved to another cgroup, or whose adoptive parent was killed.
- * Zombies do not count: they hold nothing, and who does not wait for them may live for ever.
+ * Zombies do not count: they hold nothing, and who does not wait for them may live forever.
  */
 import { cgroupOf } from "./cgroup.ts";
 import { type ContainerRecord, containerGroupOf } from "./container-group.ts";
@@ -46,7 +46,7 @@ export type RunGroup = {
   readonly mechanism: Mechanism;
   /** The living processes of the run, as far as they can be named. */
   members(): readonly LivingProcess[];
-  /** Whether nothing of it lives. One look may miss what forks on and on: a caller that rests on it looks again. */
+  /** Whether nothing of it lives. One look may miss what forks on and on: a caller that depends on it looks again. */
   isOver(): boolean;
   /** Sends the signal to all that live; false where nothing did. */
   signal(name: NodeJS.Signals): boolean;

@@ -91,7 +91,7 @@ def remove(path):
 class LineSplitter:
     """Cuts bytes into lines as line-splitter.ts does: at \\n, \\r\\n and \\r, and every 16 KiB.
 
-    Gives (text, continued) each.
+    Returns (text, continued) each.
     """
 
     def __init__(self):

@@ -44,7 +44,7 @@ test("a line of more than 16 KiB is split and marked, between characters", () =>
   }
 });
 
-test("what no database stores is replaced", () => {
+test("characters that no database stores are replaced", () => {
   const splitter = new LineSplitter();
   const [line] = splitter.push(Buffer.from([97, 0, 98, 0xff, 10]));
   expect(line?.text).toBe("a\uFFFDb\uFFFD");

@@ -95,7 +95,7 @@ function newRun(): RunFolder {
   return RunFolder.create(runs, launchOf("unused"), systemClock, owner);
 }
 
-/** As the run itself would have made it. */
+/** Makes the run's user the owner, as if the run had created the path. */
 function own(path: string): string {
   chownSync(path, owner.uid, owner.gid);
   return path;
@@ -203,7 +203,7 @@ test("a tree of locked folders is removed while the agent continues", async () =
   expect(existsSync(run.path)).toBe(false);
 });
 
-test("what another user left in a run's folder stays, the removal says so, and it is done again later", async () => {
+test("files that another user left in a run's folder stay, the removal says so, and is repeated later", async () => {
   const run = newRun();
   const theirs = join(run.runDir, "theirs");
   mkdirSync(theirs);

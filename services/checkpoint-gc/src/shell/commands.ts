@@ -75,7 +75,7 @@ async function deleteCheckpoint(
   if (problem !== null) return problem;
   const { executor, index, clock } = deps;
   await index.view.reach(await deps.log.head());
-  // A refusal is not checked by a guard, so it must not rest on what was read a while ago.
+  // A refusal is not checked by a guard, so it must not depend on what was read a while ago.
   executor.cache.forget(streamName("checkpoint", checkpoint));
   const graceEndMs = clock.nowMs() + deps.graceMs;
   const by = identity.meta.authid;

@@ -90,7 +90,7 @@ export class Deletion {
     });
   }
 
-  /** Gives the milliseconds until the next grace ends; 0 when there is more to do already. */
+  /** Returns the milliseconds until the next grace ends; 0 when there is more to do already. */
   async #step(): Promise<number | null> {
     const { log, clock } = this.#deps;
     this.#brake = this.#newBrake();
@@ -181,7 +181,7 @@ export class Deletion {
   async #storageOf({ storage, storageId }: CheckpointFacts): Promise<string> {
     const id = storageStreamId(checkpointRoot(storage) ?? "");
     const { cache } = this.#deps.executor;
-    // The cached state of another service's stream may be stale, and a deletion must not rest on it.
+    // The cached state of another service's stream may be stale, and a deletion must not depend on it.
     cache.forget(streamName(adoptions.category, id));
     return storageOfCheckpoint(storageId, (await cache.load(adoptions, id)).state);
   }

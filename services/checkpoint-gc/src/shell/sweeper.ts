@@ -20,7 +20,7 @@ export type SweeperDeps = JudgeDeps & { readonly executor: Executor; readonly lo
 export class Sweeper {
   readonly #deps: SweeperDeps;
   readonly loop: EffectLoop;
-  /** When each experiment that has changed is judged. */
+  /** The time at which each changed experiment is judged. */
   readonly #dueMs = new Map<string, number>();
 
   constructor(deps: SweeperDeps) {

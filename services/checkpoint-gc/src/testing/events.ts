@@ -92,7 +92,7 @@ export function trialEnded(): AnyEvent {
   };
 }
 
-/** `place` is a folder or a section of another kind. */
+/** A declared checkpoint; `place` is a folder or another section checkpoint_storage. */
 export function declared(
   trial: string,
   step: number,

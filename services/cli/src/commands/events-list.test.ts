@@ -78,7 +78,7 @@ test("stored files are listed, and a text is printed", async () => {
   const text = await gateway.yard("experiment", "files", "12", "train.py");
   expect([text.out, text.err]).toEqual(["print(1)\n", expect.stringContaining("first MiB")]);
   const blob = await gateway.yard("experiment", "files", "12", "blob");
-  expect(blob).toMatchObject({ code: 1, err: expect.stringContaining("is no text") });
+  expect(blob).toMatchObject({ code: 1, err: expect.stringContaining("is not text") });
 });
 
 test("a picture has rungs, and each trial of all pages with its last decision", async () => {

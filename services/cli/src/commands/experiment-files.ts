@@ -49,7 +49,7 @@ async function printFile(
     return;
   }
   if (found.binary) {
-    throw new Failure(`${path} is no text: yard experiment download ${experiment} has it.`);
+    throw new Failure(`${path} is not text: save it with yard experiment download ${experiment}.`);
   }
   output.line(printableLines(found.text.replace(/\n$/, "")));
   if (found.truncated) output.note(`${path} is longer: this is its first MiB`);

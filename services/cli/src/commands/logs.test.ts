@@ -116,7 +116,7 @@ test.each([
   expect(gateway.requests).toEqual([]);
 });
 
-test("what retention has removed is said beside the lines", async () => {
+test("lines that retention has removed are counted beside the others", async () => {
   const { out, err } = await gateway.yard("trial", "logs", "12.3", "--after", "0");
   expect(out).toBe("");
   expect(err).toBe(

@@ -83,7 +83,7 @@ test("a version is a folder with its files, its code and what is known of it", a
   ]);
 });
 
-test("what breaks off leaves nothing", async () => {
+test("an interrupted export leaves no file", async () => {
   const out = join(folder, "out");
   await mkdir(out);
   await expect(exportVersion(platform([], false), version, join(out, "iris"))).rejects.toThrow();

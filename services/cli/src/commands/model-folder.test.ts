@@ -60,7 +60,7 @@ test("a folder is copied to the storage, completed and registered with its words
   });
 });
 
-test("what cannot be uploaded is one sentence, and nothing is declared", async () => {
+test("a folder that cannot be uploaded ends in one sentence, and nothing is declared", async () => {
   await symlink("/etc/passwd", join(folder, "model", "stolen"));
   const linked = await gateway.yard("model", "register-folder", "iris", join(folder, "model"));
   expect(linked).toMatchObject({ code: 1 });

@@ -48,7 +48,7 @@ export async function profile(
   ]);
 }
 
-/** Prints the folder, and nothing else: the storage's own, or the one that they were copied to. */
+/** Prints the folder of the TensorBoard files, and nothing else: the storage's, or the one they were copied to. */
 export async function tensorboard(
   { client, output }: Context,
   args: readonly string[],

@@ -199,7 +199,7 @@ describe("an experiment, after any sequence of commands", () => {
   });
 });
 
-describe("what is wanted next", () => {
+describe("the next step of a trial", () => {
   const signalsOfLogs: readonly LogSignals[] = [
     initialLogSignals,
     { finals: [{ run: 1, policy: "CUDA OOM" }], excluded: ["gpu-7"] },

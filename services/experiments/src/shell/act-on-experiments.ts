@@ -65,7 +65,7 @@ function wantedBy(verb: string, reason: string, grace: Grace, request: string): 
   return command === undefined ? null : async () => command;
 }
 
-/** A command on each experiment. `refuses` looks at what all of them rest on, and refuses all of them. */
+/** A command on each experiment. `refuses` looks at what all of them depend on, and refuses all of them. */
 export async function decideEach(
   executor: Executor,
   { experiments: ids, wanted, dryRun }: DecideEach,

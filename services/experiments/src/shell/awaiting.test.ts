@@ -133,7 +133,7 @@ test("a trial that has finished waits for nothing", async () => {
   expect(await requests()).toBe(1);
 });
 
-test("what is saved is what the log folds to, and an altered one is found", async () => {
+test("the saved fold equals a fold of the log, and an altered one is found", async () => {
   await open();
   const before = await saved();
   await fails();
@@ -183,7 +183,7 @@ test("a trial that cannot be folded holds up no other trial that waits", async (
   expect(await requests("12.2")).toBe(2);
 });
 
-test("what was saved of another history is not gone on from: the log is folded from its beginning", async () => {
+test("a fold that was saved of another history is dropped, and the log is folded from its beginning", async () => {
   await open();
   await fails();
   const { length } = await stage.log.readAll(0, 1_000);

@@ -74,7 +74,7 @@ export class AwaitingTrials {
     }
   }
 
-  /** The newest event is at least of this time. */
+  /** Advances the time of the newest event. */
   passed(timeMs: number): void {
     this.#timeMs = Math.max(this.#timeMs, timeMs);
   }
@@ -198,7 +198,7 @@ export class Awaiting implements Waits {
     await saveLogFold(this.#deps.log, awaitingPlace, saved);
   }
 
-  /** Gives the milliseconds until the next time comes. */
+  /** Returns the milliseconds until the next time comes. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
     this.#look();

@@ -220,7 +220,7 @@ describe("the other commands", () => {
     ]);
   });
 
-  test("what is so already is accepted and writes nothing", async () => {
+  test("a command without an effect is accepted and writes nothing", async () => {
     await create();
     const reply = await activate("1");
     expect(reply.kind === "ok" && decodeReply(AcceptedSchema, reply.body)).toEqual({

@@ -54,7 +54,7 @@ test("an experiment is deleted for good when its grace is over, and not before",
   await expect.poll(last).toBe("ExperimentDeleted");
 });
 
-test("what is brought back is not deleted, and has a new grace the next time", async () => {
+test("an experiment that is brought back is not deleted, and has a new grace the next time", async () => {
   const deletions = await begun();
   await stage.tell("experiment-12", requested(clock.nowMs() + 10_000), undone);
   await passes(deletions);

@@ -100,7 +100,7 @@ export class Deletions {
     });
   }
 
-  /** Gives the milliseconds until the next grace ends; null for none. */
+  /** Returns the milliseconds until the next grace ends; null for none. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
     for (const [id, graceEndMs] of [...this.#graceEndMs]) {

@@ -42,7 +42,7 @@ beforeEach(async () => {
   await happens(allocation, allocationStarted);
 });
 
-test("what the search fails ends so, with the reason, whatever its run achieves", async () => {
+test("a trial that the search fails ends as failed with the search's reason, also when its run finishes", async () => {
   await happens(search, failing);
   await happens(allocation, finished);
   expect((await stage.stream(trial)).at(-1)).toMatchObject({

@@ -73,7 +73,7 @@ describe("a large experiment that is paused", () => {
     expect(Math.max(...world.commits.map(({ streams }) => streams))).toBe(limits.trialsPerPart);
   });
 
-  test("and activated again meanwhile has only those trials stopped that were reached", async () => {
+  test("has only those trials stopped that were reached, when it is activated again meanwhile", async () => {
     await world.begin("12", large);
     await world.start();
     await world.settled();
@@ -87,7 +87,7 @@ describe("a large experiment that is paused", () => {
     expect(stopped).toBeLessThanOrEqual(6 * limits.trialsPerPart);
   });
 
-  test("and killed meanwhile has every trial killed, whether it was reached or not", async () => {
+  test("has every trial killed, whether it was reached or not, when it is killed meanwhile", async () => {
     await world.begin("12", large);
     await world.start();
     await world.settled();

@@ -322,7 +322,7 @@ describe("hazards", () => {
     expect(await endOf()).toBe(ExperimentOutcome.CANCELED);
   });
 
-  test("what the search stopped and does not exit is killed, and counts as stopped early", async () => {
+  test("a trial that the search stopped and that does not exit is killed, and counts as stopped early", async () => {
     await runningTrial();
     await happens(search, trialStopDecided);
     await happens(allocation(1), killed);

@@ -54,7 +54,7 @@ function validate(resources: Readonly<Record<string, unknown>>) {
   return gateway.call("POST", "/api/v1/experiments", { body: { config, validateOnly: true } });
 }
 
-test("what no agent could ever hold is refused, with the scheduler's sentence and the key", async () => {
+test("a request that no agent could ever hold is refused, with the scheduler's sentence and the key", async () => {
   const detail = "all agents of pool default have 4 slots together, and the run needs 5";
   const refusal = { possible: false, detail, key: "slots_per_trial" };
   await using _scheduler = await schedulerAnswers(refusal);

@@ -160,7 +160,7 @@ describe.each(kinds)("the download of %s", (_, { folder, path }) => {
   });
 });
 
-describe("what is served of a folder that training code writes to", () => {
+describe("a download from a folder that training code writes to", () => {
   const secret = "the key of the cluster";
   const outside = async (): Promise<string> => {
     const folder = await mkdtemp(join(scratch, "outside-"));

@@ -86,7 +86,7 @@ test("a trial that is killed is shown as stopping", async () => {
   expect(answer).toMatchObject({ status: 200, body: { trial: { state: "STOPPING_KILLED" } } });
 });
 
-test("what is refused, and what is not there, changes nothing", async () => {
+test("a refused change, and one of an experiment that does not exist, changes nothing", async () => {
   const refused = await gateway.call("POST", "/api/v1/experiments/2/continue", { body: {} });
   expect(refused).toMatchObject({ status: 409, body: { code: "nothing_to_continue" } });
   for (const path of ["experiments/x/continue", "trials/x/kill", "trials/7/restart"]) {

@@ -105,7 +105,8 @@ export async function rowsPage<Kind extends DocumentKind>(
 }
 
 /**
- * Of trials of a paused experiment and of projects of an archived workspace, which are shown as paused and as archived.
+ * Columns that depend on a parent: trials of a paused experiment are shown as paused, projects of an archived workspace
+ * as archived.
  */
 export async function shownColumns(
   backend: Backend,

@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
 });
 
-/** Stands in for the searcher: takes everything, save what rests on another version than 1. */
+/** Stands in for the searcher: takes everything, save what depends on another version than 1. */
 async function answering(): Promise<AsyncDisposable> {
   const handle = command(
     PostSearchOperationsSchema,
@@ -73,7 +73,7 @@ test("operations reach the searcher as they were posted", async () => {
   expect(asked.at(-1)?.restsOn).toBe(undefined);
 });
 
-test("operations that rest on an older version are refused with what is new", async () => {
+test("operations that depend on an older version are refused with what is new", async () => {
   await gateway.append("search-1", {
     type: "TrialProposed",
     data: { number: 1, seed: 1, searchVersion: 1, origin: "client" },

@@ -131,7 +131,7 @@ describe("a session is opened", () => {
 });
 
 describe("a session may do what its token may", () => {
-  it("also change something, from a page of this server", async () => {
+  it("including changes from a page of this server", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const made = await byCookie(cookie, "POST", "/api/v1/tokens", {}, { label: "by cookie" });
     expect(made).toMatchObject({ status: 200, body: { token: { owner: "admin" } } });
@@ -160,7 +160,7 @@ describe("a session may do what its token may", () => {
     expect(answer).toMatchObject({ status: 403, body: { code } });
   });
 
-  it("and no change whose page is not named", async () => {
+  it("except a change whose page is not named", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const answer = await gateway.call("POST", "/api/v1/tokens", {
       ...{ token: null, body: {}, headers: { cookie } },

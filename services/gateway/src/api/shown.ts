@@ -73,7 +73,7 @@ export function shownTrial(
   return { ...shown, logPoliciesMatched: [], runs, ...(paused ? { state: "PAUSED" } : {}) };
 }
 
-/** A run that has ended is reached nowhere. */
+/** Adds the addresses of a run's ports; an ended run has none. */
 function withAddresses(run: Plain<Run>, ports: readonly ProxyPort[]): Plain<Run> {
   if (ports.length === 0 || run.state === "ENDED") return run;
   const placements = run.placements.map((placement) => {

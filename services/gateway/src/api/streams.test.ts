@@ -102,7 +102,7 @@ async function expectOthersServed(): Promise<void> {
 }
 
 describe.each(streams)("a stream of %s", (_name, method, path, { fail, mend }) => {
-  it("whose source fails in the middle says so and ends, and nothing else does", async () => {
+  it("ends with the error when its source fails in the middle, and nothing else ends", async () => {
     const stream = await openStream(gateway, path, method);
     const reading = await firstOf(stream);
     await fail();
@@ -112,7 +112,7 @@ describe.each(streams)("a stream of %s", (_name, method, path, { fail, mend }) =
     await expectOthersServed();
   });
 
-  it("whose client hangs up in the middle is over, and nothing else is", async () => {
+  it("ends when its client hangs up in the middle, and nothing else ends", async () => {
     const before = await openSockets();
     const stream = await openStream(gateway, path, method);
     await firstOf(stream);

@@ -121,7 +121,7 @@ it.each([
   expect(queries[0]).toMatchObject({ task, after: "", ...asked });
   const body = new Uint8Array();
   const [before, beganMs] = [queries.length, performance.now()];
-  // As many announcements of others as would make as many queries if they woke it.
+  // Announcements of other trials: if they woke the stream, each would make a query.
   for (let n = 0; n < 40; n += 1) {
     gateway.bus.publishLive("LOGS", logSubject(n % 2 === 0 ? "11.1" : "2.1"), body);
     await setTimeout(20);

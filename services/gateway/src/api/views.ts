@@ -49,7 +49,7 @@ export async function listViews(
   return [mine, ...(await Promise.all(others)).flat()];
 }
 
-/** Gives the position of the one that is in use meanwhile. */
+/** Returns the position of the one that is in use meanwhile. */
 export async function rebuildView(
   backend: Backend,
   service: string,

@@ -25,7 +25,7 @@ test("content is spared or deleted by the attempt that is under way, and by no e
   expect(typesOf(decide(second, { kind: "delete", attempt: 2 }))).toEqual(["ContentDeleted"]);
 });
 
-test("what was decided is not decided again, and each deletion counts", () => {
+test("a decided deletion is not decided again, and each deletion counts", () => {
   const deleted = after(started, "ContentDeleted");
   expect(decide(deleted, { kind: "delete", attempt: 1 })).toEqual([]);
   expect(deleted).toEqual({ deletions: 1, attempts: 1, deleting: false });

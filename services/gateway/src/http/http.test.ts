@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-describe("who may call", () => {
+describe("the callers of the API", () => {
   it("nobody without a token, save for the version", async () => {
     const refused = await gateway.call("GET", "/api/v1/experiments", { token: null });
     expect(refused).toMatchObject({ status: 401, body: { code: "no_token", status: 401 } });
@@ -110,7 +110,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-describe("what the server says", () => {
+describe("the answers of the server", () => {
   it("of paths, bodies and content types that it does not know", async () => {
     expect((await gateway.call("GET", "/api/v1/nothing")).body["code"]).toBe("no_such_path");
     const text = await fetch(`${gateway.url}/api/v1/tokens`, {

@@ -133,7 +133,7 @@ describe("a file", () => {
     expect((await get("/assets/built-1.js.br")).status).toBe(404);
   });
 
-  it("with a digest in its name is kept for ever, and others until they change", async () => {
+  it("with a digest in its name is kept forever, and others until they change", async () => {
     const hashed = await get("/assets/index-1.js");
     expect(hashed.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     expect(hashed.headers.get("content-type")).toBe("text/javascript; charset=utf-8");

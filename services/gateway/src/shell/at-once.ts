@@ -19,7 +19,7 @@ export class AtOnce {
     this.#bounds = bounds;
   }
 
-  /** For a request: throws a Problem of 503 where as many as may wait already. */
+  /** Runs a request's task; throws a Problem 503 when the queue is full. */
   async ask<Result>(task: () => Promise<Result>): Promise<Result> {
     const { waitingMax, busy } = this.#bounds;
     if (this.#waiting.length >= waitingMax) throw new Problem(503, "busy", `${busy}; try again`);

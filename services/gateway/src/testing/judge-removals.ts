@@ -1,6 +1,6 @@
 /**
  * Creates and deletions of experiments with the same code, in any order of their steps: reads, appends and files take
- * turns as fast-check draws them, deletions are done by two replicas, and some of them stop for ever between two steps.
+ * turns as fast-check draws them, deletions are done by two replicas, and some of them stop forever between two steps.
  */
 import { createHash } from "node:crypto";
 import { type BlobStore, createMemoryBlobStore } from "@trainyard/blob";

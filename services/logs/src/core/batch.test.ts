@@ -36,7 +36,7 @@ test("an empty batch is no problem", () => {
   expect(parse()).toEqual([]);
 });
 
-describe("what is wrong is named by its path", () => {
+describe("an error names the path of the wrong value", () => {
   const good = line("12.3#2", 1, "x");
   const long = "é".repeat(logsLimits.lineBytesMax / 2 + 1);
   test.each([

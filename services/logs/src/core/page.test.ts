@@ -3,7 +3,7 @@ import { fittingFirst } from "./page.ts";
 
 const bytesOf = (item: number): number => item;
 
-describe("what fits", () => {
+describe("the lines that fit into a page", () => {
   test("is all of it within the limit", () => {
     expect(fittingFirst([3, 4, 3], bytesOf, 10)).toEqual([3, 4, 3]);
   });

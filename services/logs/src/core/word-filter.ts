@@ -1,7 +1,7 @@
 /**
  * The words of many lines as a Bloom filter (Bloom, CACM 1970): bits at places that each word's hashes give. A word
  * whose bits are not all there is in none of the lines; of words that are in none, about one in a hundred has its bits
- * by chance. Numbers, of which each line has some of its own, make up nearly all words, so an index of words and places
+ * at random. Numbers, of which each line has some of its own, make up nearly all words, so an index of words and places
  * would be as large as the lines.
  */
 const bitsPerWord = 10;

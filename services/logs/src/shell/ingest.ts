@@ -70,7 +70,7 @@ export function writeCommands({
   };
 }
 
-/** The agent drops what will never be taken, instead of sending it for ever. */
+/** The agent drops what will never be taken, instead of sending it forever. */
 function rejectedAsUnstorable(error: unknown): Rejection {
   if (!isFault(error) || error.code !== "unstorable") throw error;
   return reject("unstorable", error.message);

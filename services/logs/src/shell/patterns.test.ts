@@ -12,7 +12,7 @@ afterAll(() => patterns[Symbol.asyncDispose]());
 
 const texts = slowTexts(8);
 
-test("what a comparison waits for others does not count against its time", async () => {
+test("the time that a comparison waits for others does not count against its limit", async () => {
   const others = Array.from({ length: 3 }, () => patterns.match(slowPattern, texts, 60_000));
   const cheap = await patterns.matchFirst(["x$"], [...texts, "x"], 150);
   expect(cheap).toMatchObject({ found: [8], unmatched: 0 });

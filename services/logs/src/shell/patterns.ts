@@ -21,7 +21,7 @@ export type MatchAnswer = {
 };
 
 export type Matched = {
-  /** The numbers of the texts in which the pattern is found, rising. */
+  /** The numbers of the texts in which the pattern is found, in ascending order. */
   readonly found: readonly number[];
   /** How many texts were compared, from the first; at least one. */
   readonly compared: number;

@@ -7,7 +7,7 @@
  * Texts are compared in a thread, in turns that are shared by all runs; a run whose lines take long is itself what
  * waits, as its agent sends the next batch after the answer. What a batch may take of the thread's time is bounded:
  * beyond it the rest of its lines is not compared, and counted, since a batch that is never acknowledged would be sent
- * for ever. An agent that has not waited for the answer repeats the batch, from the same line on: what was compared is
+ * forever. An agent that has not waited for the answer repeats the batch, from the same line on: what was compared is
  * not compared again.
  */
 import type { EventData } from "@trainyard/contracts";

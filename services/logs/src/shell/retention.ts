@@ -12,7 +12,7 @@ import { logsLimits } from "../limits.ts";
 import type { KeptLines, KeptTable } from "./kept-table.ts";
 
 export type RetentionSettings = {
-  /** After the experiment's end; -1 for ever. */
+  /** After the experiment's end; -1 forever. */
   readonly retentionDays: number;
   /** Of the text of an experiment's lines; null for no limit. */
   readonly retentionBytes: number | null;

@@ -44,7 +44,7 @@ test("a report is taken as it is", () => {
   ]);
 });
 
-test("what proto JSON allows is allowed: original names, numbers as text, no metrics", () => {
+test("a report may use all of proto JSON: original names, numbers as text, no metrics", () => {
   const { metrics: _, stepsCompleted: __, ...rest } = report;
   expect(parse({ reports: [{ ...rest, steps_completed: "10" }] })).toMatchObject([
     { step: 10, bytes: 2 },
@@ -67,7 +67,7 @@ test("no reports are no problem", () => {
   expect(parse({ reports: [] })).toEqual([]);
 });
 
-describe("what is wrong is named by its path", () => {
+describe("an error names the path of the wrong value", () => {
   const long = "x".repeat(metricsLimits.nameCharactersMax + 1);
   const large = { text: "é".repeat(metricsLimits.metricsBytesMax / 2) };
   test.each([
@@ -129,7 +129,7 @@ describe("a request that asks to refuse reports alone", () => {
     expect(problems(body)).toMatchObject([{ path: "reports[0].key" }]);
   });
 
-  test("and one that does not ask fails whole", () => {
+  test("fails whole when it does not ask for that", () => {
     expect(problems({ reports: [bad[0], report] })).toMatchObject([{ path: "reports[0].metrics" }]);
   });
 });
@@ -151,7 +151,7 @@ test("more reports than a request takes are refused as such", () => {
   expect(parse({ reports })).toMatchObject({ rejected: "too_many_reports" });
 });
 
-describe("what a machine was doing", () => {
+describe("a report of system metrics", () => {
   const value = { name: "utilization_percent", min: 1, mean: 2, max: 3 };
   const system = { node: 1, device: "0", samples: 10, values: [value] };
   const { metrics: _metrics, ...moment } = { ...report, group: "gpu" };

@@ -12,6 +12,6 @@ test("groups are due as many days after the end as they have, and the others by 
   expect(due(30)).toEqual({ named: ["my group"], others: true, except });
 });
 
-test("nothing is due where all is kept for ever", () => {
+test("nothing is due where all is kept forever", () => {
   expect(dueGroups({ days: -1, byGroup: { a: -1 } }, 0, 1e6 * day)).toBeNull();
 });

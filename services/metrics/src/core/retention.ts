@@ -1,7 +1,7 @@
 /** Which groups of an experiment's points and system samples have been kept for long enough. */
 
 export type MetricRetention = {
-  /** After the experiment's end; -1 for ever. */
+  /** After the experiment's end; -1 forever. */
   readonly days: number;
   /** Of groups with days of their own. */
   readonly byGroup: Readonly<Record<string, number>>;

@@ -29,7 +29,7 @@ describe("the values of a report", () => {
     expect(others).toEqual({ toString: "x" });
   });
 
-  test("what is stored reads back as what was sent, also beyond what a double can hold", () => {
+  test("stored values read back as sent, also numbers beyond a double's range", () => {
     const sent = JSON.parse('{"a": 1e400, "b": [-1e400], "c": 0.1, "d": "\\u0000"}') as JsonObject;
     const back = JSON.parse(metricsText(sent)) as JsonObject;
     expect(back).toEqual({ a: "Infinity", b: ["-Infinity"], c: 0.1, d: "\0" });

@@ -150,7 +150,7 @@ export class Ingest {
     return !isRejection(result);
   }
 
-  /** Gives how many. */
+  /** Returns how many. */
   async #store(run: RunContext, reports: readonly NewReport[]): Promise<number> {
     if (reports.length === 0) return 0;
     const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));

@@ -67,7 +67,7 @@ export class PointStore {
     });
   }
 
-  /** Gives what is left to do, by run. */
+  /** Returns what is left to do, by run. */
   async #attempt(
     left: ReadonlyMap<string, readonly PointRow[]>,
     added: Set<PointRow>,

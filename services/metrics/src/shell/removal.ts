@@ -27,7 +27,7 @@ const removals = [
   { text: removal("names", "trial, group_name, name, kind"), most: rowsPerRemovalMax },
 ];
 
-/** Gives how many rows were removed. */
+/** Returns how many rows were removed. */
 export async function removeGroups(
   pool: Pool,
   experiment: string,

@@ -17,7 +17,7 @@ export type RetentionDeps = {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The cluster's days after an experiment's end; -1 for ever. */
+  /** The cluster's days after an experiment's end; -1 forever. */
   readonly retentionDays: number;
 };
 

@@ -103,7 +103,7 @@ export type Change = {
 };
 
 /**
- * Gives the names of the runs that changed; the others have moved on since they were read. Of the changes' system
+ * Returns the names of the runs that changed; the others have moved on since they were read. Of the changes' system
  * samples only the keys are written here. `isNew`: subscribers of the experiments have not seen these reports, so they
  * get the next positions of the streams.
  */

@@ -42,7 +42,7 @@ export async function declareCheckpoint(
   const parts = parseTrialId(trial);
   if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
   const { executor } = deps;
-  // A refusal is not checked by a guard, so it must not rest on what was read a while ago.
+  // A refusal is not checked by a guard, so it must not depend on what was read a while ago.
   executor.cache.forget(streamName("trial", trial));
   const store = await storeOf(deps, parts.experiment);
   // The host that sees a directory sends its id; of an object store only the platform knows it.

@@ -1,7 +1,7 @@
 /**
  * Files of a directory storage that a run has written are read here while the run makes them durable and hashes them
  * itself. A completion joins what is being read, and reads only files that have changed since, or that were not named.
- * Nothing rests on it: what a restart forgets, or nobody asked for, is read at the completion.
+ * Nothing depends on it: what a restart forgets, or nobody asked for, is read at the completion.
  */
 import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";

@@ -24,7 +24,7 @@ const another = "00000000-0000-4000-8000-00000000000b";
 const markers = [written, another, null, "", "garbage", "a folder"] as const;
 const files = ["whole", "truncated", "missing", "no folder"] as const;
 
-test("whatever a host sees at the path, only the storage that was written to has missing, failed or deleted files", async () => {
+test("only the storage that was written to has missing, failed or deleted files, whatever a host sees at the path", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...markers),

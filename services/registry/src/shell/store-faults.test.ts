@@ -8,7 +8,7 @@ const throwing = (code: string, retry: "never" | "later") => () =>
   });
 
 test.each(["storage_refused", "bucket_not_found", "credentials_missing", "endpoint_not_allowed"])(
-  "what only an operator can mend is waited for, in the store's words: %s",
+  "a fault that only an operator can mend is retried, in the store's words: %s",
   async (code) => {
     const message = expect.stringContaining("s3:ListBucket") as string;
     await expect(throwing(code, "never")()).rejects.toMatchObject({ retry: "later", message });
@@ -16,7 +16,7 @@ test.each(["storage_refused", "bucket_not_found", "credentials_missing", "endpoi
 );
 
 test.each(["invalid_key", "file_too_large", "wrong_digests"])(
-  "what no store takes is refused: %s",
+  "content that no store takes is refused: %s",
   async (code) => {
     const detail = expect.stringContaining("s3://b") as string;
     expect(await throwing(code, "never")()).toEqual({ rejected: "invalid_manifest", detail });

@@ -42,7 +42,7 @@ test("to ask for other files, in turn or for new ones, is no progress", () => {
   expect(asked.filter(Boolean)).toEqual([]);
 });
 
-test("what was there before, went and came again is no progress", () => {
+test("a part that disappears and returns is no progress", () => {
   ask("a", 100, 50);
   expect([ask("a", 150, 0), ask("a", 100, 50)]).toEqual([false, false]);
 });

@@ -43,7 +43,7 @@ describe("a verification", () => {
     expect([reads.length, bytes]).toEqual([1, [7]]);
   });
 
-  test("whose result was returned is done again when it is asked for again", async () => {
+  test("is done again after its result was returned, when it is asked for again", async () => {
     const { reads, verify } = stage();
     const first = verify();
     reads[0]?.resolve({ kind: "differs", path: "f", detail: "is missing" });

@@ -201,7 +201,7 @@ describe("a file that was read ahead", () => {
     }
   });
 
-  test("is one of as many as their bytes allow; holes count", async () => {
+  test("is dropped when the files together exceed the byte limit; holes count", async () => {
     const folder = await folderWith({ a: "aaaa", hole: "", b: "bbbb" });
     await truncate(join(folder, "hole"), 1024 ** 4);
     expect(await digestsAhead(folder, ["a", "hole", "b"], 7)).toHaveLength(1);

@@ -82,7 +82,7 @@ const upTo = (last: number, first = 1): readonly number[] =>
 const untilHeard = (count: number): Promise<void> =>
   vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(count), { timeout: 90_000 });
 
-test("what is in the log already, and what comes later, arrives once and in order", async () => {
+test("events of the past and later ones arrive once and in order", async () => {
   await append(1_234);
   start();
   await untilHeard(1_234);
@@ -259,7 +259,7 @@ test("a log that fails is asked again", async () => {
   expect(failures).toBe(5);
 });
 
-test("what failed no longer listens to the relay's end", async () => {
+test("a failed relay no longer listens to its abort signal", async () => {
   let failures = 0;
   const failing = log.as("relay");
   failing.onAppended = async () => {

@@ -12,7 +12,7 @@ export type CommandDeps = {
 };
 
 /**
- * Runs a command whose decision rests on the fold beside the streams: the fold is level with the log when `decide`
+ * Runs a command whose decision depends on the fold beside the streams: the fold is level with the log when `decide`
  * runs, and it runs again if a stream has moved. `of` names the thing in the detail of a rejection.
  */
 export async function decided(

@@ -1,6 +1,6 @@
 /**
  * Commits decisions, each commit until its outcome is known: a commit that may have happened is sent again under its
- * id, never replaced by another, so that what the next round decides rests on what was. One that the log refuses has
+ * id, never replaced by another, so that what the next round decides depends on what was. One that the log refuses has
  * not happened and never will: its decisions are sent one by one, and the one that is refused is shortened or set
  * aside.
  */

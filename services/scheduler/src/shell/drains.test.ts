@@ -80,7 +80,7 @@ describe("an agent that is disabled", () => {
     expect(world.last("allocation-1.2#1", "AllocationGranted").placements[0]?.slots).toEqual(["0"]);
   });
 
-  test("or a slot that does not exist is refused with a sentence", async () => {
+  test("has to exist, and so does its slot: other requests are refused with a sentence", async () => {
     await using world = await World.scheduled(2);
     expect(await disable(world, "a9")).toMatchObject({ rejected: "agent_unknown" });
     expect(await disable(world, "no name")).toMatchObject({ rejected: "agent_unknown" });

@@ -1,7 +1,7 @@
 /**
  * Keeps the cluster's fold level with the log. It takes events as they pass through the reaction loop, and reads ahead
- * of it whenever a decision is about to rest on the fold: every event that this service has committed must be in it by
- * then. Starts from a saved fold where there is one.
+ * of it whenever a decision is about to depend on the fold: every event that this service has committed must be in it
+ * by then. Starts from a saved fold where there is one.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";

@@ -219,7 +219,7 @@ describe("a stop", () => {
   });
 });
 
-describe("what waits", () => {
+describe("a run that waits", () => {
   test("says why: no agents, agents away, no room, others ahead", async () => {
     await using world = await World.open();
     await world.scheduler();

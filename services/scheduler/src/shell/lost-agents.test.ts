@@ -37,7 +37,7 @@ describe("an agent that falls silent", () => {
     });
   });
 
-  test("and returns with a run that was given up has to kill it; its slots count as free only then", async () => {
+  test("has to kill a run that was given up, when it returns with it; its slots count as free only then", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -61,7 +61,7 @@ describe("an agent that falls silent", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("and returns names what runs that were given up have stored there, ended ones too", async () => {
+  test("names, when it returns, what runs that were given up have stored there, ended ones too", async () => {
     await using world = await World.scheduled(2);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -99,7 +99,7 @@ describe("an agent that falls silent", () => {
     ]);
   });
 
-  test("and returns before its run has ended elsewhere keeps its slots from others until the process is gone", async () => {
+  test("keeps its slots from others until the process is gone, when it returns before its run has ended elsewhere", async () => {
     await using world = await World.scheduled(1, 1);
     const a1 = world.named("a1");
     const a2 = world.named("a2");
@@ -121,7 +121,7 @@ describe("an agent that falls silent", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("and returns with nothing has its slots free at once", async () => {
+  test("has its slots free at once, when it returns without runs", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -136,7 +136,7 @@ describe("an agent that falls silent", () => {
     expect(world.names("allocation-1.1#2")).toContain("AllocationStarted");
   });
 
-  test("and returns with what nobody knows has that killed, and its slots kept from others until then", async () => {
+  test("has to kill an unknown run that it returns with, and its slots are kept from others until then", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     agent.occupy("9.9#9", ["0"]);
@@ -200,7 +200,7 @@ describe("an agent process that is killed and starts again", () => {
     });
   });
 
-  test("and offers other slots joins with them", async () => {
+  test("joins with the new slots when it offers others", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1", { slots: 2 });

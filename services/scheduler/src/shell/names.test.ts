@@ -167,7 +167,7 @@ describe("the holder of a name", () => {
     expect(world.names("agent-rack")).toEqual(["AgentJoined"]);
   });
 
-  test("whose host has booted again is heard at once, at its new place", async () => {
+  test("is heard at once at its new place, when its host has booted again", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await start(world, "one", first);

@@ -3,7 +3,7 @@
  * time; commit; again, until nothing follows any more; then send each agent that is concerned its list. Turns begin
  * within a millisecond of a report, of an event that changed the fold, of a due time, and at every beat.
  *
- * One turn at a time, and nobody else gives places: the fold that a pass rests on holds every grant before it.
+ * One turn at a time, and nobody else gives places: the fold that a pass depends on holds every grant before it.
  */
 import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -314,7 +314,7 @@ export class Reconciler {
       const wanted = wantedOf(plan, launches, this.#observed, this.#beats, addressee);
       this.#changed.delete(agent);
       const due = this.#due.delete(agent);
-      // An agent answers every list: sending an unchanged one at its answer would continue for ever.
+      // An agent answers every list: sending an unchanged one at its answer would continue forever.
       if (!due && wanted.version === before) continue;
       this.#send(agent, wanted);
     }

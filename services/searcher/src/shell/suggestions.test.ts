@@ -169,7 +169,7 @@ describe("a model that does not answer", () => {
     expect(model.questions.map(({ trial, results }) => [trial, results])).toEqual([[16, 8]]);
     model.answerNext();
     await settle();
-    // A suggestion that rests on 8 of 11 results is not taken while four trials run: the newest are asked for.
+    // A suggestion that depends on 8 of 11 results is not taken while four trials run: the newest are asked for.
     expect(model.questions.map(({ trial, results }) => [trial, results])).toEqual([
       [16, 8],
       [16, 11],

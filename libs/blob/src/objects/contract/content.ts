@@ -42,7 +42,7 @@ export function contentContract(open: Open): void {
     expect(String(await readAll(store, "m"))).toBe(String(results.indexOf(true)));
   });
 
-  test("what the answer to a copy says of it is what the store has", async () => {
+  test("the answer to a copy describes the stored object", async () => {
     await using opened = await open();
     const { store } = opened;
     const file = await upload(opened, "a", contentOf(5));

@@ -84,7 +84,7 @@ export function largeUploadContract(open: Open): void {
     expect((await store.planUpload("c/big", file)).parts).toEqual([]);
   });
 
-  test("what is left to send when everything was sent is nothing, also before it is finished", async () => {
+  test("no part is left to send when all were sent, also before the upload is finished", async () => {
     await using opened = await open();
     const { store, another } = opened;
     const content = contentOf(2 * store.partBytes);

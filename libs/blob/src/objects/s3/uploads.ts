@@ -133,7 +133,7 @@ export class S3Uploads {
     );
   }
 
-  /** Gives back every upload whose full key begins so. */
+  /** Frees every upload whose full key begins so. */
   async abortAll(fullPrefix: string): Promise<void> {
     for (const { key, id } of await this.#list(fullPrefix)) await this.#abort(key, id);
   }

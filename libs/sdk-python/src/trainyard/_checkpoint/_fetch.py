@@ -28,7 +28,7 @@ from ..errors import CheckpointError
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
 
 PlanFiles = Callable[[list[str]], dict[str, Planned]]
-"""Gives the request for each of some paths of the checkpoint."""
+"""Returns the request for each of some paths of the checkpoint."""
 
 
 def fetch(uuid: str, manifest: list[FileEntry], target: Path, plan: PlanFiles) -> Path:

@@ -23,7 +23,7 @@ class Digested(NamedTuple):
     md5: str
 
     def message(self) -> dict[str, Any]:
-        """Its proto JSON."""
+        """The entry as proto JSON."""
         message: dict[str, Any] = self.entry.message()
         if self.md5:
             message["md5"] = self.md5

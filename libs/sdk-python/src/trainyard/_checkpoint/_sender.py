@@ -133,7 +133,7 @@ class CheckpointSender:
         self._spool.seal(record)
         with self._changed:
             self._pending[record.uuid] = record
-            # An upload takes as long as its bytes: nobody waits for it but who needs the disk.
+            # An upload may take long: only a store that needs its disk space waits for it.
             if self.uploads:
                 self._room.add(record.uuid, sum(entry.bytes for entry in record.manifest))
             else:

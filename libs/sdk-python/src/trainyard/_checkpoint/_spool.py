@@ -72,7 +72,7 @@ class CheckpointSpool:
         (self.folder / f"{uuid}.begun").touch()
 
     def seal(self, record: Record) -> None:
-        """Says that the folder is whole. From here on the checkpoint survives the process."""
+        """Records that the folder is complete. From here on the checkpoint survives the process."""
         message = {"sealedMs": time.time_ns() // 1_000_000}
         declared = {**message, **record.declaration()}
         line = _values.encode({**declared, **record.completion(), **record.shares()})

@@ -99,7 +99,7 @@ class StoreConnections:
         if 200 <= status < 300:
             return
         if status == 400 and any(code in answer for code in _WRONG_CONTENT):
-            raise WrongContentError(f"{path} is not what its digest says: {answer}")
+            raise WrongContentError(f"the content of {path} does not match its digest: {answer}")
         raise TransferError(f"the object store answered {status}: {_said_by(answer)}")
 
     def fetch(self, request: Planned, entry: FileEntry, target: Path) -> None:

@@ -2,7 +2,7 @@
 
 Every call is made by all members in the same order; kind and number of a frame say which call it
 belongs to, so that members that have parted ways fail instead of exchanging nonsense. When a
-member is lost the hub sends the others the reason before it raises, so that nobody waits for ever. A star
+member is lost the hub sends the others the reason before it raises, so that nobody waits forever. A star
 that has failed once fails for the same reason ever after.
 """
 
@@ -159,7 +159,7 @@ class Collectives:
         link = self._links[member]
         link.read(flags)
         if link.over:
-            # Its end would be ready for ever.
+            # Its end would be ready forever.
             self._selector.unregister(link.sock)
 
     def _ready(self, timeout: float | None) -> list[int]:

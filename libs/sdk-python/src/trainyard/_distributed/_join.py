@@ -170,7 +170,7 @@ def _twice(guest: Topology) -> DistributedError:
 def _accept(
     listener: socket.socket, rendezvous: Rendezvous, deadline: float, missing: list[int]
 ) -> tuple[Link, Guest] | None:
-    """The next one to come; None for a stranger."""
+    """The next process that connects; None for one that is not of this run."""
     try:
         listener.settimeout(max(0.0, deadline - time.monotonic()))
         sock, _ = listener.accept()

@@ -7,7 +7,7 @@ from ..errors import TrainyardError
 
 class ApiError(TrainyardError):
     """The platform refused a request. ``status`` is the HTTP status, ``code`` a name that stays the same
-    for ever; the text is for people.
+    forever; the text is for people.
     """
 
     def __init__(self, status: int, code: str, detail: str) -> None:

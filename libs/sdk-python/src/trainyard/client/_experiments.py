@@ -266,7 +266,7 @@ class Experiment:
         """
         answer = self._api.get(f"{self._path}/files/text", [("path", path)])
         if answer.get("binary"):
-            raise ValueError(f"{path} is no text: download() has it")
+            raise ValueError(f"{path} is not text: use download()")
         return str(answer.get("text") or "")
 
     def search_picture(self, version: int = 0) -> dict[str, Any]:

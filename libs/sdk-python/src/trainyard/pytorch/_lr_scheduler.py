@@ -58,7 +58,7 @@ class LRScheduler:
 
     @property
     def step_mode(self) -> LRScheduler.StepMode:
-        """When the trainer steps it."""
+        """The moment at which the trainer steps the scheduler."""
         return self._step_mode
 
     @property

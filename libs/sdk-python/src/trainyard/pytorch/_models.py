@@ -3,7 +3,7 @@
 A replica is PyTorch's DistributedDataParallel with three differences. Attributes that it does not have
 are those of the model inside, so that a trial reads ``self.model.fc`` whether or not it is
 distributed. In evaluation mode it runs the model inside by itself: the processes validate different
-numbers of batches, and a collective that not all of them reach would wait for ever. And on CPUs
+numbers of batches, and a collective that not all of them reach would wait forever. And on CPUs
 gradients are exchanged in the same buckets from a run's first batch on, the last layers' first.
 """
 

@@ -1,7 +1,7 @@
 """Says which rank it is that the others wait for.
 
 A rank that hangs without dying keeps the others in a collective for as long as that waits: half an hour
-with gloo, for ever with ``DistributedContext``. So each rank watches itself: one that has not come on for
+with gloo, forever with ``DistributedContext``. So each rank watches itself: one that has not come on for
 STALL_S says where it is, to its stderr and to the launcher, and again after twice that time. Ranks that
 are in a call that all make together do not name themselves to the launcher: what they wait for is the one
 that does. A rank that hangs without ever giving up Python's lock is the one that says nothing.

@@ -13,7 +13,7 @@ class SearchError(TrainyardError):
 
 
 class RequestRefusedError(SearchError):
-    """The platform refused a request: ``code`` stays the same for ever, the text is for people.
+    """The platform refused a request: ``code`` stays the same forever, the text is for people.
     ``problems`` are pairs of a path in the request and what is wrong there.
     """
 

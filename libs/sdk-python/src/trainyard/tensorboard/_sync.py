@@ -38,7 +38,7 @@ class TensorBoardSync:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begins, once the process has TensorBoard files."""
+        """Starts the thread; called once the process has TensorBoard files."""
         if self._thread is None:
             self._thread = threading.Thread(
                 target=self._run, name="trainyard-tensorboard", daemon=True

@@ -21,7 +21,7 @@ const PENDING_MAX = 50;
 
 type Result = { readonly trial: number; readonly value: number };
 
-/** There are results that differ. */
+/** The inputs of the model; the search must have results that differ. */
 export function learnedFrom(search: RunningSearch<ModelState>): Learned {
   const { memory } = search;
   const axes = axesOfPlan(search.plan);

@@ -108,7 +108,7 @@ describe.each([
       },
     });
 
-  it("proposes by its model more and more of what is good, and says what it rests on", () => {
+  it("proposes by its model more and more of what is good, and says what it depends on", () => {
     const { events, state } = run(1);
     const proposals = events.flatMap((event) =>
       event.type === "TrialProposed" ? [event.data] : [],
@@ -154,7 +154,7 @@ describe("a search by auto", () => {
   };
   const size = { max_trials: 80, max_time: 27, max_concurrent_trials: 8 };
 
-  it("draws what ASHA draws, until enough have come above the lowest rung for its model to rest on", () => {
+  it("draws what ASHA draws, until enough have come above the lowest rung for its model", () => {
     const ours = proposalsOf(autoOf(size));
     const drawn = ours.findIndex(({ origin }) => origin === "model");
     expect(drawn).toBeGreaterThan(20);
@@ -165,7 +165,7 @@ describe("a search by auto", () => {
     }
   });
 
-  it("rests on the one rung that there is, where trainings are too short for more", () => {
+  it("depends on the one rung that there is, where trainings are too short for more", () => {
     const short = proposalsOf(autoOf({ ...size, max_time: 1 }));
     expect(short.some(({ origin }) => origin === "model")).toBe(true);
   });

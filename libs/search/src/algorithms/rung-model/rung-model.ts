@@ -3,7 +3,7 @@
  * the next trial is where the first is largest against the second, among places drawn from the first (a tree of Parzen
  * estimators, J. Bergstra et al., 2011, fitted to one rung as in BOHB: S. Falkner, A. Klein, F. Hutter, ICML 2018). A
  * model of what was stopped at different times would prefer those that merely continued. A share of the trials is drawn
- * by chance all the same, and so are all while too few have reached a rung.
+ * at random all the same, and so are all while too few have reached a rung.
  *
  * Trials of earlier searches are a group of their own: the best share of them is among the good, the rest among the
  * others. So their values are compared with none of another time, and with enough of them the first trials follow them
@@ -23,9 +23,9 @@ import { densityAt, densityOf, placeFrom, type Sample } from "./density.ts";
 export type RungModel = {
   /** The prefix of its streams of draws. */
   readonly name: string;
-  /** The rung that it rests on, and the trials there, the best first; null while too few have come. */
+  /** The rung that it depends on, and the trials there, the best first; null while too few have come. */
   readonly restsOn: (halving: Halving, axes: number) => Ranked | null;
-  /** The share of trials that are drawn by chance. */
+  /** The share of trials that are drawn at random. */
   readonly drawnShare: number;
   /** The share of the trials at the rung that are good, and how many at least and at most. */
   readonly good: {

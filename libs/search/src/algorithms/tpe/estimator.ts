@@ -172,7 +172,7 @@ export function densityAt(
   return sum;
 }
 
-/** The same on one axis alone. */
+/** The density at a place on one axis alone. */
 export function densityOnAxis(
   estimator: Estimator,
   index: number,

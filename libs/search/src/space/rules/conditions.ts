@@ -93,7 +93,7 @@ function collected(space: HyperparameterSpace, around: readonly string[]): reado
   });
 }
 
-/** Those that rest on nothing conditional first; a circle, which no accepted configuration has, comes last. */
+/** Those that depend on nothing conditional first; a circle, which no accepted configuration has, comes last. */
 function inOrder(all: readonly Conditional[]): readonly Conditional[] {
   const nameOf = (keys: readonly string[]): string => JSON.stringify(keys);
   const left = new Map(all.map((one) => [nameOf(one.keys), one]));

@@ -1,5 +1,5 @@
 /**
- * The value of an expression at a point. Total: what rests on a hyperparameter that is not in the point, or asks a
+ * The value of an expression at a point. Total: what depends on a hyperparameter that is not in the point, or asks a
  * value of another kind for arithmetic, is unknown, and so is what is made of it, save where `and` and `or` are settled
  * by their other side (Kleene's three values). The same bits on every machine: `math.ts` has the powers and logarithms.
  */

@@ -25,7 +25,7 @@ import { gridOf } from "./grid.ts";
 
 const names = ["a", "b", "c", "d"];
 
-/** Whole numbers from 0 to `most`; each may rest on any of those drawn before it, which may sort after it. */
+/** Whole numbers from 0 to `most`; each may depend on any of those drawn before it, which may sort after it. */
 const spaces: fc.Arbitrary<HyperparameterSpace> = fc
   .tuple(
     fc.shuffledSubarray(names, { minLength: 1 }),

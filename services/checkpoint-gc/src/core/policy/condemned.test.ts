@@ -41,7 +41,7 @@ describe("the policy gives up", () => {
     expect(given(candidates, policy, smaller)).toEqual(expected);
   });
 
-  test("what was never validated, save as the latest of its own trial", () => {
+  test("a checkpoint that was never validated, unless it is the latest of its trial", () => {
     const unvalidated = [at(1, 1, null), at(1, 2, null), at(2, 1, null), at(3, 1, null)];
     expect(given(unvalidated, [0, 1, 1])).toEqual(["1@1"]);
     expect(given(unvalidated, [5, 5, 0])).toEqual(["1@1", "1@2", "2@1", "3@1"]);
@@ -74,7 +74,7 @@ describe("the evidence", () => {
   });
 });
 
-test("whatever the history, each trial keeps its latest and its best, and no more than asked", () => {
+test("each trial keeps its latest and its best, and no more than asked, for every history", () => {
   const candidate = fc.record({
     trial: fc.integer({ min: 1, max: 4 }),
     step: fc.integer({ min: 0, max: 20 }),

@@ -16,7 +16,7 @@ import { callerPath } from "../../environment.ts";
 import { UsageError } from "../../usage-error.ts";
 
 const about = `
-The file holds a JSON list of operations, each with an id of your choice that it has for ever, for example
+The file holds a JSON list of operations, each with an id of your choice that it has forever, for example
   [{"id": "a", "propose": {"hyperparameters": {"lr": 0.1}, "target": 5}},
    {"id": "b", "stop": {"trial": 1, "reason": "too slow"}},
    {"id": "c", "suspend": {"trial": 2}}, {"id": "d", "resume": {"trial": 2, "target": 10}},

@@ -24,7 +24,7 @@ describe("activating and pausing", () => {
       .then(activated);
   });
 
-  test("what is so already changes nothing", () => {
+  test("a repeated activation or pause changes nothing", () => {
     given(experimentDecider, ...active)
       .when({ kind: "activate" })
       .thenNothing();

@@ -47,7 +47,7 @@ describe("stopping for good", () => {
       .thenNothing();
   });
 
-  test("what has ended is stopped already", () => {
+  test("a stop of an ended experiment changes nothing", () => {
     given(experimentDecider, ...active, ended)
       .when(kill)
       .thenNothing();

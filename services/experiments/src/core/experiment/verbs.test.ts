@@ -315,7 +315,7 @@ test("archiving keeps the reason, cut to what an event may hold", () => {
   expect(event).toMatchObject({ type: "ExperimentArchived", data: { reason: "r".repeat(2_000) } });
 });
 
-test("what was deleted for good says that it cannot be brought back", () => {
+test("an experiment that was deleted for good cannot be brought back, and the refusal says so", () => {
   const before = fold(
     evolveExperiment,
     initialExperiment,

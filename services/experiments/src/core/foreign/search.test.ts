@@ -7,7 +7,7 @@ import { evolveSearch, initialSearch, searchWant, trialsNotOver } from "./search
 const outcome = (trial: number) =>
   ({ type: "TrialOutcomeRecorded", data: { trial, outcome: TrialOutcome.COMPLETED } }) as const;
 
-describe("what the search wants of a trial", () => {
+describe("the state that the search wants for a trial", () => {
   test("follows its decisions, and a stop is final", () => {
     const wants = [trialProposed(1), trialSuspended, trialResumed, trialStopDecided, trialResumed];
     const states = wants.map((_, n) => fold(evolveSearch, initialSearch, wants.slice(0, n + 1)));

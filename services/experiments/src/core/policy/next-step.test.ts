@@ -77,7 +77,7 @@ const stops = (why: StopWhy, graceMs: number, mode: StopMode = StopMode.GRACEFUL
   stop: { mode, why, graceMs },
 });
 
-describe("what the last run has left", () => {
+describe("the checkpoints that the last run has left", () => {
   const failed = [...running, runEnded(1, RunEndWhy.FAILED)];
 
   test("is waited for before the next run is requested", () => {

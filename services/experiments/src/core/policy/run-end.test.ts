@@ -72,14 +72,14 @@ describe("why a run ended", () => {
     expect(after(EndReason.INVALID_HYPERPARAMETERS)).toBe(RunEndWhy.INVALID_HYPERPARAMETERS);
   });
 
-  test("what the platform lost is lost", () => {
+  test("an allocation that the platform lost ends the run as lost", () => {
     expect(why(agentLost)).toBe(RunEndWhy.LOST);
     expect(why(launchFailed)).toBe(RunEndWhy.LOST);
     expect(why(allocationEnded({ exits: [] }))).toBe(RunEndWhy.LOST);
     expect(why(allocationEnded({ cause: AllocationEndCause.UNSPECIFIED }))).toBe(RunEndWhy.LOST);
   });
 
-  test("what was withdrawn from the queue was withdrawn", () => {
+  test("an allocation that was withdrawn from the queue ends the run as withdrawn", () => {
     expect(why(withdrawn)).toBe(RunEndWhy.WITHDRAWN);
   });
 });

@@ -151,7 +151,7 @@ function hasAdvanced({ checkpoints }: TrialState, { run, left }: EndRun): boolea
 }
 
 function awaitedUntilMs({ sealed, atMs }: Left): number {
-  // A value that is no size adds nothing: it would be waited for for ever.
+  // A value that is no size adds nothing: it would be waited for forever.
   const bytes = sealed.reduce((sum, one) => sum + (one.bytes > 0 ? one.bytes : 0), 0);
   const waitMs = limits.checkpointsWaitMs + bytes / limits.checkpointBytesPerMs;
   return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);

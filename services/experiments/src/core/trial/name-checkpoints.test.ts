@@ -40,7 +40,7 @@ describe("the end of a run", () => {
       .then(endLeaving(checkpointA, checkpointB));
   });
 
-  test("is waited for longer where there is more to read, but not for ever", () => {
+  test("is waited for longer where there is more to read, but not forever", () => {
     const waits = (bytes: number) => {
       const command = { ...endRun, left: { sealed: [sealed(checkpointA, bytes)], atMs: 0 } };
       const decided = trialDecider.decide(state(...running), command);
@@ -71,7 +71,7 @@ describe("the end of a run", () => {
   });
 });
 
-describe("what was named", () => {
+describe("a named checkpoint", () => {
   const finished = trialEnded(TrialOutcome.COMPLETED, "finished");
   const note = {
     kind: "note_checkpoint",

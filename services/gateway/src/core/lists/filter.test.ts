@@ -55,7 +55,7 @@ test.each([
   ["a = 1 or", "filter, column 9: a condition is missing"],
   ["= 3", 'filter, column 1: "= 3" is neither a field nor a word'],
   ['name = "open', 'filter, column 8: a value is missing behind name =; an empty text is ""'],
-  ['name = "\\x"', 'filter, column 8: "\\"\\\\x\\"" is no text as JSON writes it'],
+  ['name = "\\x"', 'filter, column 8: "\\"\\\\x\\"" is not a JSON string'],
   ["not ".repeat(30) + "a", "filter, column 84: the filter nests deeper than 20 levels"],
 ])("the filter %j is refused at its column", (text, sentence) => {
   expect(() => readFilter(text)).toThrow(sentence);

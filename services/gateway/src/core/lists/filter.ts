@@ -181,7 +181,7 @@ class Reader {
     try {
       return String(JSON.parse(raw));
     } catch {
-      throw new FilterError(start + 1, `${shown(raw)} is no text as JSON writes it`);
+      throw new FilterError(start + 1, `${shown(raw)} is not a JSON string`);
     }
   }
 

@@ -30,7 +30,7 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly newestFirst: boolean;
   /** The field of text that it is sorted by where no order is asked for; absent for the place of its rows. */
   readonly order?: string;
-  /** Whether a document is in the list now; absent for always. */
+  /** Whether a document is in the list now; absent where every document is. */
   readonly isListed?: (doc: Documents[Kind]) => boolean;
   /** The experiment or workspace whose list it is in; empty where there is one list for all. */
   readonly scope: (doc: Documents[Kind], parent: string) => string;

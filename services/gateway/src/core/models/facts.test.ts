@@ -54,7 +54,7 @@ test("a version is found by its step, metrics, hyperparameters, metadata and lab
 test("a removed version is not found", () =>
   expect(factsOf({ ...version, state: "REMOVED" })).toEqual([]));
 
-test("what no index takes is left out", () => {
+test("values that no index takes are left out", () => {
   const metadata = {
     ["n".repeat(600)]: 1,
     "a\0": 1,

@@ -45,7 +45,7 @@ test("a project knows its workspace", () => {
   ]);
 });
 
-test("a change that rests on an older revision is refused, and the same change again is not", () => {
+test("a change that depends on an older revision is refused, and the same change again is not", () => {
   const state = after(create, { kind: "describe", notes: "n", by });
   expect(
     workspaceDecider.decide(state, { kind: "describe", notes: "m", ifRevision: 0, by }),

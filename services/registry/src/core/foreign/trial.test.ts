@@ -42,22 +42,22 @@ test.each([
   ["what the run's end names", refusal(1, requested(1), ended(1, FINISHED, mine), over), null],
   ["what it does not name", refusal(1, requested(1), ended(1, FINISHED, other)), "run_ended"],
   [
-    "what it named, once a later run was requested without it",
+    "a checkpoint that it named, once a later run was requested without it",
     refusal(1, requested(1), ended(1, FINISHED, mine), requested(2)),
     "run_superseded",
   ],
   [
-    "what a lost run has left, before its agent is heard",
+    "a checkpoint of a lost run, before its agent reports",
     refusal(1, requested(1), ended(1, LOST)),
     "run_unheard",
   ],
   [
-    "what an agent that came back names",
+    "a checkpoint that a returned agent names",
     refusal(1, requested(1), ended(1, LOST), named(1, mine)),
     null,
   ],
   [
-    "what it names of a run that another has followed",
+    "a checkpoint that it names of a run that another has followed",
     refusal(1, requested(1), ended(1, LOST), requested(2), named(1, mine)),
     "run_superseded",
   ],

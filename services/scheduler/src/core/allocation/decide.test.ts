@@ -182,7 +182,7 @@ describe("a run that is requested", () => {
   });
 });
 
-describe("what its agents have yet to deliver", () => {
+describe("the checkpoints that its agents have yet to deliver", () => {
   const sealed = (step: number) => ({ checkpoint: `c${step}`, step, bytes: 1 });
 
   test("is named by its end, each once, the most steps first, as many as an event takes", () => {

@@ -1,6 +1,6 @@
 /**
- * The whole fold that scheduling rests on: agents, pools, and the allocations that have not ended. Driven by the events
- * of allocation-*, agent-* and pool-* in log order, and by nothing else, so that two terms at one position agree.
+ * The fold that scheduling depends on: agents, pools, and the allocations that have not ended. Driven only by the
+ * events of allocation-*, agent-* and pool-* in log order, so that two terms at one position agree.
  *
  * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what is
  * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that
@@ -221,7 +221,7 @@ export class Cluster {
     this.touchedPools.add(pool);
   }
 
-  /** With what users changed of its experiment. */
+  /** The demand of an allocation, with the changes that users made to its experiment. */
   demand(allocation: Allocation): Demand {
     const { job, resources } = allocation;
     return withChange(demandOf(allocation), this.jobs.get(resources.pool, job));
@@ -388,7 +388,7 @@ export class Cluster {
     this.touchedAgents.add(id);
   }
 
-  /** One that comes from a saved fold cools down until its time is looked at. */
+  /** An agent of a saved fold cools down until its time is read. */
   #noteTrust({ id, trust }: Agent, isSaved: boolean): void {
     if (trust.untilMs === null) this.cooling.delete(id);
     else if (isSaved) this.cooling.add(id);

@@ -44,7 +44,7 @@ function roundOf(cluster: Cluster, more: Partial<Round> = {}): Round {
 const named = (decisions: readonly Decision[]) =>
   decisions.map(({ id, command }) => `${id} ${command.kind}`);
 
-test("what is set aside holds up no place", () => {
+test("an allocation that is set aside holds no slots", () => {
   const cluster = clusterOf(
     ["default", { type: "PoolConfigured", data: { policy: "priority" } }],
     ["a1", { type: "AgentJoined", data: offer }],
@@ -75,7 +75,7 @@ test("a grace lasts as long as it was given, whatever this host's clock and the 
   expect(named(gather({ ...round, nowMs: 5_010_000 }))).toEqual(["1.1#1 stop"]);
 });
 
-test("what is to wait is placed when it has waited, on this process's clock", () => {
+test("a delayed allocation is placed after its delay, by this process's clock", () => {
   const cluster = clusterOf(
     ["default", { type: "PoolConfigured", data: { policy: "priority" } }],
     ["a1", { type: "AgentJoined", data: offer }],

@@ -47,7 +47,7 @@ describe("a report", () => {
   });
 });
 
-test("what an agent no longer names and nobody asks about is let go of", () => {
+test("a run that an agent no longer names and that nobody asks about is forgotten", () => {
   const observed = new Observed(1);
   const held = {
     state: AllocationReportState.ENDED,

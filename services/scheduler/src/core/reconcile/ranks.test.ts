@@ -20,7 +20,7 @@ function reportOf(agent: string): Plain<Report> {
   return { agent, ...echo, ...offer, allocations: [held] };
 }
 
-test("what an agent says of a run of another agent than it is placed on says nothing of the run", () => {
+test("a report about a run by an agent that it is not placed on is ignored", () => {
   const cluster = new Cluster();
   const at = { timeMs: 0, origin, id: "1.1#1" };
   const joined = { pool: "default", slots: [], labels: {}, version: "1", address: "h" };

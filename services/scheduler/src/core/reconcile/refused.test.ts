@@ -43,7 +43,7 @@ describe("a decision that the log refuses", () => {
   });
 });
 
-test("what is set aside is not decided for a while; others of the same stream are", () => {
+test("an allocation that is set aside is not decided for a while; others of the same stream are", () => {
   const aside = new SetAside();
   const lose: Decision = { on: "agent", ...at, command: { kind: "lose", reason: "silent" } };
   const clear: Decision = {

@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 type Begun = { readonly sequence: number; readonly parts: Map<number, Plain<Report>> };
 
 export class ReportParts {
-  /** The newest report of each start of an agent of which something is there. */
+  /** The newest report, complete or in part, of each start of an agent. */
   readonly #begun = new Map<string, Begun>();
 
   /** The whole report with its last part, whichever that is; null while something of it is missing. */

@@ -5,9 +5,9 @@ import type { ReplyOf } from "@trainyard/contracts";
 export type Topic = {
   /** experiments, trials, checkpoints, models, agents or points. */
   readonly kind: string;
-  /** Of trials, checkpoints and points. */
+  /** The experiment of trials, checkpoints and points. */
   readonly experiment?: string;
-  /** As in the list. */
+  /** A filter as lists take it. */
   readonly filter?: string;
   /** Only this document. */
   readonly id?: string;

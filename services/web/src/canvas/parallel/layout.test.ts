@@ -29,7 +29,7 @@ test("words, and mixtures with numbers, have an axis of categories in their orde
   expect(axisOf("c", rowsOf("c", [true, "a"]))?.kind).toBe("category");
 });
 
-test("what does not differ has no axis, nor have too many words", () => {
+test("a hyperparameter with one value has no axis, nor has one with too many words", () => {
   expect(axisOf("n", rowsOf("n", [3, 3]))).toBeNull();
   expect(axisOf("n", rowsOf("n", []))).toBeNull();
   const words = Array.from({ length: 25 }, (_, index) => `word ${index}`);

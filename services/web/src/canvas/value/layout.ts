@@ -6,7 +6,7 @@ export type Bar = {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** For the one who points at it. */
+  /** The tooltip. */
   readonly title: string;
 };
 

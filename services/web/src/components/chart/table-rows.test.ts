@@ -17,7 +17,7 @@ test("a row for each x of any line, with empty cells where a line has no bucket"
   ]);
 });
 
-test("what does not fit is counted; the first and the last row stay", () => {
+test("rows that do not fit are counted; the first and the last row stay", () => {
   const x = Array.from({ length: 100 }, (_, index) => index);
   const table = tableOf([line(1, x), line(2, x)], [0, 99], { rows: 5, columns: 1 });
   expect(table).toMatchObject({ columnsLeftOut: 1, rowsLeftOut: 95 });

@@ -5,9 +5,9 @@ import type { LogLine } from "./source.ts";
 const shownMax = 4_000;
 
 export type ShownText = {
-  /** With escapes. */
+  /** The text with its terminal escapes. */
   readonly text: string;
-  /** Characters that are left out. */
+  /** The number of characters that are left out. */
   readonly cut: number;
 };
 

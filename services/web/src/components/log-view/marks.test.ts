@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseAnsi } from "./ansi.ts";
 import { markerOf, piecesOf } from "./marks.ts";
 
-describe("what a search marks", () => {
+describe("the marks of a text search", () => {
   it("is the text as it is written", async () => {
     const mark = await markerOf({ q: "nan" });
     expect(mark("nan, NaN, banana, nan")).toEqual([

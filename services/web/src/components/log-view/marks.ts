@@ -43,7 +43,7 @@ function wordMarker(wanted: string): Marker {
       .map(({ 0: found, index }) => [index, index + found.length]);
 }
 
-/** The server's engine: a page has the same syntax, and no expression that takes for ever. */
+/** The server's engine: a page has the same syntax, and no expression that takes forever. */
 async function regexMarker(pattern: string): Promise<Marker> {
   const { RE2JS } = await import("re2js");
   const expression = RE2JS.compile(pattern);

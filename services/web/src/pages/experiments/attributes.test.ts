@@ -6,7 +6,7 @@ test("a name with other characters is in quotes, as filters write it", () => {
   expect(metricField("top 1")).toBe('metrics."top 1"');
 });
 
-test("what is typed is a column when it names a hyperparameter or a metric", () => {
+test("a typed name is a column when it names a hyperparameter or a metric", () => {
   expect(typedField(" hparams.optimizer.lr ")).toBe("hparams.optimizer.lr");
   expect(typedField('metrics."top 1"')).toBe('metrics."top 1"');
   for (const text of ["lr", "hparams.", "hparams.a b", 'metrics."top', "state"]) {

@@ -24,7 +24,7 @@ test("refusals with the same reason are one line", () => {
   );
 });
 
-test("what ends work or takes it away has to be confirmed", () => {
+test("an action that ends or removes work has to be confirmed", () => {
   const dangerous = actions.filter(({ danger }) => danger).map(({ verb }) => verb);
   expect(dangerous).toEqual(["cancel", "kill", "delete"]);
 });

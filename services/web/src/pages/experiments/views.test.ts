@@ -8,7 +8,7 @@ test("a view is kept under its name, without the inspector's experiment", () => 
   expect(withoutView(two, "failed")).toEqual([]);
 });
 
-test("what is no view in the storage is left out", () => {
+test("an invalid view in the storage is left out", () => {
   const text = JSON.stringify([{ name: "a", search: { filter: 3, x: 1 } }, null, { name: 4 }, "b"]);
   expect(readViews(text)).toEqual([{ name: "a", search: { filter: "3" } }]);
   expect(readViews("{")).toEqual([]);

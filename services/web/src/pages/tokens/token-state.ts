@@ -9,7 +9,7 @@ export function tokenState(
   return expiresAtMs !== undefined && expiresAtMs <= nowMs ? "expired" : "valid";
 }
 
-/** How long a new token works, in seconds; 0 is for ever. */
+/** How long a new token works, in seconds; 0 is forever. */
 export const lifetimes = [
   { title: "1 day", seconds: 86_400 },
   { title: "30 days", seconds: 2_592_000 },

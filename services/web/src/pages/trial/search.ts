@@ -11,7 +11,7 @@ export const tabIds = [
 ] as const;
 
 export type TrialSearch = LogSearch & {
-  /** Absent: the overview. */
+  /** Absent for the overview. */
   readonly tab?: (typeof tabIds)[number] | undefined;
   /** The steps that the curves show. */
   readonly zoom?: readonly [number, number] | undefined;

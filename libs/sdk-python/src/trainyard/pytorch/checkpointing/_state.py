@@ -146,7 +146,7 @@ def _kinds(context: PyTorchTrialContext) -> dict[str, list[str]]:
 
 def _check_kinds(context: PyTorchTrialContext, state: dict[str, Any], uuid: str) -> None:
     for name, here in _kinds(context).items():
-        # Checkpoints of before this was stored do not say.
+        # Older checkpoints do not have the kinds.
         there = state.get("kinds", {}).get(name, here)
         for n, (current, stored) in enumerate(zip(here, there)):
             if current != stored:
