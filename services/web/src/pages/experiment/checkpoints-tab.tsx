@@ -3,7 +3,7 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useMemo } from "react";
 import { useList } from "../../app/calls.ts";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
-import { verdictText } from "../../components/checkpoint/verdict.ts";
+import { policyText, verdictText } from "../../components/checkpoint/verdict.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { bytes, number, time } from "../../components/format.ts";
@@ -42,12 +42,7 @@ export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
     void navigate({ search: (old) => ({ ...old, checkpoint: uuid }), replace: true });
   return (
     <>
-      {policy !== undefined && (
-        <p className={styles["policy"]}>
-          The policy keeps the {policy.saveExperimentBest} best of the experiment, the{" "}
-          {policy.saveTrialBest} best and the {policy.saveTrialLatest} latest of each trial.
-        </p>
-      )}
+      {policy !== undefined && <p className={styles["policy"]}>{policyText(policy)}</p>}
       <div className={styles["split"]}>
         <Table
           label={`Checkpoints of experiment ${id}`}
@@ -77,6 +72,11 @@ export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
       </div>
     </>
   );
+}
+
+/** A text that the column may cut: the pointer shows all of it, and so does the inspector. */
+function Whole({ text }: { readonly text: string }): JSX.Element {
+  return <span title={text}>{text}</span>;
 }
 
 const layout = [
@@ -120,7 +120,10 @@ function columnsOf(verdicts: ReadonlyMap<string, Verdict>): readonly Column<Chec
       ...plain("state", "State", 132, ({ state }) => state),
       cell: (one) => <StateBadge state={checkpointState(one)} title={one.reason} />,
     },
-    plain("retention", "Retention", 320, ({ uuid }) => verdictText(verdicts.get(uuid))),
+    {
+      ...plain("retention", "Retention", 320, ({ uuid }) => verdictText(verdicts.get(uuid))),
+      cell: ({ uuid }) => <Whole text={verdictText(verdicts.get(uuid))} />,
+    },
     { ...plain("size", "Size", 96, (one) => bytes(one.bytes)), right: true },
     plain("held", "Held by", 136, ({ pins }) => pins.map(({ holder }) => holder).join(", ")),
     plain("stored", "Stored", 168, ({ completedAtMs }) => time(completedAtMs)),
