@@ -25,7 +25,7 @@ export function HeatCanvas(props: Props): JSX.Element {
   const colours = useColours();
   const [width, setWidth] = useState(0);
   const frame = useMemo(() => frameOf(width, height), [width]);
-  const ticks = useMemo(() => ticksOf(across, up, frame, true), [across, up, frame]);
+  const ticks = useMemo(() => ticksOf(across, up, frame), [across, up, frame]);
   const { host, canvas } = useCanvas({ width, height }, setWidth, (ctx) =>
     drawHeat(ctx, { width, height, frame, ticks, heat, hovered }, colours),
   );

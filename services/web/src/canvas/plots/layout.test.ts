@@ -41,9 +41,10 @@ test("dots of one category are beside each other and nearest to their own", () =
     Array.from({ length: 60 }, (_, n) => ({ kind: "abc"[n % 3] ?? "", loss: n })),
   );
   const dots = dotsOf(many, axis("kind", many), axis("loss", many), true, frame);
-  const third = frame.width / 2;
+  const third = frame.width / 3;
   for (const [index, { x }] of dots.entries()) {
-    expect(Math.abs(x - (frame.left + (index % 3) * third))).toBeLessThanOrEqual(0.16 * third);
+    const middle = frame.left + ((index % 3) + 0.5) * third;
+    expect(Math.abs(x - middle)).toBeLessThanOrEqual(0.31 * third);
   }
 });
 
@@ -94,12 +95,13 @@ test("every cell of a heat map is found at its middle, and none elsewhere", () =
   );
 });
 
-test("a category of a heat map has its tick in the middle of its cells", () => {
-  const two = ticksOf(axis("optimizer", rows), axis("loss", rows), frame, true);
-  expect(two.across).toEqual([
-    { at: frame.left + frame.width / 4, text: "adam" },
-    { at: frame.left + (3 * frame.width) / 4, text: "sgd" },
+test("a category has its tick in the middle of its part of the axis, a number at its place", () => {
+  const { left, top, width, height } = frame;
+  const ticks = ticksOf(axis("optimizer", rows), axis("loss", rows), frame);
+  expect(ticks.across).toEqual([
+    { at: left + width / 4, text: "adam" },
+    { at: left + (3 * width) / 4, text: "sgd" },
   ]);
-  const dots = ticksOf(axis("optimizer", rows), axis("loss", rows), frame, false);
-  expect(dots.across.map(({ at }) => at)).toEqual([frame.left, frame.left + frame.width]);
+  expect(ticks.up.at(0)).toEqual({ at: top + height, text: "1" });
+  expect(ticks.up.at(-1)).toEqual({ at: top, text: "3" });
 });

@@ -23,7 +23,7 @@ export type Dot = {
 
 /** The frame that leaves space for ticks at the left and at the bottom. */
 export function frameOf(width: number, height: number): Frame {
-  const [left, right, top, bottom] = [64, 16, 10, 24];
+  const [left, right, top, bottom] = [64, 28, 10, 24];
   return {
     left,
     top,
@@ -34,6 +34,10 @@ export function frameOf(width: number, height: number): Frame {
 
 const xOf = (share: number, { left, width }: Frame): number => left + share * width;
 const yOf = (share: number, { top, height }: Frame): number => top + (1 - share) * height;
+
+/** A category is in the middle of its part of the axis: nothing is drawn on its ends. */
+const middled = ({ kind, ticks }: Axis, share: number): number =>
+  kind === "category" ? (share * (ticks.length - 1) + 0.5) / ticks.length : share;
 
 /** In steps of the golden ratio, which spreads any number of values evenly: -0.5 to 0.5. */
 const spread = (index: number): number => ((index * 0.618_034) % 1) - 0.5;
@@ -46,12 +50,12 @@ export function dotsOf(
   smallerIsBetter: boolean,
   frame: Frame,
 ): readonly Dot[] {
-  const gap = across.kind === "category" ? 1 / (across.ticks.length - 1) : 0;
+  const gap = across.kind === "category" ? 1 / across.ticks.length : 0;
   return rows.flatMap(({ id, values }, index) => {
     const share = across.shareOf(own(values, across.name));
     const metric = up.shareOf(own(values, up.name));
     if (Number.isNaN(share) || Number.isNaN(metric)) return [];
-    const placed = Math.min(1, Math.max(0, share + spread(index) * gap * 0.3));
+    const placed = middled(across, share) + spread(index) * gap * 0.6;
     const merit = smallerIsBetter ? 1 - metric : metric;
     return [{ id, x: xOf(placed, frame), y: yOf(metric, frame), merit }];
   });
@@ -182,20 +186,17 @@ export function cellAt(heat: Heat, frame: Frame, x: number, y: number): Cell | n
 
 export type PlacedTick = { readonly at: number; readonly text: string };
 
-/** The ticks of the two axes, in pixels. In a heat map a category is in the middle of its cells. */
+/** The ticks of the two axes, in pixels. */
 export function ticksOf(
   across: Axis,
   up: Axis,
   frame: Frame,
-  inCells: boolean,
 ): { readonly across: readonly PlacedTick[]; readonly up: readonly PlacedTick[] } {
-  const share = ({ kind, ticks }: Axis, tick: number): number =>
-    inCells && kind === "category" ? (tick * (ticks.length - 1) + 0.5) / ticks.length : tick;
   return {
-    across: across.ticks.map((tick) => ({
-      at: xOf(share(across, tick.share), frame),
-      text: tick.text,
+    across: across.ticks.map(({ share, text }) => ({
+      at: xOf(middled(across, share), frame),
+      text,
     })),
-    up: up.ticks.map((tick) => ({ at: yOf(share(up, tick.share), frame), text: tick.text })),
+    up: up.ticks.map(({ share, text }) => ({ at: yOf(middled(up, share), frame), text })),
   };
 }

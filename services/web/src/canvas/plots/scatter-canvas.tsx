@@ -30,7 +30,7 @@ export function ScatterCanvas(props: Props): JSX.Element {
     () => dotsOf(rows, across, up, smallerIsBetter, frame),
     [rows, across, up, smallerIsBetter, frame],
   );
-  const ticks = useMemo(() => ticksOf(across, up, frame, false), [across, up, frame]);
+  const ticks = useMemo(() => ticksOf(across, up, frame), [across, up, frame]);
   const { host, canvas } = useCanvas({ width, height }, setWidth, (ctx) =>
     drawScatter(ctx, { width, height, frame, ticks, dots, hovered }, colours),
   );
