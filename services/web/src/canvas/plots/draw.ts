@@ -90,8 +90,9 @@ function drawFrame(
   ctx.textAlign = "right";
   for (const { at, text } of ticks.up) ctx.fillText(short(text, 9), frame.left - 6, at);
   ctx.textAlign = "center";
-  const space = frame.width / Math.max(1, ticks.across.length - 1);
-  const letters = Math.max(3, Math.floor(space / 7) - 1);
+  // Only categories are longer than this: `ticksOf` leaves out numbers that have no space.
+  const space = frame.width / Math.max(1, ticks.across.length);
+  const letters = Math.max(8, Math.floor(space / 7) - 1);
   for (const { at, text } of ticks.across) {
     ctx.fillText(short(text, letters), at, frame.top + frame.height + 12);
   }

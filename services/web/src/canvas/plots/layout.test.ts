@@ -105,3 +105,17 @@ test("a category has its tick in the middle of its part of the axis, a number at
   expect(ticks.up.at(0)).toEqual({ at: top + height, text: "1" });
   expect(ticks.up.at(-1)).toEqual({ at: top, text: "3" });
 });
+
+test("numbers of an axis that has no space for all of them are left out, not cut", () => {
+  const some = rowsOf([
+    { lr: 0.000_119, loss: 1 },
+    { lr: 0.0947, loss: 2 },
+  ]);
+  const textsAt = (width: number) =>
+    ticksOf(axis("lr", some), axis("loss", some), frameOf(width, 190)).across.map(
+      ({ text }) => text,
+    );
+  expect(textsAt(600)).toEqual(["0.000119", "0.000632", "0.00336", "0.0178", "0.0947"]);
+  expect(textsAt(320)).toEqual(["0.000119", "0.00336", "0.0947"]);
+  expect(textsAt(200)).toEqual(["0.000119", "0.0947"]);
+});

@@ -186,6 +186,18 @@ export function cellAt(heat: Heat, frame: Frame, x: number, y: number): Cell | n
 
 export type PlacedTick = { readonly at: number; readonly text: string };
 
+/** Of a letter and of the gap between two texts, in pixels. */
+const [letterWidth, textGap] = [7, 8];
+
+/** Every second number, or every fourth, where there is no space for all: a number is not cut, a category may be. */
+function readable({ kind, ticks }: Axis, width: number): Axis["ticks"] {
+  const longest = ticks.reduce((most, { text }) => Math.max(most, text.length), 0);
+  const isWide = (step: number): boolean =>
+    longest * letterWidth + textGap <= (width * step) / Math.max(1, ticks.length - 1);
+  const step = kind === "category" || isWide(1) ? 1 : isWide(2) ? 2 : 4;
+  return ticks.filter((_, at) => at % step === 0);
+}
+
 /** The ticks of the two axes, in pixels. */
 export function ticksOf(
   across: Axis,
@@ -193,7 +205,7 @@ export function ticksOf(
   frame: Frame,
 ): { readonly across: readonly PlacedTick[]; readonly up: readonly PlacedTick[] } {
   return {
-    across: across.ticks.map(({ share, text }) => ({
+    across: readable(across, frame.width).map(({ share, text }) => ({
       at: xOf(middled(across, share), frame),
       text,
     })),

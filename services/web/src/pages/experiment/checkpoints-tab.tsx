@@ -74,11 +74,6 @@ export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
   );
 }
 
-/** A text that the column may cut: the pointer shows all of it, and so does the inspector. */
-function Whole({ text }: { readonly text: string }): JSX.Element {
-  return <span title={text}>{text}</span>;
-}
-
 const layout = [
   { id: "id", pinned: true },
   { id: "trial" },
@@ -120,10 +115,7 @@ function columnsOf(verdicts: ReadonlyMap<string, Verdict>): readonly Column<Chec
       ...plain("state", "State", 132, ({ state }) => state),
       cell: (one) => <StateBadge state={checkpointState(one)} title={one.reason} />,
     },
-    {
-      ...plain("retention", "Retention", 320, ({ uuid }) => verdictText(verdicts.get(uuid))),
-      cell: ({ uuid }) => <Whole text={verdictText(verdicts.get(uuid))} />,
-    },
+    plain("retention", "Retention", 320, ({ uuid }) => verdictText(verdicts.get(uuid))),
     { ...plain("size", "Size", 96, (one) => bytes(one.bytes)), right: true },
     plain("held", "Held by", 136, ({ pins }) => pins.map(({ holder }) => holder).join(", ")),
     plain("stored", "Stored", 168, ({ completedAtMs }) => time(completedAtMs)),

@@ -125,7 +125,7 @@ function QuantityChart({ summary, curve, zoom, onZoom }: ChartProps): JSX.Elemen
       time
       {...{ zoom, onZoom }}
       syncKey="profile"
-      caption={`${count(line.x.length)} reports of ${count(samples)} samples: mean, least and greatest`}
+      caption={`${count(line.x.length)} ${line.x.length === 1 ? "report" : "reports"} of ${count(samples)} samples: mean, least and greatest`}
     />
   );
 }
