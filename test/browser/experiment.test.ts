@@ -41,12 +41,14 @@ async function ended(experiment: string): Promise<void> {
   });
 }
 
+const anyShare = "{ type: double, minval: 0, maxval: 1 }";
+
 const submit = (searcher: string, gate = ""): Promise<string> =>
   stage.world.submit(
     [
       "name: page",
       "entrypoint: python3 train.py",
-      `hyperparameters: { lr: { type: double, minval: 0, maxval: 1 }, gate: "${gate}" }`,
+      `hyperparameters: { lr: ${anyShare}, decay: ${anyShare}, gate: "${gate}" }`,
       `searcher: ${searcher}`,
     ].join("\n"),
     code,
@@ -97,6 +99,76 @@ test("trials are filtered, selected by keyboard, and their curves are a table to
   expect(new URL(page.url()).searchParams.get("trials")).toContain("1,2");
   await page.getByRole("button", { name: "Table" }).click();
   await page.getByRole("columnheader", { name: "trial 2 validation" }).waitFor();
+});
+
+test("hyperparameters are drawn against the metric, and a click on a cell selects its trials", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, "/");
+  const experiment = await searched();
+  await page.goto(`${stage.world.api}/experiments/${experiment}?tab=trials`);
+  await page.getByRole("button", { name: "Scatter plots" }).click();
+  await page.getByRole("img", { name: "loss over lr of 9 trials" }).waitFor();
+  await stage.looks(page, "experiment-scatter");
+  await page.getByRole("button", { name: "Heat map" }).click();
+  await page.getByLabel("Across").selectOption("lr");
+  const map = page.getByRole("img", { name: "Mean loss by lr and decay" });
+  await map.waitFor();
+  await stage.looks(page, "experiment-heat");
+  const link = new URL(page.url());
+  expect(link.searchParams.get("plot")).toBe("heat");
+  const { width, height } = (await map.boundingBox()) ?? { width: 0, height: 0 };
+  const shares = [0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95];
+  for (const position of shares.flatMap((across) =>
+    shares.map((down) => ({ x: across * width, y: down * height })),
+  )) {
+    await map.hover({ position });
+    if ((await map.getAttribute("data-hit")) === "true") break;
+  }
+  await page.getByText(/mean loss [\d.]+ of \d trial/).waitFor();
+  await page.mouse.down();
+  await page.mouse.up();
+  await page
+    .getByRole("status")
+    .getByText(/^9 trials, \d selected$/)
+    .waitFor();
+  await page.getByRole("region", { name: "Curves of the selected trials" }).waitFor();
+});
+
+test("a chart whose points are being read does not say that there are none", async ({ skip }) => {
+  const page = await stage.page(skip, "/");
+  const experiment = await searched();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
+  await page.route(/metrics:series/, async (route) => {
+    await answered;
+    await route.continue();
+  });
+  await page.goto(`${stage.world.api}/experiments/${experiment}`);
+  const caption = page.getByRole("region", { name: "Curves" }).locator("figcaption");
+  await expect.poll(() => caption.innerText()).toBe("Loading …");
+  answer(undefined);
+  await expect.poll(() => caption.innerText()).toMatch(/^showing all \d+ points$/);
+});
+
+test("notes are drawn as Markdown, and nothing in them runs", async ({ skip }) => {
+  const page = await stage.page(skip, "/");
+  const experiment = await searched();
+  const notes =
+    "# Plan\n\n<script>document.title = 'taken'</script>\n\n<img src=x onerror=alert(1)>\n\n[run](javascript:alert(1)), [trial 1](/trials/1.1)";
+  await stage.world.client.call("updateExperiment", { experiment, notes });
+  await page.goto(`${stage.world.api}/experiments/${experiment}?tab=notes`);
+  const shown = page.getByRole("region", { name: "Notes" });
+  await shown.getByRole("heading", { name: "Plan" }).waitFor();
+  await shown.getByText("<script>document.title = 'taken'</script>").waitFor();
+  expect(await shown.getByRole("link").allInnerTexts()).toEqual(["trial 1"]);
+  expect(await shown.locator("script, img").count()).toBe(0);
+  expect(await page.title()).not.toBe("taken");
+  await stage.looks(page, "experiment-notes");
+  await page.getByRole("button", { name: "Edit the notes" }).click();
+  await page.getByRole("textbox", { name: "Notes" }).fill("- [x] done");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Preview the notes" }).click();
+  await shown.getByText("☑ done").waitFor();
 });
 
 test("a search is replayed by keyboard, and says of each stop what yard search explain says", async ({

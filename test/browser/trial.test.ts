@@ -25,6 +25,7 @@ with trainyard.init() as ctx:
         (path / "weights.bin").write_bytes(b"0" * 2048)
     if ctx.info.hparams["lr"] < 0.2:
         raise RuntimeError("the gradient is not finite")
+    ctx.profiler.on()
     number = 0
     while not os.path.exists(ctx.info.hparams["stop"]):
         number += 1
@@ -159,6 +160,26 @@ test("a trial's reports are drawn, and its runs, checkpoints and profile are sho
   await stage.looks(page, "trial-checkpoints");
   await page.getByRole("tab", { name: "Profile" }).click();
   await page.getByText("The trial was not profiled.").waitFor();
+});
+
+test("a curve of the profile is drawn as a chart with its unit, and TensorBoard's files are a click away", async ({
+  skip,
+}) => {
+  const page = await stage.page(skip, `/trials/${running}`);
+  const files = page.getByRole("link", { name: "Download the files" });
+  expect(await files.getAttribute("href")).toBe(`/api/v1/trials/${running}/tensorboard`);
+  await page.getByText(`tensorboard --logdir "$(yard trial tensorboard ${running})"`).waitFor();
+  await eventually("the profile has a report", async () => {
+    const { items } = await stage.world.client.call("listTrialSystemMetrics", { trial: running });
+    return items.length > 0;
+  });
+  await page.goto(`${stage.world.api}/trials/${running}?tab=profile`);
+  await page.getByRole("button", { name: "Chart of memory used" }).click();
+  await page.getByRole("heading", { name: /^memory used, [KMGT]iB$/ }).waitFor();
+  await page.getByText(/^\d+ reports? of \d+ samples: mean, least and greatest$/).waitFor();
+  await stage.looks(page, "trial-profile");
+  await page.getByRole("button", { name: "Chart of memory used" }).click();
+  await page.getByRole("heading", { name: /^memory used/ }).waitFor({ state: "detached" });
 });
 
 test("the logs of an experiment name the trial of each line", async ({ skip }) => {

@@ -237,11 +237,11 @@ describe("the preview", () => {
     expect(of(checkpoints[0])).toMatchObject({ keeps: true, keptBy: ["ada pinned it"], trial });
     expect(of(checkpoints[1])).toMatchObject({
       keeps: true,
-      keptBy: ["it is number 1 of the 1 best of its trial that the policy keeps"],
+      keptBy: ["the best of its trial"],
     });
     expect(of(checkpoints[2])).toMatchObject({ keeps: false, keptBy: [], value: 2 });
     expect(of(checkpoints[3])?.keptBy).toEqual([
-      "it is number 1 of the 1 latest of its trial that the policy keeps",
+      "the latest of its trial",
     ]);
     await gc.endExperiment(experiment);
     await gc.settled();

@@ -1,17 +1,34 @@
 import type { JSX } from "react";
 import styles from "./code-text.module.css";
 
+type CodeProps = {
+  readonly label: string;
+  readonly text: string;
+  /** Lines that step back, from 0. */
+  readonly faint?: ReadonlySet<number>;
+};
+
 /** A text with numbered lines, which can be selected without the numbers. */
-export function CodeText(props: { readonly label: string; readonly text: string }): JSX.Element {
+export function CodeText(props: CodeProps): JSX.Element {
   const lines = props.text.replace(/\n$/, "").split("\n");
   return (
     <pre className={styles["text"]} aria-label={props.label} tabIndex={0}>
       <code className={styles["numbers"]} aria-hidden>
         {lines.map((_, at) => `${at + 1}\n`).join("")}
       </code>
-      <code>{lines.join("\n")}</code>
+      <code>{props.faint === undefined ? lines.join("\n") : withFaint(lines, props.faint)}</code>
     </pre>
   );
+}
+
+function withFaint(lines: readonly string[], faint: ReadonlySet<number>): readonly JSX.Element[] {
+  return lines.map((line, at) => (
+    // The lines of a text have no other identity than their place.
+    <span key={at} className={styles["line"]} data-kind={faint.has(at) ? "faint" : "same"}>
+      {line}
+      {"\n"}
+    </span>
+  ));
 }
 
 /** A difference in unified form: what was removed and what was added has a sign and a colour. */

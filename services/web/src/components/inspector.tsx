@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import type { JSX, ReactNode } from "react";
+import { Fragment, type JSX, type ReactNode } from "react";
 import { Button } from "./button.tsx";
 import styles from "./inspector.module.css";
 
@@ -26,6 +26,15 @@ export function Inspector({ title, onClose, children }: Props): JSX.Element {
   );
 }
 
+/** Long names of metrics and hyperparameters break after an underscore or a dot, not within a word. */
+const breakable = (name: string): ReactNode =>
+  name.split(/(?<=[_./])/).map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+
 type Facts = readonly (readonly [name: string, value: ReactNode])[];
 
 /** Names and values, one a line; empty values are left out. */
@@ -36,7 +45,7 @@ export function FactList({ facts }: { readonly facts: Facts }): JSX.Element {
     <dl className={styles["facts"]}>
       {shown.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{breakable(name)}</dt>
           <dd>{value}</dd>
         </div>
       ))}

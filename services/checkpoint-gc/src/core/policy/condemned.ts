@@ -81,7 +81,7 @@ type Ranking = ReadonlyMap<string, Rank>;
 
 function keeps(rank: Rank | undefined, first: number, what: string): readonly string[] {
   if (rank === undefined || rank.at >= first) return [];
-  return [`it is number ${rank.at + 1} of the ${first} ${what} that the policy keeps`];
+  return [first === 1 ? `the ${what}` : `number ${rank.at + 1} of the ${first} ${what}`];
 }
 
 /** Some of those that come before it in a ranking. */

@@ -3,7 +3,7 @@ import type { Colours } from "../../theme/colours.ts";
 import { type Axis, type Brushes, type PlacedRow, xOfAxis } from "./layout.ts";
 
 export const margin = 64;
-export const top = 40;
+export const top = 20;
 export const bottom = 16;
 
 export type ParallelView = {
@@ -114,11 +114,9 @@ function drawAxes(
       ctx.globalAlpha = 1;
     }
     ctx.font = `11px ${colours.mono}`;
-    ctx.fillStyle = colours.text;
-    ctx.textAlign = "center";
-    ctx.fillText(short(name), x, 12);
     ctx.fillStyle = colours.muted;
-    if (kind === "log") ctx.fillText("log", x, 26);
+    ctx.textAlign = "center";
+    if (kind === "log") ctx.fillText("log", x, 8);
     ctx.textAlign = "left";
     for (const { share, text } of ticks) {
       const y = yOfShare(share, height);

@@ -19,6 +19,14 @@ test("numbers have a linear axis, those over two decades a logarithmic one", () 
   ]);
 });
 
+test("whole numbers have ticks at whole numbers, each once", () => {
+  const texts = (values: readonly number[]) =>
+    axisOf("n", rowsOf("n", values))?.ticks.map(({ text }) => text);
+  expect(texts([1, 3, 8])).toEqual(["1", "3", "5", "6", "8"]);
+  expect(texts([1, 2])).toEqual(["1", "2"]);
+  expect(texts([1, 2.5])).toEqual(["1", "1.38", "1.75", "2.13", "2.5"]);
+});
+
 test("words, and mixtures with numbers, have an axis of categories in their order", () => {
   const axis = axisOf("c", rowsOf("c", ["b", "a", "c", "a"]));
   expect(axis?.ticks).toEqual([

@@ -54,10 +54,14 @@ function numberAxis(name: string, values: readonly number[]): Axis {
     const value = 2 * (from + share * span);
     return log ? Math.exp(value) : value;
   };
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => ({
-    share,
-    text: String(Number(at(share).toPrecision(3))),
-  }));
+  const places = [0, 0.25, 0.5, 0.75, 1];
+  const ticks =
+    !log && values.every(Number.isSafeInteger)
+      ? [...new Set(places.map((share) => Math.round(at(share))))].map((value) => ({
+          share: shareOf(value),
+          text: String(value),
+        }))
+      : places.map((share) => ({ share, text: String(Number(at(share).toPrecision(3))) }));
   return { name, kind: log ? "log" : "linear", ticks, shareOf };
 }
 

@@ -47,5 +47,11 @@ export function MetricChart(props: Props): JSX.Element {
     () => answer?.series.filter(({ xMin }) => xMin.length > 0).map(lineOf) ?? noLines,
     [answer],
   );
-  return <Chart title={name} lines={lines} xLabel={x} time={x === "time"} zoom={zoom} {...rest} />;
+  const caption = whole.error === null ? "Loading …" : "The points could not be read.";
+  return (
+    <Chart
+      {...{ lines, zoom, ...rest, title: name, xLabel: x, time: x === "time" }}
+      {...(answer === undefined ? { caption } : {})}
+    />
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { time } from "../format.ts";
-import { verdictText } from "./verdict.ts";
+import { policyText, verdictText } from "./verdict.ts";
 
 const verdict = { keeps: false, keptBy: [], waits: "", state: "DELETED", by: "" };
 
@@ -20,4 +20,15 @@ test("one that is not kept says its state, by whom, until when it can be brought
 
 test("an unknown verdict has no text", () => {
   expect(verdictText(undefined)).toBe("");
+});
+
+test("a policy says which checkpoints it keeps, and leaves out rules that keep none", () => {
+  const none = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 0 };
+  expect(policyText({ ...none, saveTrialBest: 1, saveTrialLatest: 1 })).toBe(
+    "The policy keeps the best of each trial and the latest of each trial.",
+  );
+  expect(policyText({ ...none, saveExperimentBest: 3 })).toBe(
+    "The policy keeps the 3 best of the experiment.",
+  );
+  expect(policyText(none)).toBe("The policy keeps no checkpoint.");
 });

@@ -6,6 +6,25 @@ type Verdict = Pick<
   "keeps" | "keptBy" | "waits" | "state" | "by" | "graceEndMs"
 >;
 
+type Policy = Pick<
+  NonNullable<ReplyOf<"previewRetention">["policy"]>,
+  "saveExperimentBest" | "saveTrialBest" | "saveTrialLatest"
+>;
+
+/** The checkpoints that a policy keeps, as a sentence; rules that keep none are left out. */
+export function policyText({ saveExperimentBest, saveTrialBest, saveTrialLatest }: Policy): string {
+  const rules = [
+    [saveExperimentBest, "best", "the experiment"],
+    [saveTrialBest, "best", "each trial"],
+    [saveTrialLatest, "latest", "each trial"],
+  ] as const;
+  const parts = rules.flatMap(([kept, which, of]) =>
+    kept === 0 ? [] : [kept === 1 ? `the ${which} of ${of}` : `the ${kept} ${which} of ${of}`],
+  );
+  if (parts.length === 0) return "The policy keeps no checkpoint.";
+  return `The policy keeps ${new Intl.ListFormat("en").format(parts)}.`;
+}
+
 /** The rule that keeps or condemns a checkpoint, as a sentence; empty while it is unknown. */
 export function verdictText(verdict: Verdict | undefined): string {
   if (verdict === undefined) return "";

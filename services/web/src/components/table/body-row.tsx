@@ -1,4 +1,4 @@
-import type { CSSProperties, JSX, MouseEvent } from "react";
+import type { CSSProperties, JSX, MouseEvent, ReactNode } from "react";
 import type { PlacedColumn } from "./columns.ts";
 import styles from "./table.module.css";
 
@@ -42,11 +42,17 @@ export function BodyRow<Row>(props: Props<Row>): JSX.Element {
           className={cellClass(one)}
           style={cellStyle(one)}
         >
-          {one.column.cell(row)}
+          {cut(one.column.cell(row))}
         </div>
       ))}
     </div>
   );
+}
+
+/** A text that is longer than its column ends in an ellipsis, and the pointer shows all of it: a number never looks whole. */
+function cut(content: ReactNode): ReactNode {
+  const isText = typeof content === "string" || typeof content === "number";
+  return isText ? <span title={String(content)}>{content}</span> : content;
 }
 
 function Check<Row>({ selected, onCheck }: Props<Row>): JSX.Element {

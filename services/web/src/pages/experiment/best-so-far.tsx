@@ -31,11 +31,14 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
         zoom={zoom}
         onZoom={setZoom}
         syncKey={`experiment ${id} best`}
-        caption={items === undefined ? "" : `improved ${items.length} times`}
+        caption={items === undefined ? "" : captionOf(items.length)}
       />
     </section>
   );
 }
+
+const captionOf = (improvements: number): string =>
+  `Over the validations of all trials; improved ${improvements === 1 ? "once" : `${improvements} times`}.`;
 
 /** A step at each improvement, in the hue of the trial that made the last one. */
 function linesOf(items: Best): readonly Line[] {

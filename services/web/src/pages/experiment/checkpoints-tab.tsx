@@ -3,7 +3,7 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useMemo } from "react";
 import { useList } from "../../app/calls.ts";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
-import { verdictText } from "../../components/checkpoint/verdict.ts";
+import { policyText, verdictText } from "../../components/checkpoint/verdict.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { bytes, number, time } from "../../components/format.ts";
@@ -42,12 +42,7 @@ export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
     void navigate({ search: (old) => ({ ...old, checkpoint: uuid }), replace: true });
   return (
     <>
-      {policy !== undefined && (
-        <p className={styles["policy"]}>
-          The policy keeps the {policy.saveExperimentBest} best of the experiment, the{" "}
-          {policy.saveTrialBest} best and the {policy.saveTrialLatest} latest of each trial.
-        </p>
-      )}
+      {policy !== undefined && <p className={styles["policy"]}>{policyText(policy)}</p>}
       <div className={styles["split"]}>
         <Table
           label={`Checkpoints of experiment ${id}`}

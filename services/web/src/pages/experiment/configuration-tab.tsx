@@ -10,6 +10,7 @@ import { FactList } from "../../components/inspector.tsx";
 import { Difference } from "./difference.tsx";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
+import { linesOfKeys } from "./yaml-lines.ts";
 
 const route = getRouteApi("/experiments/$experiment");
 
@@ -70,6 +71,7 @@ function Submitted({ id }: { readonly id: string }): JSX.Element {
   if (submission.data === undefined) return <p className={styles["loading"]}>Loading …</p>;
   const { config, masked, seed, codeDigest, record } = submission.data;
   const repository = record?.repository;
+  const defaulted = record?.defaulted ?? [];
   return (
     <>
       <FactList
@@ -88,12 +90,16 @@ function Submitted({ id }: { readonly id: string }): JSX.Element {
         ]}
       />
       <Command text={`yard experiment download ${id} FOLDER`} />
-      <CodeText label={`Configuration of experiment ${id}`} text={config} />
-      {record !== undefined && record.defaulted.length > 0 && (
+      {defaulted.length > 0 && (
         <details className={styles["details"]}>
-          <summary>{record.defaulted.length} values are defaults of the platform</summary>
+          <summary>
+            {defaulted.length === 1
+              ? "1 key has its default"
+              : `${defaulted.length} keys have their defaults`}{" "}
+            <span className={styles["muted"]}>(grey lines)</span>
+          </summary>
           <ul>
-            {record.defaulted.map((path) => (
+            {defaulted.map((path) => (
               <li key={path}>
                 <code>{path}</code>
               </li>
@@ -101,6 +107,11 @@ function Submitted({ id }: { readonly id: string }): JSX.Element {
           </ul>
         </details>
       )}
+      <CodeText
+        label={`Configuration of experiment ${id}`}
+        text={config}
+        faint={linesOfKeys(config, defaulted)}
+      />
       {repository !== undefined && repository.diff !== "" && (
         <details className={styles["details"]}>
           <summary>The code differs from its commit</summary>

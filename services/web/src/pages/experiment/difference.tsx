@@ -58,7 +58,7 @@ function Keys({ first, second, config }: KeysProps): JSX.Element {
       rows={config}
       keyOf={({ path }) => path}
       columns={[
-        { title: "Key", cell: ({ path }) => <code>{path}</code> },
+        { title: "Key", cell: ({ path }) => <code className={styles["key"]}>{path}</code> },
         { title: `Experiment ${first}`, cell: ({ before }) => <code>{before ?? "–"}</code> },
         { title: `Experiment ${second}`, cell: ({ after }) => <code>{after ?? "–"}</code> },
       ]}

@@ -60,7 +60,8 @@ function Bars({ trials, trialsNeeded, trialsBest, items }: Props): JSX.Element {
         ]}
       />
       <p className={styles["note"]}>
-        Where the best {trialsBest} of {trials} trials are beside all of them (PED-ANOVA).
+        The shares add up to 1: a hyperparameter has a large one where the best {trialsBest} of{" "}
+        {trials} trials have other values of it than all of them (PED-ANOVA).
       </p>
     </>
   );

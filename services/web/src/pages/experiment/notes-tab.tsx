@@ -5,7 +5,8 @@ import { changedTexts, type Edits, editsSince } from "../../app/edits.ts";
 import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { Field, TextArea } from "../../components/field.tsx";
+import { Field } from "../../components/field.tsx";
+import { NotesField } from "../../components/notes-field.tsx";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 
@@ -67,12 +68,7 @@ function NotesForm({ experiment }: TabProps): JSX.Element {
         value={description}
         onChange={({ target }) => edit({ description: target.value })}
       />
-      <TextArea
-        label="Notes"
-        rows={16}
-        value={notes}
-        onChange={({ target }) => edit({ notes: target.value })}
-      />
+      <NotesField value={notes} rows={16} onChange={(text) => edit({ notes: text })} />
       {update.error !== null && <ErrorNote error={update.error} />}
       <div className={styles["buttons"]}>
         <Button type="submit" look="primary" disabled={update.isPending || isUnchanged}>

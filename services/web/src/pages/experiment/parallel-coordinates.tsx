@@ -8,30 +8,22 @@ import {
   type Brushes,
   moved,
   placed,
-  type Row,
 } from "../../canvas/parallel/layout.ts";
+import { margin } from "../../canvas/parallel/draw.ts";
 import { ParallelCanvas } from "../../canvas/parallel/parallel-canvas.tsx";
 import { Button } from "../../components/button.tsx";
-import type { TabProps } from "./tabs.ts";
-import { hparamsOf, namesOf } from "./trial-columns.tsx";
+import type { PlotProps } from "./plot-rows.ts";
 import styles from "./trials.module.css";
-import type { Trial } from "./use-trials.ts";
-
-type Props = TabProps & {
-  readonly trials: readonly Trial[];
-  readonly onSelect: (ids: ReadonlySet<string>) => void;
-};
 
 const nothing: ReadonlySet<string> = new Set();
 const noBrush: ReadonlyMap<string, Brush> = new Map();
 
 /** Hyperparameters that differ and the metric as axes; a brush chooses trials. */
-export function ParallelCoordinates({ experiment, trials, onSelect }: Props): JSX.Element | null {
-  const { metric, smallerIsBetter } = experiment;
+export function ParallelCoordinates(props: PlotProps): JSX.Element | null {
+  const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
   const [order, setOrder] = useState<readonly string[] | null>(null);
   const [brushes, setBrushes] = useState<Brushes>(noBrush);
-  const rows = useMemo(() => rowsOf(trials, metric), [trials, metric]);
-  const names = useMemo(() => [...namesOf(trials).hparams, metric], [trials, metric]);
+  const names = useMemo(() => [...hparams, metric], [hparams, metric]);
   const axes = useMemo(() => {
     const known =
       order === null ? names : [...order, ...names.filter((one) => !order.includes(one))];
@@ -46,11 +38,15 @@ export function ParallelCoordinates({ experiment, trials, onSelect }: Props): JS
   );
   if (axes.length < 2) return null;
   const shown = axes.map(({ name }) => name);
+  const headWidth = `min(${100 / (shown.length - 1)}%, 150px)`;
   return (
-    <section className={styles["above"]} aria-label="Parallel coordinates">
-      <div className={styles["axes"]}>
-        {shown.map((name) => (
-          <span key={name}>
+    <section aria-label="Parallel coordinates">
+      <div className={styles["axes"]} style={{ marginInline: margin }}>
+        {shown.map((name, at) => (
+          <span
+            key={name}
+            style={{ left: `${(100 * at) / (shown.length - 1)}%`, maxWidth: headWidth }}
+          >
             <Button
               look="plain"
               aria-label={`Move ${name} to the left`}
@@ -59,7 +55,7 @@ export function ParallelCoordinates({ experiment, trials, onSelect }: Props): JS
             >
               <ChevronLeft size={12} aria-hidden />
             </Button>
-            {name}
+            <span title={name}>{name}</span>
             <Button
               look="plain"
               aria-label={`Move ${name} to the right`}
@@ -92,11 +88,4 @@ export function ParallelCoordinates({ experiment, trials, onSelect }: Props): JS
       </p>
     </section>
   );
-}
-
-function rowsOf(trials: readonly Trial[], metric: string): readonly Row[] {
-  return trials.map((trial) => ({
-    id: trial.id,
-    values: { ...Object.fromEntries(hparamsOf(trial)), [metric]: trial.bestValue },
-  }));
 }

@@ -18,8 +18,8 @@ import {
   sortText,
   Table,
 } from "../../components/table/index.ts";
+import { HyperparameterPlots } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
-import { ParallelCoordinates } from "./parallel-coordinates.tsx";
 import type { TabProps } from "./tabs.ts";
 import { columnsOf, initialLayout } from "./trial-columns.tsx";
 import styles from "./trials.module.css";
@@ -177,7 +177,7 @@ function Above({ experiment, trials, selected, onSelect }: AboveProps): JSX.Elem
     [selected, id],
   );
   if (selected.size === 0) {
-    return <ParallelCoordinates experiment={experiment} trials={trials} onSelect={onSelect} />;
+    return <HyperparameterPlots experiment={experiment} trials={trials} onSelect={onSelect} />;
   }
   const x = search.x ?? "step";
   return (

@@ -14,6 +14,8 @@ export type ExperimentSearch = LogSearch & {
   readonly zoom?: string | undefined;
   /** Which curves are drawn where not all are: best where it is absent, latest or first. */
   readonly drawn?: string | undefined;
+  /** The plot over the table of trials: parallel coordinates where it is absent, scatter or heat. */
+  readonly plot?: string | undefined;
   /** Numbers of selected trials: "3,7". */
   readonly trials?: string | undefined;
   readonly filter?: string | undefined;
@@ -37,6 +39,7 @@ const texts = [
   "x",
   "zoom",
   "drawn",
+  "plot",
   "trials",
   "filter",
   "sort",

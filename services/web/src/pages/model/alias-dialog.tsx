@@ -32,7 +32,7 @@ export function AliasDialog({ model, version: given, onClose }: Props): JSX.Elem
       open
       onClose={onClose}
       title={`Move an alias of ${model}`}
-      description="Who downloads the model by the alias gets this version from then on. The move is recorded with your reason."
+      description="From then on downloads by the alias return this version. The move is recorded with your reason."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

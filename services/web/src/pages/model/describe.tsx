@@ -2,8 +2,9 @@ import { type JSX, useState } from "react";
 import { changedTexts, type Edits, editsSince } from "../../app/edits.ts";
 import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { Field, TextArea } from "../../components/field.tsx";
+import { Field } from "../../components/field.tsx";
 import { areText, labelChange, type LabelChange } from "../../components/labels.ts";
+import { NotesField } from "../../components/notes-field.tsx";
 import styles from "./page.module.css";
 
 type Described = {
@@ -62,12 +63,7 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
           setLabels({ before: labels?.before ?? of.labels, text: target.value })
         }
       />
-      <TextArea
-        label="Notes"
-        rows={6}
-        value={notes}
-        onChange={({ target }) => edit({ notes: target.value })}
-      />
+      <NotesField value={notes} rows={6} onChange={(text) => edit({ notes: text })} />
       {error !== null && <ErrorNote error={error} />}
       <Button type="submit" disabled={isPending}>
         Save

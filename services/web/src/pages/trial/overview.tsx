@@ -13,6 +13,7 @@ import { own } from "../../components/own.ts";
 import { PlainTable } from "../../components/plain-table.tsx";
 import { Curves } from "./curves.tsx";
 import { Decisions } from "./decisions.tsx";
+import { TensorBoard } from "./tensorboard.tsx";
 import type { ShownTrial, TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
 
@@ -143,6 +144,9 @@ function Facts({ trial }: TabProps): JSX.Element {
             ],
           ]}
         />
+      </Part>
+      <Part title="TensorBoard">
+        <TensorBoard trial={trial.id} />
       </Part>
       <Part title="What the search decided">
         <Decisions trial={trial} page="" />

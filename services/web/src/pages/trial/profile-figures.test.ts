@@ -1,5 +1,13 @@
-import { describe, expect, it } from "vitest";
-import { curvesOf, devicesOf, measured, profiledRuns, quantityKey } from "./profile-figures.ts";
+import { describe, expect, it, test } from "vitest";
+import {
+  curvesOf,
+  devicesOf,
+  measured,
+  profiledRuns,
+  quantityKey,
+  lineOfCurve,
+  quantityText,
+} from "./profile-figures.ts";
 
 const summary = (run: number, node: number, device: string, name: string) => ({
   run,
@@ -66,4 +74,28 @@ describe("a trial's profile", () => {
       "2048.12",
     ]);
   });
+});
+
+test("a quantity is named by words, without its unit", () => {
+  expect(quantityText("memory", "used_bytes")).toBe("memory used");
+  expect(quantityText("disk", "read_bytes_per_second")).toBe("disk read");
+  expect(quantityText("cpu", "load_average")).toBe("cpu load average");
+});
+
+test("a curve is a line with its band, in a unit whose numbers are short", () => {
+  const GiB = 1_024 ** 3;
+  const curve = [{ x: 1_000, min: GiB, mean: 1.5 * GiB, max: 2 * GiB }];
+  const { unit, line } = lineOfCurve("memory", "used_bytes", curve);
+  expect(unit).toBe("GiB");
+  expect(line).toMatchObject({ x: [1_000], low: [1], y: [1.5], high: [2], label: "memory used" });
+  expect(line.points).toBeGreaterThan(line.x.length);
+  const unitOf = (name: string, max: number): string =>
+    lineOfCurve("group", name, [{ x: 1, min: 0, mean: 0, max }]).unit;
+  expect(unitOf("read_bytes_per_second", 3_000)).toBe("KiB/s");
+  expect(unitOf("used_bytes", 0)).toBe("B");
+  expect(unitOf("used_bytes", 2 ** 80)).toBe("TiB");
+  expect(unitOf("utilization_percent", 50)).toBe("%");
+  expect(unitOf("power_watts", 300)).toBe("W");
+  expect(unitOf("load_average", 3)).toBe("");
+  expect(lineOfCurve("cpu", "load_average", []).line.x).toEqual([]);
 });

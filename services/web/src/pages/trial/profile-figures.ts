@@ -1,6 +1,7 @@
 /** A trial's profile, grouped as its page shows it. */
 import type { ReplyOf } from "@trainyard/contracts";
 import type { SparkPoint } from "../../canvas/sparkline.ts";
+import type { Line } from "../../components/chart/line.ts";
 import { bytes, number } from "../../components/format.ts";
 
 type TrialProfile = ReplyOf<"getTrialProfile">;
@@ -36,11 +37,10 @@ export function devicesOf(
   return [...grouped].map(([title, some]) => ({ title, summaries: some }));
 }
 
+export type Curve = readonly SparkPoint[];
+
 /** The curve of each quantity of one run, by quantityKey. */
-export function curvesOf(
-  points: readonly SystemPoint[],
-  run: number,
-): ReadonlyMap<string, readonly SparkPoint[]> {
+export function curvesOf(points: readonly SystemPoint[], run: number): ReadonlyMap<string, Curve> {
   const curves = new Map<string, SparkPoint[]>();
   for (const { run: of, group, reportedAtMs, sample } of points) {
     if (of !== run || sample === undefined) continue;
@@ -52,6 +52,53 @@ export function curvesOf(
     }
   }
   return curves;
+}
+
+/** The group and the quantity, without its unit. */
+export function quantityText(group: string, name: string): string {
+  const words = name.replace(/_(percent|bytes|bytes_per_second|watts|celsius)$/, "");
+  return `${group} ${words.replaceAll("_", " ")}`;
+}
+
+/** A curve as a line of a chart, in a unit whose numbers are short. */
+export function lineOfCurve(
+  group: string,
+  name: string,
+  curve: Curve,
+): { readonly unit: string; readonly line: Line } {
+  const most = curve.reduce((least, { max }) => Math.max(least, Math.abs(max)), 0);
+  const { unit, size } = unitOf(name, most);
+  const line: Line = {
+    id: name,
+    label: quantityText(group, name),
+    trial: 1,
+    group: "",
+    x: curve.map(({ x }) => x),
+    y: curve.map(({ mean }) => mean / size),
+    low: curve.map(({ min }) => min / size),
+    high: curve.map(({ max }) => max / size),
+    // More points than places: the chart draws the band from the least to the greatest.
+    points: curve.length + 1,
+    marks: [],
+  };
+  return { unit, line };
+}
+
+const byteUnits = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
+const otherUnits = [
+  ["_percent", "%"],
+  ["_celsius", "°C"],
+  ["_watts", "W"],
+] as const;
+
+function unitOf(name: string, most: number): { readonly unit: string; readonly size: number } {
+  const perSecond = name.endsWith("_bytes_per_second");
+  if (!perSecond && !name.endsWith("_bytes")) {
+    return { unit: otherUnits.find(([end]) => name.endsWith(end))?.[1] ?? "", size: 1 };
+  }
+  const thousands = most < 1 ? 0 : Math.floor(Math.log2(most) / 10);
+  const step = Math.min(thousands, byteUnits.length - 1);
+  return { unit: `${byteUnits[step]}${perSecond ? "/s" : ""}`, size: 1_024 ** step };
 }
 
 /** A value with its unit, which its name ends in. */

@@ -1,20 +1,12 @@
 import { type JSX, useMemo } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
 import { useCall } from "../../app/calls.ts";
-import { sparkLayout } from "../../canvas/sparkline.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
 import { count, duration, number } from "../../components/format.ts";
-import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
-import {
-  curvesOf,
-  devicesOf,
-  measured,
-  profiledRuns,
-  quantityKey,
-  type SystemPoint,
-} from "./profile-figures.ts";
+import { Devices } from "./profile-devices.tsx";
+import { profiledRuns } from "./profile-figures.ts";
 import type { TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
 import { useWholeList } from "./use-whole-list.ts";
@@ -61,7 +53,7 @@ export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
         </Choice>
         <span className={styles["muted"]}>{paceText(profile.data, run)}</span>
       </header>
-      <Devices profile={profile.data} run={run} points={points.rows} />
+      <Devices key={run} profile={profile.data} run={run} points={points.rows} />
       {points.isPartial && (
         <p className={styles["muted"]}>
           The curves show the first {count(points.rows?.length ?? 0)} reports; the figures are of
@@ -81,79 +73,4 @@ function paceText({ paces }: TrialProfile, run: number): string {
   const pace = paces.find((one) => one.run === run);
   if (pace === undefined || pace.seconds <= 0) return "";
   return `${number(pace.steps / pace.seconds)} steps a second over ${duration(pace.seconds * 1_000)}`;
-}
-
-type DevicesProps = {
-  readonly profile: TrialProfile;
-  readonly run: number;
-  readonly points: readonly SystemPoint[] | undefined;
-};
-
-function Devices({ profile, run, points }: DevicesProps): JSX.Element {
-  const curves = useMemo(() => curvesOf(points ?? [], run), [points, run]);
-  const devices = useMemo(() => devicesOf(profile.summaries, run), [profile, run]);
-  return (
-    <>
-      {devices.map(({ title, summaries }) => (
-        <section key={title}>
-          <h2>{title}</h2>
-          <PlainTable
-            caption={title}
-            rows={summaries}
-            keyOf={({ group, value }) => `${group} ${value?.name}`}
-            columns={[
-              {
-                title: "Measured",
-                cell: ({ group, value }) => `${group} ${words(value?.name ?? "")}`,
-              },
-              {
-                title: "Over time",
-                cell: (summary) => (
-                  <Spark
-                    points={curves.get(
-                      quantityKey({ ...summary, name: summary.value?.name ?? "" }),
-                    )}
-                  />
-                ),
-              },
-              figure("Min", ({ min }) => min),
-              figure("Mean", ({ mean }) => mean),
-              figure("Max", ({ max }) => max),
-              { title: "Samples", numeric: true, cell: ({ samples }) => count(samples) },
-            ]}
-          />
-        </section>
-      ))}
-    </>
-  );
-}
-
-type Summary = TrialProfile["summaries"][number];
-
-const figure = (
-  title: string,
-  of: (value: NonNullable<Summary["value"]>) => number,
-): PlainColumn<Summary> => ({
-  title,
-  numeric: true,
-  cell: ({ value }) => value && measured(value.name, of(value)),
-});
-
-const words = (name: string): string =>
-  name.replace(/_(percent|bytes|bytes_per_second|watts|celsius)$/, "").replaceAll("_", " ");
-
-const size = { width: 240, height: 24 };
-
-function Spark({
-  points,
-}: {
-  readonly points: Parameters<typeof sparkLayout>[0] | undefined;
-}): JSX.Element {
-  const { line, band } = useMemo(() => sparkLayout(points ?? [], size), [points]);
-  return (
-    <svg className={styles["spark"]} viewBox={`0 -1 ${size.width} ${size.height + 2}`} aria-hidden>
-      <path d={band} />
-      <polyline points={line} />
-    </svg>
-  );
 }

@@ -1,0 +1,71 @@
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, test } from "vitest";
+import { Markdown } from "./markdown.tsx";
+
+/** Without the element around it. */
+const drawn = (text: string): string =>
+  renderToStaticMarkup(createElement(Markdown, { text }))
+    .replace(/^<div[^>]*>/, "")
+    .replace(/<\/div>$/, "");
+
+test("a note has headings, emphasis, lists, code, tables and links", () => {
+  expect(drawn("# Plan\n\nTry **lr 0.1**, *then* `0.01`.")).toBe(
+    "<h3>Plan</h3><p>Try <strong>lr 0.1</strong>, <em>then</em> <code>0.01</code>.</p>",
+  );
+  expect(drawn("1. one\n2. two")).toBe('<ol start="1"><li>one</li><li>two</li></ol>');
+  expect(drawn("```\na < b\n```")).toBe('<pre tabindex="0">a &lt; b</pre>');
+  expect(drawn("| a | b |\n|---|--:|\n| x | 1 |")).toContain('<td data-align="right">1</td>');
+  expect(drawn("[the paper](https://example.org/p)")).toBe(
+    '<p><a href="https://example.org/p" target="_blank" rel="noopener noreferrer">the paper</a></p>',
+  );
+  expect(drawn("[trial](/trials/12.3)")).toBe('<p><a href="/trials/12.3">trial</a></p>');
+  expect(drawn("- [x] done\n- [ ] open")).toMatch(/☑ .*done.*☐ .*open/);
+});
+
+test("HTML in a note is shown as it is written", () => {
+  for (const html of [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "a <b onmouseover=alert(1)>b</b>",
+    "<svg/onload=alert(1)>",
+    '<iframe src="javascript:alert(1)"></iframe>',
+    "<!-- --><style>*{display:none}</style>",
+    "<details open ontoggle=alert(1)>",
+  ]) {
+    const page = drawn(html);
+    expect(page).not.toMatch(/<(?!\/?(p|pre|br)\b)/);
+    expect(page).toContain("&lt;");
+  }
+});
+
+test("a link in a note that would run a script is only its text", () => {
+  for (const text of [
+    "[x](javascript:alert(1))",
+    "[x](<java\tscript:alert(1)>)",
+    "[x](&#106;avascript:alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x]\n\n[x]: javascript:alert(1)",
+    "<javascript:alert(1)>",
+    "![x](javascript:alert(1))",
+    "[x](//evil.example)",
+    '[x](https://a.example" onclick="alert)',
+  ]) {
+    const page = drawn(text);
+    expect(page, text).not.toMatch(/href="(?!https:\/\/)/);
+    expect(page, text).not.toMatch(/<[^>]* on\w+=/);
+  }
+});
+
+test("an image in a note is a link, as pages load nothing from elsewhere", () => {
+  const page = drawn("![loss](https://example.org/loss.png)");
+  expect(page).not.toContain("<img");
+  expect(page).toContain('href="https://example.org/loss.png"');
+  expect(page).toContain(">loss</a>");
+});
+
+test("a note that is too long or too deep to parse is shown as it is", () => {
+  expect(drawn("a".repeat(100_001))).toMatch(/^<pre>a+<\/pre>$/);
+  expect(drawn(`${">".repeat(9_000)} deep`)).toContain("deep");
+  expect(drawn(`${"[".repeat(3_000)}x${"](y)".repeat(3_000)}`)).toContain("x");
+});

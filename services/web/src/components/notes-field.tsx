@@ -1,0 +1,50 @@
+import { type JSX, lazy, Suspense, useState } from "react";
+import { Button } from "./button.tsx";
+import { TextArea } from "./field.tsx";
+import styles from "./notes-field.module.css";
+
+type Props = {
+  readonly value: string;
+  readonly rows: number;
+  readonly onChange: (text: string) => void;
+};
+
+const Markdown = lazy(async () => ({
+  default: (await import("./markdown/markdown.tsx")).Markdown,
+}));
+
+/** Notes in Markdown: drawn until they are edited, and drawn again for a preview. Empty ones are edited at once. */
+export function NotesField({ value, rows, onChange }: Props): JSX.Element {
+  const [isWriting, setIsWriting] = useState(value.trim() === "");
+  if (isWriting) {
+    return (
+      <div className={styles["notes"]}>
+        <TextArea
+          label="Notes"
+          hint="Markdown. HTML is shown as it is written."
+          rows={rows}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+        <span>
+          <Button disabled={value.trim() === ""} onClick={() => setIsWriting(false)}>
+            Preview the notes
+          </Button>
+        </span>
+      </div>
+    );
+  }
+  return (
+    <section className={styles["notes"]} aria-label="Notes">
+      <div className={styles["head"]}>
+        <span className={styles["label"]}>Notes</span>
+        <Button onClick={() => setIsWriting(true)}>Edit the notes</Button>
+      </div>
+      <div className={styles["shown"]}>
+        <Suspense fallback={<p className={styles["loading"]}>Loading …</p>}>
+          <Markdown text={value} />
+        </Suspense>
+      </div>
+    </section>
+  );
+}

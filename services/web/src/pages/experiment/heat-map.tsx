@@ -1,0 +1,69 @@
+import { type JSX, useMemo, useState } from "react";
+import { axisOf } from "../../canvas/parallel/layout.ts";
+import { HeatCanvas } from "../../canvas/plots/heat-canvas.tsx";
+import { type Cell, heatOf } from "../../canvas/plots/layout.ts";
+import { Choice } from "../../components/field.tsx";
+import { number } from "../../components/format.ts";
+import type { PlotProps } from "./plot-rows.ts";
+import styles from "./trials.module.css";
+
+/** The mean of the metric by the values of two hyperparameters. */
+export function HeatMap(props: PlotProps): JSX.Element {
+  const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
+  const [chosen, setChosen] = useState<{ readonly x?: string; readonly y?: string }>({});
+  const [hovered, setHovered] = useState<Cell | null>(null);
+  const known = (name: string | undefined): name is string =>
+    name !== undefined && hparams.includes(name);
+  const x = known(chosen.x) ? chosen.x : (hparams[0] ?? "");
+  const y = known(chosen.y) && chosen.y !== x ? chosen.y : hparams.find((name) => name !== x);
+  const across = useMemo(() => axisOf(x, rows), [x, rows]);
+  const up = useMemo(() => (y === undefined ? null : axisOf(y, rows)), [y, rows]);
+  const heat = useMemo(
+    () =>
+      across === null || up === null ? null : heatOf(rows, across, up, metric, smallerIsBetter),
+    [rows, across, up, metric, smallerIsBetter],
+  );
+  if (heat === null || across === null || up === null) {
+    return (
+      <p className={styles["note"]}>
+        A heat map needs two hyperparameters that differ between the trials.
+      </p>
+    );
+  }
+  return (
+    <section aria-label="Heat map">
+      <div className={styles["pair"]}>
+        <Choice
+          label="Across"
+          value={x}
+          onChange={({ target }) => setChosen({ x: target.value, y: up.name })}
+        >
+          {hparams.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Choice>
+        <Choice
+          label="Upwards"
+          value={up.name}
+          onChange={({ target }) => setChosen({ x, y: target.value })}
+        >
+          {hparams.map((name) => (
+            <option key={name} disabled={name === x}>
+              {name}
+            </option>
+          ))}
+        </Choice>
+      </div>
+      <HeatCanvas
+        {...{ heat, across, up, metric, hovered }}
+        onHover={setHovered}
+        onPick={({ ids }) => onSelect(new Set(ids))}
+      />
+      <p className={styles["note"]}>
+        {hovered === null
+          ? `Each cell has the mean of the best ${metric} of its trials: the stronger, the better. Click to select its trials.`
+          : `${x} ${hovered.across}, ${up.name} ${hovered.up}: mean ${metric} ${number(hovered.mean)} of ${hovered.ids.length} ${hovered.ids.length === 1 ? "trial" : "trials"}`}
+      </p>
+    </section>
+  );
+}
