@@ -120,7 +120,7 @@ def error_of(status: int, body: Mapping[str, Any]) -> ApiError:
     detail = str(body.get("detail") or body.get("title") or f"HTTP {status}")
     problems = [
         RequestProblem(str(one.get("path") or ""), str(one.get("detail") or ""))
-        for one in body.get("problems") or []
+        for one in body.get("errors") or []
     ]
     return (NotFoundError if status == 404 else ApiError)(status, code, detail, problems)
 

@@ -21,7 +21,7 @@ class RequestProblem(NamedTuple):
 class ApiError(TrainyardError):
     """The platform refused a request. ``status`` is the HTTP status, ``code`` a name that stays the same
     for ever; the text is for people. ``problems`` has each thing that is wrong where there may be several, as in a
-    configuration; the text then has a line for each.
+    configuration; the text names them all.
     """
 
     def __init__(
@@ -30,8 +30,7 @@ class ApiError(TrainyardError):
         self.status = status
         self.code = code
         self.problems = list(problems)
-        lines = [f"{path}: {text}" if path else text for path, text in self.problems]
-        super().__init__("\n".join(lines) or detail)
+        super().__init__(detail)
 
 
 class NotFoundError(ApiError):
