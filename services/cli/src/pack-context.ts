@@ -46,8 +46,11 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
 
 export const startupHook = "startup-hook.sh";
 
-/** The packer takes a leading @ for an archive to copy from. */
-const asPath = (path: string): string => (path.startsWith("@") ? `./${path}` : path);
+/**
+ * The packer takes a leading @ for an archive to copy from. It cuts off what would be a drive or a root on Windows, as
+ * of "C:notes", and what unpacks refuses that.
+ */
+const asPath = (path: string): string => (/^(@|[A-Za-z]:|\\)/.test(path) ? `./${path}` : path);
 
 function tooLarge(shownAs: string): UsageError {
   const mebibytes = limits.contextBytesMax / 1024 / 1024;

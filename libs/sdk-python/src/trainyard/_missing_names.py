@@ -5,7 +5,7 @@ takes its place.
 from __future__ import annotations
 
 _COMMANDS = (
-    "trainyard.client takes the place of client ('yard experiment create' submits), "
+    "trainyard.client takes the place of client (client.create_experiment submits), "
     "and trainyard.init(), which works outside of a task too, that of core_v2"
 )
 _LOOP = "write the loop with trainyard.init() and ctx.train"

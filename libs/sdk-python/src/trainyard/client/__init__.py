@@ -2,7 +2,7 @@
 
 from trainyard import client
 
-experiment = client.get_experiment(12)
+experiment = client.create_experiment("search.yaml", "code").wait()
 experiment.describe(notes="the learning rate was too high", add_labels=["baseline"])
 version = client.get_model("iris").get_version("champion")
 folder = version.download()
@@ -15,16 +15,19 @@ client.register_version("iris", checkpoint=uuid, create_model=True)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from .._code import Config
 from .._files import PathLike
 from ._client import Client
 from ._errors import (
     ApiError,
+    CodeError,
     DownloadError,
     NotFoundError,
     PlatformAwayError,
+    RequestProblem,
     UploadError,
 )
 from ._experiments import DeletionPreview, Experiment, ExperimentAction, KeptCheckpoint
@@ -38,6 +41,7 @@ __all__ = [
     "Bookmark",
     "Change",
     "Client",
+    "CodeError",
     "DeletionPreview",
     "DownloadError",
     "Experiment",
@@ -53,11 +57,13 @@ __all__ = [
     "PlatformAwayError",
     "Points",
     "Project",
+    "RequestProblem",
     "Reset",
     "SupersededPoints",
     "UploadError",
     "WatchEvent",
     "Workspace",
+    "create_experiment",
     "create_model",
     "follow_metrics",
     "get_experiment",
@@ -67,7 +73,39 @@ __all__ = [
     "register_folder",
     "register_version",
     "undelete_experiment",
+    "validate",
 ]
+
+
+def create_experiment(
+    config: Config,
+    model_dir: PathLike | None = None,
+    includes: Iterable[PathLike] | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    labels: Sequence[str] | None = None,
+    workspace: str = "",
+    project: str = "",
+    paused: bool = False,
+    key: str = "",
+) -> Experiment:
+    """``Client().create_experiment``: submits a configuration and a folder of training code."""
+    return Client().create_experiment(
+        config,
+        model_dir,
+        includes,
+        overrides=overrides,
+        labels=labels,
+        workspace=workspace,
+        project=project,
+        paused=paused,
+        key=key,
+    )
+
+
+def validate(config: Config, overrides: Mapping[str, Any] | None = None) -> list[str]:
+    """``Client().validate``: checks a configuration and returns its warnings."""
+    return Client().validate(config, overrides)
 
 
 def get_experiment(experiment: int | str) -> Experiment:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
 from .._http import Backoff, HttpConnection, UnreachableError
-from ._errors import ApiError, NotFoundError, PlatformAwayError
+from ._errors import ApiError, NotFoundError, PlatformAwayError, RequestProblem
 
 REQUEST_TIMEOUT_S = 30.0
 # A restart of a service passes within it; a person waits no longer.
@@ -64,10 +64,11 @@ class Api:
         path: str,
         body: Mapping[str, Any] | None = None,
         if_match: str = "",
+        key: str = "",
     ) -> dict[str, Any]:
-        """Sends a request, with a key by which a repeat has no second effect."""
+        """Sends a request, with a key by which a repeat has no second effect: the given one, or one of its own."""
         content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
-        headers = {} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())}
+        headers = {} if method == "GET" else {"Idempotency-Key": key or str(uuid.uuid4())}
         if if_match:
             headers["If-Match"] = if_match
         backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
@@ -117,7 +118,11 @@ def error_of(status: int, body: Mapping[str, Any]) -> ApiError:
     """The exception for a problem+json answer."""
     code = str(body.get("code") or status)
     detail = str(body.get("detail") or body.get("title") or f"HTTP {status}")
-    return (NotFoundError if status == 404 else ApiError)(status, code, detail)
+    problems = [
+        RequestProblem(str(one.get("path") or ""), str(one.get("detail") or ""))
+        for one in body.get("errors") or []
+    ]
+    return (NotFoundError if status == 404 else ApiError)(status, code, detail, problems)
 
 
 def segment(text: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._code import Config
 from .._files import PathLike
 from .._info import in_task
 from ._api import PATIENCE_S, Api, segment
+from ._create import create, validate, warnings_of
 from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricUpdate, follow_metrics
@@ -43,6 +45,49 @@ class Client:
     def close(self) -> None:
         """Closes the connection; a later call opens another."""
         self._api.close()
+
+    def create_experiment(
+        self,
+        config: Config,
+        model_dir: PathLike | None = None,
+        includes: Iterable[PathLike] | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        labels: Sequence[str] | None = None,
+        workspace: str = "",
+        project: str = "",
+        paused: bool = False,
+        key: str = "",
+    ) -> Experiment:
+        """Submits an experiment, as ``yard experiment create`` does, and returns it; ``wait()`` waits for its end.
+
+        ``config`` is a mapping, the path of a YAML file, or YAML itself: a ``str`` of several lines, or that begins
+        with ``{``. ``model_dir`` is the folder of training code (None for none), without what its .trainyardignore
+        and .detignore leave out: at most 50,000 files and 96 MiB packed. ``includes`` are files and folders that are
+        put beside its files, each under its own name. ``overrides`` sets keys over the configuration's:
+        ``{"hyperparameters.lr": 0.1}``; ``labels``, ``workspace`` and ``project`` set those keys.
+
+        A repeat with the same ``key``, also of another process, returns the first experiment; without one, only the
+        repeats of this call while the platform is away do. What the platform warns of is logged, and in ``warnings``
+        of the result.
+
+        Raises CodeError for a folder or a file that cannot be submitted as it is, and ApiError, of whose ``problems``
+        each names a key, for a configuration that cannot run. Nothing is created then.
+        """
+        places = {"labels": labels, "workspace": workspace or None, "project": project or None}
+        keys = {name: value for name, value in places.items() if value is not None}
+        if labels is not None:
+            keys["labels"] = list(labels)
+        answer = create(
+            self._api, config, model_dir, includes or (), {**(overrides or {}), **keys}, paused, key
+        )
+        return Experiment(self._api, answer["experiment"], warnings_of(answer))
+
+    def validate(self, config: Config, overrides: Mapping[str, Any] | None = None) -> list[str]:
+        """Checks a configuration, given as to ``create_experiment``, and creates nothing: returns its warnings, each
+        with the path of its key. Raises ApiError, of whose ``problems`` each names a key, for one that cannot run.
+        """
+        return validate(self._api, config, overrides or {})
 
     def get_experiment(self, experiment: int | str) -> Experiment:
         """The experiment of this number."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._api import Api, number_of, segment
+from ._create import overrides_of, warnings_of
 from ._errors import ApiError
 from ._submission import download_experiment
 
@@ -42,6 +43,9 @@ class DeletionPreview(NamedTuple):
     kept: list[KeptCheckpoint]
 
 
+_ENDED = ("COMPLETED", "CANCELED", "ERROR")
+
+
 class Experiment:
     """An experiment. Its fields are as the platform had them when it was asked:
 
@@ -51,10 +55,12 @@ class Experiment:
     ``values`` (the hyperparameters and metrics that ``list_experiments`` was asked for),
     ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
     none), ``archived``, ``parent`` (the experiment that it was forked from; empty
-    for none) and ``etag`` (of name, description, notes and labels).
+    for none) and ``etag`` (of name, description, notes and labels). ``warnings`` are those of its submission, where
+    this object is the result of one.
     """
 
-    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+    def __init__(self, api: Api, message: Mapping[str, Any], warnings: Sequence[str] = ()) -> None:
+        self.warnings = list(warnings)
         self._api = api
         self.id = str(message["id"])
         self.name = str(message.get("name") or "")
@@ -93,6 +99,21 @@ class Experiment:
     def reload(self) -> Experiment:
         """The experiment as it is now."""
         return Experiment(self._api, self._api.get(self._path))
+
+    def wait(self, timeout_s: float | None = None, interval_s: float = 1.0) -> Experiment:
+        """Waits until it has ended, and returns it as it is then: its ``state`` is COMPLETED, CANCELED or ERROR.
+
+        It is asked for every ``interval_s`` seconds. Raises TimeoutError if it has not ended after ``timeout_s``
+        seconds (None: it waits for as long as that takes).
+        """
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            now = self.reload()
+            if now.state in _ENDED:
+                return now
+            if end_s is not None and time.monotonic() + interval_s > end_s:
+                raise TimeoutError(f"experiment {self.id} is {now.state} after {timeout_s} s")
+            time.sleep(interval_s)
 
     def describe(
         self,
@@ -218,14 +239,14 @@ class Experiment:
         YAML text in place of the configuration. With ``checkpoint``, a complete one of this experiment, by its
         UUID, the trials start from there. Raises ApiError, and creates nothing, for what cannot run.
         """
-        changes = [f"{key}={json.dumps(value)}" for key, value in (overrides or {}).items()]
         body = {
             "config": config,
-            "overrides": changes,
+            "overrides": overrides_of(overrides or {}),
             "checkpoint": checkpoint,
             "paused": paused,
         }
-        return self._verb("fork", body)
+        answer = self._api.call("POST", f"{self._path}/fork", body)
+        return Experiment(self._api, answer["experiment"], warnings_of(answer))
 
     def move(self, workspace: str = "", project: str = "") -> Experiment:
         """Moves it into a project, by default ``default`` of ``default``. Runs that are requested later count

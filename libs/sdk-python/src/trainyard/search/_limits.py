@@ -13,6 +13,3 @@ BACKOFF_MAX_S = 3.0
 NOTICE_S = 60.0
 # A change of the progress that is smaller is not worth an operation of its own.
 PROGRESS_STEP = 0.01
-# As the command line's.
-CONTEXT_FILES_MAX = 50_000
-CONTEXT_BYTES_MAX = 96 * 1024 * 1024

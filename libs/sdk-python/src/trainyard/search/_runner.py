@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import _log as log
+from .._code import Config, config_text, packed
 from ._api import SearchApi
 from ._errors import NotDeterministicError, OperationRefusedError, SearchError
 from ._limits import PROGRESS_STEP
 from ._method import SearchMethod
 from ._operations import Operation, Progress, Shutdown
-from ._package import packed
 from ._state import Call, SearcherState, SearchEvent, operation_of
 from ._wire import Numbers, Wire, translate
 
@@ -60,20 +60,18 @@ class SearchRunner:
 
     def run(
         self,
-        config: str | Path | Mapping[str, Any],
+        config: Config,
         model_dir: str | Path,
         key: str | None = None,
     ) -> SearchResult:
         """Submits the experiment and runs its search to the end.
 
-        ``config`` is the path of a YAML file, or the configuration as a mapping. With a ``key`` of
-        your choice the same call made again, also by another process, continues with the experiment
-        that the first one made.
+        ``config`` is the path of a YAML file, the configuration as a mapping, or YAML itself, as for
+        ``trainyard.client.create_experiment``. With a ``key`` of your choice the same call made again, also
+        by another process, continues with the experiment that the first one made.
         """
-        text = (
-            json.dumps(config) if isinstance(config, Mapping) else Path(config).read_text("utf-8")
-        )
-        context = base64.b64encode(packed(Path(model_dir))).decode("ascii")
+        text = config_text(config)
+        context = base64.b64encode(packed(model_dir).content).decode("ascii")
         api = SearchApi(self._url, self._token)
         try:
             answer = api.create_experiment(

@@ -6,8 +6,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from trainyard.search._ignored import Rules
-from trainyard.search._package import packed
+from trainyard._code import packed
+from trainyard._code._ignored import Rules
 
 
 class Packing(unittest.TestCase):
@@ -19,7 +19,7 @@ class Packing(unittest.TestCase):
                 Path(folder, "a.py").write_text("a")
                 Path(folder, "__pycache__").mkdir()
                 Path(folder, "__pycache__", "a.pyc").write_text(folder)
-            self.assertEqual(packed(Path(one)), packed(Path(other)))
+            self.assertEqual(packed(one).content, packed(other).content)
             with self.assertRaisesRegex(ValueError, "not a folder"):
                 packed(Path(one, "a.py"))
 
@@ -36,7 +36,7 @@ class Packing(unittest.TestCase):
                 Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
                 Path(folder, name).write_text(name)
             Path(folder, ".trainyardignore").write_text("# large\n*.bin\n!keep.bin\n/data/\n")
-            with tarfile.open(fileobj=io.BytesIO(packed(Path(folder)))) as tar:
+            with tarfile.open(fileobj=io.BytesIO(packed(folder).content)) as tar:
                 names = tar.getnames()
         self.assertEqual([".trainyardignore", "a.py", "keep.bin", "src/data/y.py"], names)
 

@@ -1,0 +1,152 @@
+"""The training code as the platform takes it: a gzip-compressed tar, the same bytes for the same files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from .._files import PathLike
+from ..errors import TrainyardError
+from ._ignored import ALWAYS, Rules, lines_of
+from ._tar import tar_of
+
+# As the command line's: so that a wrong folder is noticed before it is packed.
+FILES_MAX = 50_000
+# What the platform takes, packed.
+BYTES_MAX = 96 * 1024 * 1024
+STARTUP_HOOK = "startup-hook.sh"
+_RULES = (".trainyardignore", ".detignore")
+
+
+class CodeError(TrainyardError, ValueError):
+    """A folder of training code cannot be packed as it is."""
+
+
+class PackedCode(NamedTuple):
+    """An archive, with the names of its files, links and empty folders."""
+
+    content: bytes
+    names: list[str]
+
+
+def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
+    """All files below the folder, save what its .trainyardignore and .detignore leave out. Each file or folder of
+    ``includes`` is put beside them, under its own name; a folder follows its own ignore files.
+
+    Raises CodeError for a folder that cannot be packed.
+    """
+    root = Path(folder)
+    if not root.exists():
+        raise CodeError(f"The context folder {root} does not exist.")
+    if not root.is_dir():
+        raise CodeError(f"The context {root} is not a folder.")
+    try:
+        found = {name: root / name for name in _below(root)}
+        for extra in includes:
+            _include(Path(extra), found, root)
+        # The archive of an empty folder is the folder itself.
+        entries = [(_entry(name), os.fspath(path)) for name, path in found.items()]
+        content = _zipped(entries or [("./", os.fspath(root))], root)
+    except OSError as error:
+        raise CodeError(f"The context {root} cannot be read: {error}.") from error
+    return PackedCode(content, list(found))
+
+
+def rules_of(folder: Path) -> Rules:
+    """The files left out of a folder, by paths relative to it."""
+    return Rules([*ALWAYS, *(line for name in _RULES for line in _lines(folder / name))])
+
+
+def _include(extra: Path, found: dict[str, Path], root: Path) -> None:
+    # The last part of "." or of "x/..".
+    name = extra.resolve().name if extra.name in ("", "..") else extra.name
+    if not os.path.lexists(extra):
+        raise CodeError(f"The file {extra} to include does not exist.")
+    if any(one == name or one.startswith(f"{name}/") for one in found):
+        raise CodeError(f"{extra} cannot be included: {root} has {name} too.")
+    if extra.is_dir():
+        found.update({f"{name}/{inside}": extra / inside for inside in _below(extra)})
+    else:
+        found[name] = extra
+    _check_count(len(found), root)
+
+
+def _below(folder: Path) -> list[str]:
+    """Files, links and empty folders, relative with / between the parts, in the order of the command line."""
+    rules = rules_of(folder)
+    names: list[str] = []
+
+    def visit(inside: str) -> None:
+        with os.scandir(folder / inside) as scan:
+            entries = sorted(scan, key=lambda entry: _order(entry.name, folder))
+        for entry in entries:
+            name = f"{inside}/{entry.name}" if inside else entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if rules.leave_out(name, is_folder):
+                continue
+            if is_folder:
+                visit(name)
+            elif entry.is_symlink() or entry.is_file():
+                names.append(name)
+            _check_count(len(names), folder)
+        if not entries and inside:
+            names.append(inside)
+
+    visit("")
+    return names
+
+
+def _check_count(files: int, folder: Path) -> None:
+    if files > FILES_MAX:
+        raise CodeError(
+            f"The context has more than {FILES_MAX} files: is {folder} the right folder?"
+        )
+
+
+def _order(name: str, folder: Path) -> bytes:
+    """JavaScript compares texts by their units of UTF-16."""
+    try:
+        return name.encode("utf-16-be")
+    except UnicodeEncodeError:
+        shown = name.encode("utf-8", "replace").decode("utf-8")
+        problem = f"the name {shown} is not UTF-8"
+        raise CodeError(f"The context {folder} cannot be read: {problem}.") from None
+
+
+def _entry(name: str) -> str:
+    """npm's packer takes a leading @ for an archive to copy from, and what is a drive or a root on Windows for one, so
+    the command line writes a path.
+    """
+    return f"./{name}" if re.match(r"@|[A-Za-z]:|\\", name) else name
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return lines_of(file.read_bytes().decode("utf-8", "replace"))
+    except OSError:
+        return []
+
+
+def _zipped(entries: list[tuple[str, str]], folder: Path) -> bytes:
+    content = io.BytesIO()
+    # Neither the time nor a file's name goes into the head.
+    with gzip.GzipFile(filename="", fileobj=content, mode="wb", mtime=0, compresslevel=6) as zipped:
+        for piece in tar_of(entries):
+            zipped.write(piece)
+            if content.tell() > BYTES_MAX:
+                raise _too_large(folder)
+    if content.tell() > BYTES_MAX:
+        raise _too_large(folder)
+    return content.getvalue()
+
+
+def _too_large(folder: Path) -> CodeError:
+    return CodeError(
+        f"The context {folder} is over {BYTES_MAX >> 20} MiB packed; "
+        f"name what the training does not need in {folder}/.trainyardignore."
+    )

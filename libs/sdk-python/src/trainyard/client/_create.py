@@ -1,0 +1,77 @@
+"""A new experiment from a configuration and a folder of training code, as ``yard experiment create`` makes it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import _log as log
+from .._code import STARTUP_HOOK, CodeError, Config, config_text, packed, repository_of
+from .._files import PathLike
+from .._version import __version__
+from ._api import Api
+
+_CLIENT = f"trainyard-python {__version__}"
+
+
+def create(
+    api: Api,
+    config: Config,
+    model_dir: PathLike | None,
+    includes: Iterable[PathLike],
+    overrides: Mapping[str, Any],
+    paused: bool,
+    key: str,
+) -> dict[str, Any]:
+    """The answer of the platform. See ``Client.create_experiment``."""
+    text = config_text(config)
+    if "<masked>" in text:
+        raise CodeError("The configuration has masked values: put the values in their places.")
+    body: dict[str, Any] = {
+        "config": text,
+        "overrides": overrides_of(overrides),
+        "paused": paused,
+        "client": _CLIENT,
+    }
+    includes = list(includes)
+    if model_dir is None and includes:
+        raise ValueError("includes are put beside model_dir: give it, too")
+    twice = False
+    if model_dir is not None:
+        code = packed(model_dir, includes)
+        body["context"] = base64.b64encode(code.content).decode("ascii")
+        repository = repository_of(Path(model_dir))
+        if repository is not None:
+            body["repository"] = repository
+        twice = STARTUP_HOOK in code.names and STARTUP_HOOK in text
+    answer = api.call("POST", "/api/v1/experiments", body, key=key)
+    if twice:
+        why = "is read before the entrypoint: where the entrypoint names it, it runs twice"
+        answer = {
+            **answer,
+            "warnings": [*(answer.get("warnings") or []), f"{STARTUP_HOOK}: {why}"],
+        }
+    return answer
+
+
+def validate(api: Api, config: Config, overrides: Mapping[str, Any]) -> list[str]:
+    """See ``Client.validate``."""
+    text, changes = config_text(config), overrides_of(overrides)
+    body = {"config": text, "overrides": changes, "validateOnly": True}
+    return warnings_of(api.call("POST", "/api/v1/experiments", body))
+
+
+def overrides_of(overrides: Mapping[str, Any]) -> list[str]:
+    """Each as ``key=value``, the value as JSON, which is YAML too."""
+    return [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
+
+
+def warnings_of(answer: Mapping[str, Any]) -> list[str]:
+    """The warnings of an answer; each is logged."""
+    warnings = [str(one) for one in answer.get("warnings") or []]
+    for warning in warnings:
+        log.warning("%s", warning)
+    return warnings
