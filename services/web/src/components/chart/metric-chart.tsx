@@ -47,5 +47,6 @@ export function MetricChart(props: Props): JSX.Element {
     () => answer?.series.filter(({ xMin }) => xMin.length > 0).map(lineOf) ?? noLines,
     [answer],
   );
-  return <Chart title={name} lines={lines} xLabel={x} time={x === "time"} zoom={zoom} {...rest} />;
+  const kind = { time: x === "time", whole: x === "step" };
+  return <Chart title={name} lines={lines} xLabel={x} zoom={zoom} {...kind} {...rest} />;
 }
