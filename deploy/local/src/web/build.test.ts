@@ -67,6 +67,15 @@ test("pages are built once for each state of their sources, also by two at a tim
   expect(changed.folder).not.toBe(folder);
 });
 
+test("pages are built for production, also where NODE_ENV says something else", async () => {
+  const program = "services/web/node_modules/vite/bin/vite.js";
+  write(program, `${vite}writeFileSync(join(outDir, "mode"), process.env.NODE_ENV ?? "");`);
+  const { folder, made } = build();
+  await made();
+  expect(process.env["NODE_ENV"]).toBe("test");
+  expect(readFileSync(join(folder, "mode"), "utf8")).toBe("production");
+});
+
 test("the state of the sources is that of the pages and of all that they import", () => {
   const seen = new Set<string | null>([webDigest(checkout)]);
   for (const path of [

@@ -63,6 +63,7 @@ function ours(host: HTMLElement): Contender {
         title="loss"
         lines={lines}
         xLabel="step"
+        whole
         zoom={zoom}
         onZoom={setZoom}
         syncKey="bench"

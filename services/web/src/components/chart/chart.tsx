@@ -26,6 +26,8 @@ type Props = {
   readonly xLabel: string;
   /** x is milliseconds since 1970. */
   readonly time?: boolean;
+  /** x counts something: only whole numbers are labelled. */
+  readonly whole?: boolean;
   /** The range of x to show; null for all. */
   readonly zoom: Range | null;
   readonly onZoom: (zoom: Range | null) => void;
@@ -45,7 +47,17 @@ const noTicks: readonly TrialTick[] = [];
 const reach = 0.12;
 
 export function Chart(props: Props): JSX.Element {
-  const { title, lines, xLabel, time = false, zoom, onZoom, syncKey, onPick } = props;
+  const {
+    title,
+    lines,
+    xLabel,
+    time = false,
+    whole = false,
+    zoom,
+    onZoom,
+    syncKey,
+    onPick,
+  } = props;
   const [log, setLog] = useState(false);
   const [step, setStep] = useState(0);
   const [asTable, setAsTable] = useState(false);
@@ -61,7 +73,7 @@ export function Chart(props: Props): JSX.Element {
   );
   const view = useView(props, { x, smoothing, hovered: hovered?.trial ?? null, colours });
   const events = { onPoint: setPoint, onZoom, onReset: () => onZoom(null) };
-  const host = usePlot(view, { log, time, syncKey, colours }, events);
+  const host = usePlot(view, { log, time, whole, syncKey, colours }, events);
   const onLog = () => setLog(!log);
   const onSmooth = () => setStep((step + 1) % smoothings.length);
   const onKey = (event: KeyboardEvent): void => {

@@ -47,10 +47,11 @@ export function MetricChart(props: Props): JSX.Element {
     () => answer?.series.filter(({ xMin }) => xMin.length > 0).map(lineOf) ?? noLines,
     [answer],
   );
+  const kind = { time: x === "time", whole: x === "step" };
   const caption = whole.error === null ? "Loading …" : "The points could not be read.";
   return (
     <Chart
-      {...{ lines, zoom, ...rest, title: name, xLabel: x, time: x === "time" }}
+      {...{ lines, zoom, ...kind, ...rest, title: name, xLabel: x }}
       {...(answer === undefined ? { caption } : {})}
     />
   );

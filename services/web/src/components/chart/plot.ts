@@ -7,7 +7,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Colours } from "../../theme/colours.ts";
 import { type DrawnLine, drawLines, drawMarks, drawTicks, type Frame, type Tick } from "./draw.ts";
-import { type Range, yRangeOf } from "./scale.ts";
+import { type Range, wholeIncrements, yRangeOf } from "./scale.ts";
 
 export type View = {
   readonly lines: readonly DrawnLine[];
@@ -22,6 +22,8 @@ export type PlotOptions = {
   readonly log: boolean;
   /** x is milliseconds since 1970. */
   readonly time: boolean;
+  /** x counts something: only whole numbers are labelled. */
+  readonly whole: boolean;
   /** Charts of the same key share their crosshair. */
   readonly syncKey: string;
   readonly colours: Colours;
@@ -95,7 +97,7 @@ export class Plot {
   }
 
   #optionsOf(options: PlotOptions, events: PlotEvents): uPlot.Options {
-    const { width, height, log, time, syncKey, colours } = options;
+    const { width, height, log, time, whole, syncKey, colours } = options;
     const font = `11px ${colours.mono}`;
     const axis = {
       font,
@@ -115,7 +117,7 @@ export class Plot {
         y: { auto: false, distr: log ? 3 : 1, range: () => [...this.#y] },
       },
       axes: [
-        { ...axis, size: 28, gap: 6 },
+        { ...axis, size: 28, gap: 6, ...(whole ? { incrs: wholeIncrements } : {}) },
         { ...axis, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
       ],
       cursor: {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Line } from "./line.ts";
-import { firstAtLeast, shareOf, slice, xRangeOf, yRangeOf } from "./scale.ts";
+import { firstAtLeast, shareOf, slice, wholeIncrements, xRangeOf, yRangeOf } from "./scale.ts";
 
 function line(x: readonly number[], y: readonly number[], high = y): Line {
   const of = { id: "1", label: "trial 1", trial: 1, group: "training", marks: [] };
@@ -12,6 +12,12 @@ test("the range of x covers all lines; one point gets room; no point has none", 
   expect(xRangeOf([line([1, 5], [0, 0]), line([3, 9], [0, 0])])).toEqual([1, 9]);
   expect(xRangeOf([line([4], [0])])).toEqual([3.5, 4.5]);
   expect(xRangeOf([line([], [])])).toBeNull();
+});
+
+test("labels of an axis that counts are whole numbers apart, from 1 to more than any run has steps", () => {
+  expect(wholeIncrements.slice(0, 5)).toEqual([1, 2, 5, 10, 20]);
+  expect(wholeIncrements.every((distance) => Number.isSafeInteger(distance))).toBe(true);
+  expect(wholeIncrements.at(-1)).toBeGreaterThan(1e12);
 });
 
 test("the range of y follows what is visible, bands included", () => {

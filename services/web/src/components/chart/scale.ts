@@ -3,6 +3,11 @@ import type { Line } from "./line.ts";
 
 export type Range = readonly [number, number];
 
+/** The distances that the labels of an axis of whole numbers may have. */
+export const wholeIncrements: number[] = Array.from({ length: 15 }, (_, power) =>
+  [1, 2, 5].map((digit) => digit * 10 ** power),
+).flat();
+
 /** The x of all lines; null where there is no point. */
 export function xRangeOf(lines: readonly Line[]): Range | null {
   let from = Number.POSITIVE_INFINITY;

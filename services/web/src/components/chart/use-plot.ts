@@ -9,7 +9,7 @@ export function usePlot(
   options: Omit<PlotOptions, "width" | "height">,
   events: PlotEvents,
 ): RefObject<HTMLDivElement | null> {
-  const { log, time, syncKey, colours } = options;
+  const { log, time, whole, syncKey, colours } = options;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);
   const latest = useRef({ view, events });
@@ -20,7 +20,7 @@ export function usePlot(
     const width = Math.max(element.clientWidth, 40);
     const made = new Plot(
       element,
-      { width, height: plotHeight, log, time, syncKey, colours },
+      { width, height: plotHeight, log, time, whole, syncKey, colours },
       {
         onPoint: (point) => latest.current.events.onPoint(point),
         onZoom: (range) => latest.current.events.onZoom(range),
@@ -38,7 +38,7 @@ export function usePlot(
       made.destroy();
       plot.current = null;
     };
-  }, [log, time, syncKey, colours]);
+  }, [log, time, whole, syncKey, colours]);
   useEffect(() => plot.current?.show(view), [view]);
   return host;
 }

@@ -28,6 +28,7 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
         title={metric}
         lines={lines}
         xLabel="validations of all trials"
+        whole
         zoom={zoom}
         onZoom={setZoom}
         syncKey={`experiment ${id} best`}
