@@ -36,11 +36,8 @@ export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => nu
   return joinPoints(
     runs.map(([run, own]) => {
       const chunks = own.toSorted((a, b) => at(a.steps, 0) - at(b.steps, 0));
-      if (isOnePointAStep(chunks)) {
-        return joinPoints(chunks.map((chunk) => cut(lineOf(chunk), lastStep(run))));
-      }
       const rising = inStepOrder(chunks.map(lineOf));
-      if (rising !== null) return cut(rising, lastStep(run));
+      if (rising !== null) return joinPoints(rising.map((line) => cut(line, lastStep(run))));
       const whole = chunks.map((chunk) => ({ ...lineOf(chunk), ...chunk.rest() }));
       return combineRanks(cut(inOrder(joinLists(whole)), lastStep(run)));
     }),
@@ -51,19 +48,6 @@ export function joinPoints(parts: readonly Points[]): Points {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return { xs: only.xs, values: only.values };
   return { xs: join(parts.map(({ xs }) => xs)), values: join(parts.map(({ values }) => values)) };
-}
-
-/** Nothing has to be put in order or combined: nearly every series. */
-function isOnePointAStep(chunks: readonly Chunk[]): boolean {
-  let before = Number.NEGATIVE_INFINITY;
-  for (const { steps } of chunks) {
-    for (let i = 0; i < steps.length; i += 1) {
-      const step = at(steps, i);
-      if (!(step > before)) return false;
-      before = step;
-    }
-  }
-  return true;
 }
 
 const lineOf = ({ steps, xs, values }: Chunk): Line => ({ steps, xs, values });
@@ -96,16 +80,61 @@ function join(lists: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Blocks of reports that several requests brought at once overlap a little: most need no more than their steps to be
- * put in order. Null where points share a step.
+ * Lines one after the other, with one point a step: nearly every series. `lines` are in the order of their first steps.
+ * Those of blocks that several requests filled at once overlap a little, and are merged where they do: steps below the
+ * first one of a line are final, because no later line begins before it. Null where points share a step, or where the
+ * steps of a line do not rise.
  */
-function inStepOrder(lines: readonly Line[]): Line | null {
-  const joined = joinLists(lines);
-  const { steps } = joined;
-  const order = orderOf(steps, (a, b) => at(steps, a) - at(steps, b));
-  const rising = order === null ? steps : taken(steps, order);
-  for (let i = 1; i < rising.length; i += 1) if (at(rising, i) === at(rising, i - 1)) return null;
-  return order === null ? joined : mapLists(joined, (list) => taken(list, order));
+function inStepOrder(lines: readonly Line[]): readonly Line[] | null {
+  const final: Line[] = [];
+  let open: Line | null = null;
+  for (const line of lines) {
+    if (!isRising(line.steps)) return null;
+    const end: number = open === null ? 0 : firstAtLeast(open.steps, at(line.steps, 0));
+    if (open !== null) final.push(mapLists(open, (list) => list.subarray(0, end)));
+    if (open === null || end === open.steps.length) open = line;
+    else
+      open = merged(
+        mapLists(open, (list) => list.subarray(end)),
+        line,
+      );
+    if (open === null) return null;
+  }
+  return open === null ? final : [...final, open];
+}
+
+function isRising(steps: Float64Array): boolean {
+  for (let i = 1; i < steps.length; i += 1) if (!(at(steps, i) > at(steps, i - 1))) return false;
+  return true;
+}
+
+/** The index of the first of rising numbers that is not below the bound. */
+function firstAtLeast(rising: Float64Array, bound: number): number {
+  let [low, high] = [0, rising.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at(rising, middle) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Of two lines whose steps rise; null where they share one. */
+function merged(a: Line, b: Line): Line | null {
+  const order = new Uint32Array(a.steps.length + b.steps.length);
+  for (let i = 0, j = 0; i + j < order.length; ) {
+    const [own, other] = [at(a.steps, i), at(b.steps, j)];
+    if (own === other) return null;
+    // At the end of a line its step is NaN, which is not below any.
+    if (own < other || j === b.steps.length) {
+      order[i + j] = i;
+      i += 1;
+    } else {
+      order[i + j] = a.steps.length + j;
+      j += 1;
+    }
+  }
+  return mapLists(joinLists([a, b]), (list) => taken(list, order));
 }
 
 function inOrder(whole: Whole): Whole {
