@@ -1,28 +1,27 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** The link between an agent and the bus, which can be cut: connections break, and new ones find nobody. */
+/** Bytes that do not arrive: those of the bus, those of the agent. */
+export type Direction = "to the agent" | "from the agent";
+
+type Way = { readonly from: Socket; readonly to: Socket; readonly direction: Direction };
+
+/**
+ * The link between an agent and the bus. Cut, its connections break, and new ones find nobody. Cut in one direction,
+ * connections stay and open, and what is sent that way waits until the link is mended.
+ */
 export class Link implements AsyncDisposable {
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #ways = new Set<Way>();
   #isCut = false;
+  #blocked: Direction | null = null;
 
   private constructor(targetPort: number) {
     this.#server = createServer((near) => {
       if (this.#isCut) return void near.destroy();
       const far = connect(targetPort, "127.0.0.1");
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.#sockets.add(one);
-        one.on("error", () => other.destroy());
-        one.on("close", () => {
-          this.#sockets.delete(one);
-          other.destroy();
-        });
-        one.pipe(other);
-      }
+      this.#join({ from: near, to: far, direction: "from the agent" });
+      this.#join({ from: far, to: near, direction: "to the agent" });
     });
   }
 
@@ -37,13 +36,33 @@ export class Link implements AsyncDisposable {
     return `nats://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  #join(way: Way): void {
+    const { from, to, direction } = way;
+    this.#ways.add(way);
+    from.on("error", () => to.destroy());
+    from.on("close", () => {
+      this.#ways.delete(way);
+      to.destroy();
+    });
+    if (direction !== this.#blocked) from.pipe(to);
+  }
+
   cut(): void {
     this.#isCut = true;
-    for (const socket of this.#sockets) socket.destroy();
+    for (const { from } of this.#ways) from.destroy();
+  }
+
+  cutOneWay(direction: Direction): void {
+    this.#blocked = direction;
+    for (const way of this.#ways) if (way.direction === direction) way.from.unpipe(way.to);
   }
 
   mend(): void {
     this.#isCut = false;
+    for (const { from, to, direction } of this.#ways) {
+      if (direction === this.#blocked) from.pipe(to);
+    }
+    this.#blocked = null;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { assert } from "@trainyard/kernel";
 import type { Link } from "./link.ts";
 
-export const troubles = ["kill", "freeze", "cut"] as const;
+export const troubles = ["kill", "freeze", "cut", "deafen", "mute"] as const;
 export type Trouble = (typeof troubles)[number];
 
 export class Rack implements AsyncDisposable {
@@ -52,9 +52,15 @@ export class Rack implements AsyncDisposable {
         return;
       case "cut":
         for (const link of this.#links) link.cut();
-        await delay(forMs);
-        for (const link of this.#links) link.mend();
+        break;
+      case "deafen":
+        for (const link of this.#links) link.cutOneWay("to the agent");
+        break;
+      case "mute":
+        for (const link of this.#links) link.cutOneWay("from the agent");
     }
+    await delay(forMs);
+    for (const link of this.#links) link.mend();
   }
 
   async #end(how: NodeJS.Signals): Promise<void> {

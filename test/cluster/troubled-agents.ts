@@ -36,7 +36,7 @@ const shares = [
 ] as const;
 /** The last of two thousand runs on two busy cores, while agents are in trouble, takes more than an hour. */
 const endsWithinMs = 7_200_000;
-const mark = "trainyard-troubled-run";
+export const mark = "trainyard-troubled-run";
 
 export async function troubledAgents(options: TroubledAgents): Promise<Outcome> {
   const { racks: rackCount, agentsPerRack, log } = options;
@@ -73,9 +73,9 @@ export async function troubledAgents(options: TroubledAgents): Promise<Outcome> 
 }
 
 /** Takes the agents from the cluster's supervisor, and starts them again in racks, each behind a link of its own. */
-async function inRacks(
+export async function inRacks(
   world: World,
-  { racks: rackCount, agentsPerRack }: TroubledAgents,
+  { racks: rackCount, agentsPerRack }: Pick<TroubledAgents, "racks" | "agentsPerRack">,
   stack: AsyncDisposableStack,
 ): Promise<readonly Rack[]> {
   const names = (await world.processes())
@@ -164,7 +164,7 @@ async function trouble(
   }
 }
 
-async function endViolations(
+export async function endViolations(
   world: World,
   experiments: readonly string[],
 ): Promise<readonly string[]> {
@@ -183,7 +183,7 @@ async function endViolations(
 }
 
 /** Each run ends once, and no slot is in two allocations, at any position of the log. */
-async function logViolations(world: World): Promise<readonly string[]> {
+export async function logViolations(world: World): Promise<readonly string[]> {
   const found: string[] = [];
   const placements = new PlacementRules();
   const known = new Map(eventTypes.map(({ type }) => [type, type.split(".").at(-2) ?? ""]));
@@ -229,7 +229,7 @@ function withLists(event: AnyEvent): AnyEvent {
 }
 
 /** Processes of runs that are left when all agents have ended. */
-function orphans(world: World): readonly string[] {
+export function orphans(world: World): readonly string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {

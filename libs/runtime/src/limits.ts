@@ -20,8 +20,13 @@ export const runtimeLimits = {
   /** The same while the bus is known to be away. */
   absentBusMs: 100,
   /** A cursor that caused nothing is written at the latest after this long, or this many events. */
-  lazyCursorMs: 200,
+  lazyCursorMs: 1_000,
   lazyCursorEvents: 1_000,
+  /**
+   * Between two transactions of a view that is level with the log and that nobody waits for: a busy log costs it ten
+   * transactions a second, however its events arrive.
+   */
+  viewRestMs: 100,
   /** While no event concerns a view, its cursor's row is looked at this often. */
   rowSeenMs: 500,
   /** Attempts at one decision whose streams keep moving, before it counts as a fault of the world. */

@@ -19,6 +19,7 @@ import { Deletion } from "./shell/deletion.ts";
 import { CheckpointIndex } from "./shell/index-view.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { Sweeper } from "./shell/sweeper.ts";
+import { trials } from "./streams.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
@@ -33,6 +34,7 @@ export async function createService(
   const disk = overrides.disk ?? directoryDisk;
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const begin = async ({ executor }: TermContext): Promise<Term> => {
+    executor.cache.follow(trials);
     const wake = (adopted: boolean): void => deletion.wake(adopted);
     const changed = (experiment: string): void => sweeper.changed(experiment);
     const index = new CheckpointIndex(pool, clock, logger, wake, changed);

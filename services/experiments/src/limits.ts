@@ -1,5 +1,7 @@
 /** The limits of what this service decides, each with its reason. */
 export const limits = {
+  /** Most backlog events decided in one commit: a few milliseconds of processor time. */
+  eventsTogetherMax: 64,
   /**
    * A pause waits for the script's own checkpoint; Determined's preemption timeout, which its users' scripts are
    * written for.

@@ -1,5 +1,7 @@
 /** The limits of what this service decides, each with its reason. */
 export const limits = {
+  /** Most backlog events decided in one commit: a few milliseconds of processor time. */
+  eventsTogetherMax: 64,
   priorityMin: 1,
   priorityMax: 99,
   /** Determined's default: long enough for the checkpoint of a large model. */

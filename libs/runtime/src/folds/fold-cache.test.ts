@@ -57,6 +57,20 @@ test("a kept fold continues with the events that pass by, and starts again after
   expect(await cache.load(counted, "1")).toEqual({ state: 4, version: 4 });
 });
 
+test("streams of a followed category are kept from their first event on, without a read", async () => {
+  const log = createMemoryLog().as("experiments");
+  await append(log, 0);
+  await append(log, 1);
+  const events = await log.read("experiment-1", 0, 10);
+  const cache = new FoldCache({
+    ...log,
+    read: () => Promise.reject(new Error("the log is read")),
+  } as EventLog);
+  cache.follow(counted);
+  for (const event of events) cache.observe(event);
+  expect(await cache.load(counted, "1")).toEqual({ state: 2, version: 2 });
+});
+
 test("a saved fold is continued, unless the log went back since: then a warning says so, and the stream is folded again", async () => {
   const memory = createMemoryLog();
   const { store } = memory;

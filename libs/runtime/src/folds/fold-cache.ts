@@ -1,6 +1,6 @@
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent, StreamWrite } from "@trainyard/event-log";
-import { assert, streamName } from "@trainyard/kernel";
+import { assert, idOf, streamName } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import type { StreamFold } from "./folds.ts";
 import { runtimeLimits } from "../limits.ts";
@@ -28,6 +28,7 @@ export class FoldCache {
   readonly #passed: LRUCache<string, number>;
   readonly #logger: Logger | null;
   #clearings = 0;
+  readonly #followed = new Map<string, StreamFold<unknown>>();
 
   /** The logger hears of saved folds that are not used. */
   constructor(
@@ -46,6 +47,18 @@ export class FoldCache {
     const kept = this.#kept(fold, stream);
     if (kept !== undefined) return { state: kept.state as State, version: kept.version };
     return this.#fold(fold, stream);
+  }
+
+  /** Streams of this category are kept from their first event on, when it passes by: they need not be read. */
+  follow(fold: StreamFold<unknown>): void {
+    this.#followed.set(fold.category, fold);
+  }
+
+  /** Keeps the initial state of a stream that is not known to be there. */
+  begin(fold: StreamFold<unknown>, id: string): void {
+    const stream = streamName(fold.category, id);
+    if (this.#passed.has(stream) || this.#kept(fold, stream) !== undefined) return;
+    this.#keep(stream, { fold, state: fold.initial, version: 0, eventId: "" });
   }
 
   async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
@@ -125,6 +138,7 @@ export class FoldCache {
 
   /** An event that passed by on the log. */
   observe(stored: StoredEvent): void {
+    if (stored.version === 1) this.#beginFollowed(stored.stream);
     this.#pass(stored.stream, stored.version);
     const folds = this.#streams.get(stored.stream);
     if (folds === undefined) return;
@@ -178,6 +192,17 @@ export class FoldCache {
     const folds = this.#streams.get(stream)?.values() ?? [];
     for (const entry of folds) if (entry.version === version && version > 0) return entry.eventId;
     return undefined;
+  }
+
+  #beginFollowed(stream: string): void {
+    const fold = this.#followed.get(stream.slice(0, stream.indexOf("-")));
+    if (fold !== undefined) this.begin(fold, idOf(stream));
+  }
+
+  /** A stream is further than a decision took it to be. */
+  moved(stream: string, version: number): void {
+    this.forget(stream);
+    this.#pass(stream, version);
   }
 
   #pass(stream: string, version: number): void {

@@ -11,6 +11,10 @@ export class PositionWaiters {
     this.#clock = clock;
   }
 
+  get someWait(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Resolves with the first `reached` at or beyond the position; rejects with the fault after `withinMs`. */
   until(position: number, withinMs: number, late: () => Fault): Promise<void> {
     return new Promise((resolve, reject) => {

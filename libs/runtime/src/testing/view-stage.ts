@@ -26,6 +26,7 @@ export type Variant = {
   readonly refuses?: (experiment: string) => boolean;
   /** The events that the view applies; all where it is left out. */
   readonly concerns?: (event: StoredEvent) => boolean;
+  readonly clock?: Clock;
   /** Called before a page is applied. */
   readonly before?: (events: readonly StoredEvent[]) => void | Promise<void>;
 };
@@ -131,7 +132,7 @@ export class ViewStage implements AsyncDisposable {
 
   /** A view that follows the log. */
   async fold(variant: Variant = {}): Promise<FoldedView> {
-    const view = new FoldedView(this.log, this.#pool, systemClock, variant);
+    const view = new FoldedView(this.log, this.#pool, variant.clock ?? systemClock, variant);
     view.follow(await EventFeed.open(this.log, this.#bus, systemClock));
     return view;
   }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { runtimeLimits } from "../limits.ts";
 import { ViewStage } from "../testing/view-stage.ts";
 
@@ -38,6 +39,19 @@ describe("a view", () => {
     // Events that one applied still reach the other.
     expect([one.seen(), other.seen()]).toEqual(seen.map((before) => before + 180));
   });
+});
+
+test("events that come one by one are applied together, and at once where somebody waits for them", async () => {
+  // Time does not pass, so a rest ends only for someone who waits.
+  const clock = { ...systemClock, monotonicMs: () => 0, timer: () => new DisposableStack() };
+  const pages: number[] = [];
+  const before = ({ length }: readonly unknown[]): void => void pages.push(length);
+  await using view = await stage.fold({ clock, before });
+  await stage.tell("1");
+  await view.reach();
+  for (const experiment of ["2", "3", "4"]) await stage.tell(experiment);
+  await view.reach();
+  expect(pages).toEqual([1, 3]);
 });
 
 describe("events that do not concern a view", () => {

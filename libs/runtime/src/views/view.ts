@@ -14,7 +14,7 @@
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import { Fault, limits, retrying } from "@trainyard/kernel";
+import { Fault, limits, pause, retrying } from "@trainyard/kernel";
 import type { Pool } from "pg";
 import { LogRewound } from "../history/log-history.ts";
 import { PositionWaiters } from "../history/position-waiters.ts";
@@ -61,6 +61,8 @@ export class View {
   /** The cursor's row: behind `#cursor` by events that do not concern the view. */
   #row: ViewCursor | null = null;
   #rowSeenMs = Number.NEGATIVE_INFINITY;
+  #appliedMs = Number.NEGATIVE_INFINITY;
+  #endRest: () => void = () => {};
   #position = 0;
   /** The end of the log when the rows were begun; null until that was asked. */
   #goal: number | null = null;
@@ -139,10 +141,21 @@ export class View {
         if (cursor === null) return;
         if (this.#cursor === null) this.#written(cursor);
         if (!this.#caughtUpOnce) await this.#lookForGoal(feed, cursor);
+        await this.#rest(signal);
         const events = await feed.next(cursor.position, signal);
         if (events.length > 0) await this.#applyPage(cursor, events);
       }, signal);
     }
+  }
+
+  /** Events that come one by one are applied together: a transaction costs more than the rows of an event. */
+  async #rest(signal: AbortSignal): Promise<void> {
+    const restMs = this.#appliedMs + runtimeLimits.viewRestMs - this.#clock.monotonicMs();
+    if (restMs <= 0 || !this.#caughtUpOnce || this.#waiters.someWait) return;
+    const ended = new AbortController();
+    this.#endRest = () => ended.abort();
+    await pause(this.#clock, restMs, AbortSignal.any([signal, ended.signal]));
+    this.#endRest = () => {};
   }
 
   /** Tries until it worked: rows are only ever behind, never wrong. */
@@ -266,6 +279,7 @@ export class View {
     }
     this.#written(cursorAt(last, spec.version));
     if (concerned.length > 0) spec.after?.(concerned);
+    if (events.length < runtimeLimits.pageEvents) this.#appliedMs = this.#clock.monotonicMs();
   }
 
   /** Looked at now and then: another replica may have emptied the tables, or begun them again. */
@@ -345,6 +359,7 @@ export class View {
           retry: "later",
         }),
     );
+    this.#endRest();
     this.#feed?.nudge();
     await reached;
   }

@@ -1,11 +1,12 @@
 import { encodeEvent, type EventOf } from "@trainyard/contracts";
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { isRejection, reject } from "@trainyard/kernel";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Executor } from "./executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
-import type { Aggregate } from "../folds/folds.ts";
+import { type Aggregate, foldOf } from "../folds/folds.ts";
 import { emptyMeta } from "./story.ts";
+import type { Work } from "./work.ts";
 
 type Event = EventOf<"ExperimentActivated" | "ExperimentPaused">;
 
@@ -76,4 +77,63 @@ test("a remembered state is not used when another event has replaced its last on
   const writes = [{ stream: "experiment-1", expectedVersion: 0, events }];
   await log.as("two").append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   expect(await tell(one, "on")).toMatchObject({ position: 2 });
+});
+
+test("a stream that was taken for a new one is not read, and decided on again where it is there", async () => {
+  const { one, two, tell } = replicas();
+  const begin = (executor: Executor) =>
+    executor.execute({ commitId: newEventId(), meta: emptyMeta }, async (work) => {
+      work.begin(foldOf(switches), "1");
+      const decided = await work.decide(switches, "1", "on_once");
+      return isRejection(decided) ? decided : undefined;
+    });
+  expect(await begin(one)).toMatchObject({ position: 1 });
+  expect(await begin(two)).toMatchObject({ rejected: "is_on" });
+  expect(await tell(two, "off")).toMatchObject({ position: 2 });
+});
+
+describe("steps that are committed together", () => {
+  const react = (executor: Executor, ...steps: readonly ((work: Work) => Promise<void>)[]) =>
+    executor.reactTogether(
+      steps,
+      () => ({ commitId: newEventId(), meta: emptyMeta }),
+      () => ({ consumer: "test", partition: 0, position: 1, part: 0 }),
+    );
+  /** What another service writes, as it passes by between two steps. */
+  async function passBy(log: EventLog, executor: Executor, version: number): Promise<void> {
+    const [event] = await log.read("experiment-1", version - 1, 1);
+    if (event !== undefined) executor.cache.observe(event);
+  }
+
+  test("each rests on the events up to its own", async () => {
+    const { log, one, two, tell } = replicas();
+    await tell(one, "on");
+    const seen: boolean[] = [];
+    const step = async (work: Work): Promise<void> => {
+      seen.push(await work.load(foldOf(switches), "1"));
+      await work.decide(switches, String(seen.length + 1), "on");
+    };
+    const later = async (work: Work): Promise<void> => {
+      await tell(one, "off");
+      await passBy(log.as("two"), two, 2);
+      await step(work);
+    };
+    await react(two, step, later);
+    expect(seen).toEqual([true, false]);
+  });
+
+  test("are refused together where what one of them guards has moved before the next", async () => {
+    const { log, one, two, tell } = replicas();
+    await tell(one, "on");
+    const step = async (work: Work): Promise<void> => {
+      await work.guard(foldOf(switches), "1");
+      await work.decide(switches, "2", "on");
+    };
+    const later = async (): Promise<void> => {
+      await tell(one, "off");
+      await passBy(log.as("two"), two, 2);
+    };
+    await expect(react(two, step, later)).rejects.toThrow("experiment-1 moved");
+    expect(await log.as("two").read("experiment-2", 0, 10)).toEqual([]);
+  });
 });

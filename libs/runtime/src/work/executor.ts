@@ -133,6 +133,7 @@ export class Executor {
     let done = 0;
     try {
       for (const step of steps) {
+        work.beginStep();
         await step(work);
         done += 1;
         if (work.events >= runtimeLimits.eventsTogether) break;
@@ -188,6 +189,7 @@ export class Executor {
         else settle();
         return { position: result.position, streams: result.streams, repeated: result.repeated };
       case "conflict":
+        this.cache.moved(result.stream, result.actualVersion);
         throw new MovedStream(result.stream);
       case "stale_fence":
         throw new LeaseLost(result.lease);

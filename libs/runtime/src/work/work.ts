@@ -35,6 +35,11 @@ export interface Work {
     id: string,
     look: (machine: State) => Seen,
   ): Promise<Seen>;
+  /**
+   * Takes a stream for one that nobody has written yet, which saves reading it: for a state on which this work decides
+   * something in any case. Where the stream is there the commit conflicts, and the next attempt reads it.
+   */
+  begin<State>(fold: StreamFold<State>, id: string): void;
   /** A place where a large fan-out may be committed so far. What follows must not depend on what was loaded before. */
   part(): Promise<void>;
 }
@@ -71,6 +76,22 @@ export class BufferedWork implements Work {
     folds.set(fold.name, { fold, state: current });
     this.#states.set(stream, folds);
     return current;
+  }
+
+  begin<State>(fold: StreamFold<State>, id: string): void {
+    this.#cache.begin(fold, id);
+  }
+
+  /**
+   * What follows reacts to a later event of the log: it reads again what this work has neither written nor guarded. A
+   * guarded stream keeps its version, so that the commit conflicts where the log has moved it between two steps.
+   */
+  beginStep(): void {
+    for (const stream of this.#states.keys()) {
+      if (this.#pending.has(stream) || this.#guards.has(stream)) continue;
+      this.#states.delete(stream);
+      this.#versions.delete(stream);
+    }
   }
 
   async guard<State>(fold: StreamFold<State>, id: string): Promise<State> {

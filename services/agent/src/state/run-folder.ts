@@ -95,6 +95,8 @@ export class RunFolder {
   readonly #held = new Map<string, object>();
   #againMs = 0;
   #forgotten: { readonly record: Forgotten | null } | null = null;
+  /** Whether there may be unpacked code. */
+  #hasWork = true;
   readonly #clock: Clock;
 
   private constructor(path: string, launch: Plain<Launch>, clock: Clock) {
@@ -313,6 +315,7 @@ export class RunFolder {
 
   /** A new one for each attempt: a supervisor of an earlier agent may yet start the process in the one before. */
   newWork(): string {
+    this.#hasWork = true;
     makeFolder(this.work);
     if (this.owner !== null) letPass(this.work);
     const path = join(this.work, String(readdirSync(this.work).length + 1));
@@ -329,14 +332,16 @@ export class RunFolder {
 
   /** Throws where the run has left what its user cannot remove. */
   async removeWork(): Promise<void> {
+    // Asked of each forgotten run whenever another is forgotten.
+    if (!this.#hasWork) return;
     const { owner } = this;
-    if (!existsSync(this.work)) return;
-    if (owner !== null) {
+    if (owner !== null && existsSync(this.work)) {
       // A folder that was not handed over is the agent's still: nobody else has been in it.
       const given = readdirSync(this.work).map((name) => join(this.work, name));
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }
     await rm(this.work, { recursive: true, force: true });
+    this.#hasWork = false;
   }
 
   /** Throws where the run has left what its user cannot remove. */

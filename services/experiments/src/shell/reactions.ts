@@ -14,7 +14,7 @@ import { advance, decideTrial, type Waits } from "./advance.ts";
 import { type Proposal, takeUpTrials } from "./continuation.ts";
 import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
-import { allocations, checkpoints, experiments, searches, trials } from "../streams.ts";
+import { allocations, checkpoints, experiments, logSignals, searches, trials } from "../streams.ts";
 
 /** To whom a reaction leaves what concerns more trials than it may look at. A repeated call harms nothing. */
 export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd" | "proposals">;
@@ -94,7 +94,8 @@ async function createTrial(
   assert(state.status !== "none", `the experiment of search-${experiment} exists`);
   if (isStopping(state)) return;
   const id = trialId(experiment, proposed.number);
-  await decideTrial(work, id, {
+  work.begin(foldOf(trials), id);
+  const created = await decideTrial(work, id, {
     kind: "create",
     created: {
       experiment,
@@ -108,6 +109,8 @@ async function createTrial(
       ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
   });
+  // No run of a new trial has written a line yet.
+  if (created.length > 0) work.begin(logSignals, id);
   await advance(work, id, waits);
 }
 

@@ -6,8 +6,10 @@ import { awaitingCheck } from "./awaiting-check.ts";
 import { commandTable } from "./commands.ts";
 import { Deletions } from "./deletions.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
+import { limits } from "../limits.ts";
 import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { allocations } from "../streams.ts";
 
 export type TermDeps = {
   readonly clock: Clock;
@@ -30,12 +32,14 @@ const consumer = "experiments";
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
   const { logger, ids, count, trialsPerReactionMax } = deps;
   return async ({ log, executor }) => {
+    executor.cache.follow(allocations);
     const awaiting = await Awaiting.open({ ...deps, log, executor });
     const fanOuts = await FanOuts.open({ ...deps, log, executor, waits: awaiting }, consumer);
     const deletions = await Deletions.open({ ...deps, log, executor });
     return {
       reactions: {
         consumer,
+        eventsTogetherMax: limits.eventsTogetherMax,
         handlers: reactionHandlers(awaiting, fanOuts, trialsPerReactionMax),
         after: (event) => {
           count(event);

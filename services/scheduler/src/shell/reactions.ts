@@ -1,4 +1,4 @@
-import type { ReactionHandlers } from "@trainyard/runtime";
+import { foldOf, type ReactionHandlers } from "@trainyard/runtime";
 import { defaultSettings } from "@trainyard/scheduling";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import { onRunRequested, onRunStopRequested } from "../core/policy.ts";
@@ -10,6 +10,7 @@ export function reactionsOf(cluster: Cluster): ReactionHandlers {
   return {
     async RunRequested({ id, data }, work) {
       const { allocation, command } = onRunRequested(id, data, defaultPriority);
+      work.begin(foldOf(allocations), allocation);
       await work.decide(allocations, allocation, command);
     },
     async RunStopRequested({ id, data }, work) {

@@ -9,6 +9,8 @@ import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { schedulerCommands } from "./commands.ts";
 import { ClusterFollower } from "./follower.ts";
+import { limits } from "../limits.ts";
+import { trialWork } from "../streams.ts";
 import { reactionsOf } from "./reactions.ts";
 import { Reconciler } from "./reconciler.ts";
 import { savedClusterCheck } from "./saved-cluster-check.ts";
@@ -30,6 +32,7 @@ async function termOf(
   { log, executor, epoch, owner }: TermContext,
 ): Promise<Term> {
   const { bus, clock, logger, telemetry } = deps;
+  executor.cache.follow(trialWork);
   const follower = await ClusterFollower.open(log, logger);
   const reconciler = new Reconciler({
     bus,
@@ -45,6 +48,7 @@ async function termOf(
   return {
     reactions: {
       consumer: "scheduler",
+      eventsTogetherMax: limits.eventsTogetherMax,
       handlers: reactionsOf(follower.cluster),
       after(event) {
         if (follower.observe(event) || concerns(event)) reconciler.committed();
