@@ -24,15 +24,19 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
       {answer.error !== null && (
         <ErrorNote error={answer.error} onRetry={() => void answer.refetch()} />
       )}
-      <Chart
-        title={metric}
-        lines={lines}
-        xLabel="validations of all trials"
-        zoom={zoom}
-        onZoom={setZoom}
-        syncKey={`experiment ${id} best`}
-        caption={items === undefined ? "" : captionOf(items.length)}
-      />
+      {items?.length === 0 ? (
+        <p className={styles["note"]}>No value yet that counts: those of failed trials do not.</p>
+      ) : (
+        <Chart
+          title={metric}
+          lines={lines}
+          xLabel="validations of all trials"
+          zoom={zoom}
+          onZoom={setZoom}
+          syncKey={`experiment ${id} best`}
+          caption={items === undefined ? "" : captionOf(items.length)}
+        />
+      )}
     </section>
   );
 }
