@@ -78,6 +78,8 @@ function Part({ token, depth }: PartProps): ReactNode {
       return <br />;
     case "hr":
       return <hr />;
+    case "html":
+      return token.block ? <p>{token.raw.trim()}</p> : token.raw;
     case "space":
     case "def":
       return null;
