@@ -90,7 +90,8 @@ test("from Home to the last line of a failed trial is three clicks", async ({ sk
     .getByRole("region", { name: "Why it failed" })
     .getByRole("link", { name: /RuntimeError: the gradient is not finite/ })
     .click();
-  await lines(page).locator("[data-chosen=true]").waitFor();
+  const chosen = lines(page).locator("[data-chosen=true]");
+  expect(await chosen.innerText()).toContain("RuntimeError: the gradient is not finite");
   await page.goto(stage.world.api);
   await row.getByRole("link", { name: `trial ${failed}` }).click();
   await page.getByRole("region", { name: "Why it failed" }).waitFor();
