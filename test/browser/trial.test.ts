@@ -81,6 +81,22 @@ test("a failed trial says why, and its last line is a click away in the log", as
   await stage.looks(page, "trial-log-line");
 });
 
+test("from Home to the last line of a failed trial is three clicks", async ({ skip }) => {
+  const page = await stage.page(skip, "/");
+  const row = page.getByRole("region", { name: "Failed" }).getByRole("row", { name: "fails" });
+  await row.getByRole("link", { name: "fails" }).click();
+  await page.getByRole("link", { name: `Trial ${failed}` }).click();
+  await page
+    .getByRole("region", { name: "Why it failed" })
+    .getByRole("link", { name: /RuntimeError: the gradient is not finite/ })
+    .click();
+  const chosen = lines(page).locator("[data-chosen=true]");
+  expect(await chosen.innerText()).toContain("RuntimeError: the gradient is not finite");
+  await page.goto(stage.world.api);
+  await row.getByRole("link", { name: `trial ${failed}` }).click();
+  await page.getByRole("region", { name: "Why it failed" }).waitFor();
+});
+
 test("a log is searched on the server and marked, and a line is shown in its context", async ({
   skip,
 }) => {

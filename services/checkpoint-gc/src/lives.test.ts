@@ -240,9 +240,7 @@ describe("the preview", () => {
       keptBy: ["the best of its trial"],
     });
     expect(of(checkpoints[2])).toMatchObject({ keeps: false, keptBy: [], value: 2 });
-    expect(of(checkpoints[3])?.keptBy).toEqual([
-      "the latest of its trial",
-    ]);
+    expect(of(checkpoints[3])?.keptBy).toEqual(["the latest of its trial"]);
     await gc.endExperiment(experiment);
     await gc.settled();
     for (const { checkpoint, keeps } of before.verdicts) {

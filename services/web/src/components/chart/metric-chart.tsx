@@ -28,7 +28,7 @@ const bucketsOfAll = 40_000;
 
 /** The chart of one metric of some trials: a zoom asks for the buckets of the range. */
 export function MetricChart(props: Props): JSX.Element {
-  const { trials, group, name, x, zoom, ...rest } = props;
+  const { trials, group, name, x, zoom, ...others } = props;
   const buckets = Math.max(
     bucketsMin,
     Math.min(bucketsMax, Math.floor(bucketsOfAll / Math.max(1, trials.length))),
@@ -43,16 +43,12 @@ export function MetricChart(props: Props): JSX.Element {
     { enabled: enabled && zoom !== null, keepPrevious: true },
   );
   const answer = zoom !== null && part.data !== undefined ? part.data : whole.data;
+  const caption = whole.error === null ? "Loading …" : "The points could not be read.";
+  const rest = { ...others, ...(answer === undefined ? { caption } : {}) };
   const lines = useMemo(
     () => answer?.series.filter(({ xMin }) => xMin.length > 0).map(lineOf) ?? noLines,
     [answer],
   );
   const kind = { time: x === "time", whole: x === "step" };
-  const caption = whole.error === null ? "Loading …" : "The points could not be read.";
-  return (
-    <Chart
-      {...{ lines, zoom, ...kind, ...rest, title: name, xLabel: x }}
-      {...(answer === undefined ? { caption } : {})}
-    />
-  );
+  return <Chart title={name} lines={lines} xLabel={x} zoom={zoom} {...kind} {...rest} />;
 }

@@ -1,7 +1,7 @@
 /**
  * A text in GitHub's Markdown, drawn as elements of React: no text becomes HTML on the way, so none can bring elements
- * or scripts of its own. HTML in the text is shown as it is written. Links lead where `safeHref` allows, and an image is
- * a link, as the pages load nothing from elsewhere. A text that is too long or too deep to parse is shown as it is.
+ * or scripts of its own. HTML in the text is shown as it is written. Links lead where `safeHref` allows. An image is a
+ * link, as the pages load nothing from elsewhere. A text that is too long or too deep to parse is shown as it is.
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import { createElement, type JSX, type ReactNode, useMemo } from "react";
@@ -78,6 +78,8 @@ function Part({ token, depth }: PartProps): ReactNode {
       return <br />;
     case "hr":
       return <hr />;
+    case "html":
+      return token.block ? <p>{token.raw.trim()}</p> : token.raw;
     case "space":
     case "def":
       return null;

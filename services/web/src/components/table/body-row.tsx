@@ -49,7 +49,7 @@ export function BodyRow<Row>(props: Props<Row>): JSX.Element {
   );
 }
 
-/** A text that is longer than its column ends in an ellipsis, and the pointer shows all of it: a number never looks whole. */
+/** A text that is longer than its column ends in an ellipsis: a number that is cut must not look whole. */
 function cut(content: ReactNode): ReactNode {
   const isText = typeof content === "string" || typeof content === "number";
   return isText ? <span title={String(content)}>{content}</span> : content;

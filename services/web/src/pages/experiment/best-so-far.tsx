@@ -18,6 +18,14 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
   const [zoom, setZoom] = useState<Range | null>(null);
   const items = answer.data?.items;
   const lines = useMemo(() => (items === undefined ? [] : linesOf(items)), [items]);
+  if (items?.length === 0) {
+    return (
+      <section className={styles["panel"]} aria-labelledby="best-so-far">
+        <h2 id="best-so-far">Best so far</h2>
+        <p className={styles["note"]}>No value yet that counts: those of failed trials do not.</p>
+      </section>
+    );
+  }
   return (
     <section className={styles["panel"]} aria-labelledby="best-so-far">
       <h2 id="best-so-far">Best so far</h2>

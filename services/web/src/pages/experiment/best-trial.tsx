@@ -23,7 +23,11 @@ export function BestTrial({ experiment }: TabProps): JSX.Element {
     <section className={styles["panel"]} aria-labelledby="best-trial">
       <h2 id="best-trial">Best trial</h2>
       {bestTrial === undefined && (
-        <p className={styles["note"]}>No trial has reported {metric} yet.</p>
+        <p className={styles["note"]}>
+          {experiment.trialsFailed > 0
+            ? `No trial without a failure has reported ${metric}.`
+            : `No trial has reported ${metric} yet.`}
+        </p>
       )}
       {bestTrial !== undefined && best !== undefined && (
         <>

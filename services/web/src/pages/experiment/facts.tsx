@@ -1,5 +1,6 @@
 import type { JSX } from "react";
 import { number, percent, time } from "../../components/format.ts";
+import { Reason } from "../../components/reason.tsx";
 import styles from "./page.module.css";
 import type { Experiment } from "./tabs.ts";
 
@@ -34,7 +35,7 @@ export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.
       </dl>
       {(reason !== "" || waitsFor !== "") && (
         <p className={styles["muted"]}>
-          {reason}
+          <Reason text={reason} experiment={experiment.id} />
           {waitsFor !== "" && `The search waits for ${waitsFor}.`}
         </p>
       )}

@@ -11,6 +11,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { age, count, number, percent, time } from "../../components/format.ts";
 import { experimentState } from "../../components/state.ts";
+import { Reason } from "../../components/reason.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { poolsOf } from "./cluster.ts";
 import styles from "./page.module.css";
@@ -46,7 +47,11 @@ export function HomePage(): JSX.Element {
         </Part>
         <Waiting named={active.data?.items ?? []} />
         <Part title="Failed" read={errors} filter={failed} empty="Nothing has failed.">
-          {({ reason }) => <span title={reason}>{reason.split("\n", 1)[0]}</span>}
+          {({ id, reason }) => (
+            <span title={reason}>
+              <Reason text={reason.split("\n", 1)[0] ?? ""} experiment={id} />
+            </span>
+          )}
         </Part>
         <Part title="Ended last" read={recent} filter={ended} empty="Nothing has ended.">
           {(row) => <Best row={row} />}

@@ -51,7 +51,7 @@ export function versionColumns(nowMs: number): readonly Column<Version>[] {
     },
     plain("semantic", "Semantic version", 132, ({ semanticVersion }) => semanticVersion),
     plain("aliases", "Aliases", 160, ({ aliases }) => aliases.join(", ")),
-    { ...plain("metric", "Metric", 180, searchedMetric), mono: true },
+    { ...plain("metric", "Metric", 232, searchedMetric), mono: true },
     { ...plain("step", "Step", 96, (one) => count(one.stepsCompleted)), right: true },
     {
       ...plain("source", "Trial", 120, ({ trial }) => trial),

@@ -1,0 +1,23 @@
+import type { JSX } from "react";
+import { PathLink } from "../app/path-link.tsx";
+import styles from "./reason.module.css";
+import { partsOf } from "./trial-links.ts";
+
+type Props = { readonly text: string; readonly experiment: string };
+
+/** Why an experiment is in its state; the trials that it names are links. */
+export function Reason({ text, experiment }: Props): JSX.Element {
+  return (
+    <span className={styles["reason"]}>
+      {partsOf(text, experiment).map(({ text: part, trial }, at) =>
+        trial === undefined ? (
+          part
+        ) : (
+          <PathLink key={at} to={`/trials/${trial}`}>
+            {part}
+          </PathLink>
+        ),
+      )}
+    </span>
+  );
+}
