@@ -1,4 +1,5 @@
 /** The list that an address shows. */
+import type { LiveOptions } from "../../app/calls.ts";
 import type { Topic } from "../../app/live/protocol.ts";
 import { type Search, topicFilter } from "./search.ts";
 
@@ -10,12 +11,15 @@ export function listRequest(search: Search, attributes: readonly string[]) {
   return { filter, orderBy: sort, workspace, project, archived, fields: [...attributes] };
 }
 
-/** The request of the rows that are shown, and the topic that keeps them fresh. */
+/** The request of the rows that are shown, the topic that keeps them fresh, and how. */
 export function shownList(search: Search, attributes: readonly string[]) {
   const topic: Topic = {
     kind: "experiments",
     filter: topicFilter(search),
     archived: search.archived ?? false,
   };
-  return { request: { ...listRequest(search, attributes), pageSize, count: true }, topic };
+  // Frames have no hyperparameters and metrics.
+  const isPlain = (search.sort ?? "") === "" && attributes.length === 0;
+  const live: LiveOptions = { watch: topic, ...(isPlain ? { order: "newest first" } : {}) };
+  return { request: { ...listRequest(search, attributes), pageSize, count: true }, topic, live };
 }
