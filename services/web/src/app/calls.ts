@@ -31,13 +31,16 @@ export type CallOptions = {
   readonly follow?: boolean;
   /** The order of the list, where it is that of creation: rows that come are then inserted, without a read. */
   readonly order?: RowOrder | undefined;
+  /** Rows of the first page of a list, where it is smaller than the others: it is there sooner. */
+  readonly firstPageSize?: number;
   /** Ask again whenever a component shows it, and keep nothing: for previews of changes. */
   readonly fresh?: boolean;
   /** Show the previous request's answer until this one's comes: for lists whose filter or page changes. */
   readonly keepPrevious?: boolean;
 };
 
-export type LiveOptions = Pick<CallOptions, "watch" | "follow" | "order">;
+/** How a list is read and kept fresh. */
+export type ListOptions = Pick<CallOptions, "watch" | "follow" | "order" | "firstPageSize">;
 
 /** One read. Equal reads of several components are one request. */
 export function useCall<Name extends UnaryName>(
@@ -107,7 +110,7 @@ export function preloadList<Name extends ListName>(
   queries: QueryClient,
   name: Name,
   request: RequestInitOf<Name>,
-  live: LiveOptions,
+  live: ListOptions,
 ): void {
   void queries.prefetchInfiniteQuery(listOptions(name, request, live));
 }
@@ -115,8 +118,11 @@ export function preloadList<Name extends ListName>(
 function listOptions<Name extends ListName>(
   name: Name,
   request: RequestInitOf<Name>,
-  live: LiveOptions,
+  live: ListOptions,
 ) {
+  const { firstPageSize } = live;
+  const sizeOf = (pageToken: string) =>
+    pageToken !== "" || firstPageSize === undefined ? {} : { pageSize: firstPageSize };
   return infiniteQueryOptions<
     ReplyOf<Name>,
     Error,
@@ -127,7 +133,7 @@ function listOptions<Name extends ListName>(
     queryKey: [name, request, "pages"],
     initialPageParam: "",
     queryFn: ({ signal, pageParam }) =>
-      client.call(name, { ...request, pageToken: pageParam }, { signal }),
+      client.call(name, { ...request, ...sizeOf(pageParam), pageToken: pageParam }, { signal }),
     getNextPageParam: (page) => (page as PageOf<Name>).nextPageToken || undefined,
     ...freshness(live, (answer) => (answer as { pages?: unknown[] }).pages?.[0]),
   });
@@ -138,7 +144,7 @@ function listOptions<Name extends ListName>(
  * shows it.
  */
 function freshness(
-  { watch, follow = false, order }: LiveOptions,
+  { watch, follow = false, order }: ListOptions,
   placed: (answer: unknown) => unknown,
 ) {
   const live: LiveMeta | undefined =

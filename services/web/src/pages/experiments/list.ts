@@ -1,9 +1,11 @@
 /** The list that an address shows. */
-import type { LiveOptions } from "../../app/calls.ts";
+import type { ListOptions } from "../../app/calls.ts";
 import type { Topic } from "../../app/live/protocol.ts";
 import { type Search, topicFilter } from "./search.ts";
 
 const pageSize = 200;
+/** More rows than most windows show: reading and sending them takes half as long. */
+const firstPageSize = 50;
 
 /** The request of the list, without its page. */
 export function listRequest(search: Search, attributes: readonly string[]) {
@@ -20,6 +22,7 @@ export function shownList(search: Search, attributes: readonly string[]) {
   };
   // Frames have no hyperparameters and metrics.
   const isPlain = (search.sort ?? "") === "" && attributes.length === 0;
-  const live: LiveOptions = { watch: topic, ...(isPlain ? { order: "newest first" } : {}) };
+  const order = isPlain ? "newest first" : undefined;
+  const live: ListOptions = { watch: topic, order, firstPageSize };
   return { request: { ...listRequest(search, attributes), pageSize, count: true }, topic, live };
 }
