@@ -203,12 +203,12 @@ test("tabs share one stream, and a lost link is said until it is there again", a
       if (request.url().endsWith("/api/v1/watch")) ownStreams.push(request.url());
     }),
   );
-  const tabs = [page];
-  for (let tab = 1; tab < 4; tab += 1) {
+  const opened = async (): Promise<Page> => {
     const other = await page.context().newPage();
     await other.goto(page.url());
-    tabs.push(other);
-  }
+    return other;
+  };
+  const tabs = [page, ...(await Promise.all([opened(), opened(), opened()]))];
   for (const tab of tabs) await tab.getByRole("row", { name: "followed" }).waitFor();
   // A platform that was killed is up again before its silence is long enough to be said.
   const platform = await stage.world.pidOf("trainyard");

@@ -29,12 +29,13 @@ export async function tabsOutlastTheGateway(
   const experiment = await world.submit(config, "code");
   const first = await stage.page(skip, "/experiments");
   stage.guardOf(first).expect(away);
-  const pages: Page[] = [first];
-  while (pages.length < tabs) {
+  const opened = async (): Promise<Page> => {
     const page = await first.context().newPage();
     await page.goto(first.url());
-    pages.push(page);
-  }
+    return page;
+  };
+  const others = await Promise.all(Array.from({ length: tabs - 1 }, opened));
+  const pages = [first, ...others];
   const all = (text: string) =>
     Promise.all(pages.map((page) => page.getByText(text, { exact: true }).first().waitFor()));
   await all("before");

@@ -52,12 +52,12 @@ beforeAll(async () => {
   world.write("trial-code/train.py", script);
   const submit = (name: string, lr: number): Promise<string> =>
     world.submit(configOf(name, lr, join(world.folder, "stop")), "trial-code");
-  const first = await submit("fails", 0.1);
-  failed = `${first}.1`;
-  await world.untilTrials(first, ([trial]) => trial?.state === "ERROR");
-  const second = await submit("runs", 0.5);
-  running = `${second}.1`;
-  await world.untilTrials(second, ([trial]) => trial?.latestCheckpoint !== "");
+  const [first, second] = await Promise.all([submit("fails", 0.1), submit("runs", 0.5)]);
+  [failed, running] = [`${first}.1`, `${second}.1`];
+  await Promise.all([
+    world.untilTrials(first, ([trial]) => trial?.state === "ERROR"),
+    world.untilTrials(second, ([trial]) => trial?.latestCheckpoint !== ""),
+  ]);
   await eventually("the trial that runs has written a line", async () =>
     (await world.logs(running)).includes("live line 1"),
   );

@@ -40,8 +40,7 @@ export class Stage {
   }
 
   async stop(): Promise<void> {
-    await this.#browser?.close();
-    await this.#world?.[Symbol.asyncDispose]();
+    await Promise.all([this.#browser?.close(), this.#world?.[Symbol.asyncDispose]()]);
   }
 
   /** The cluster: its client, its command line, `submit`, `kill`. */
@@ -109,7 +108,7 @@ export class Stage {
     const open = this.#open;
     this.#open = [];
     const faults = open.flatMap(({ guard }) => guard.faults);
-    for (const { context } of open) await context.close();
+    await Promise.all(open.map(({ context }) => context.close()));
     if (faults.length > 0) throw new Error(`what no test expects:\n${faults.join("\n")}`);
   }
 }

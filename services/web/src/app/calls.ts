@@ -20,6 +20,7 @@ import { client } from "./client.ts";
 import { clock } from "./clock.ts";
 import type { LiveMeta } from "./live/patch.ts";
 import { type Topic, topicKey } from "./live/protocol.ts";
+import type { RowOrder } from "./live/rows.ts";
 import { useTopic } from "./live/topics.ts";
 
 export type CallOptions = {
@@ -28,27 +29,35 @@ export type CallOptions = {
   readonly watch?: Topic | undefined;
   /** Rows that come into the list appear by themselves; otherwise useNews counts them. */
   readonly follow?: boolean;
+  /** The order of the list, where it is that of creation: rows that come are then inserted, without a read. */
+  readonly order?: RowOrder | undefined;
+  /** Rows of the first page of a list, where it is smaller than the others: it is there sooner. */
+  readonly firstPageSize?: number;
   /** Ask again whenever a component shows it, and keep nothing: for previews of changes. */
   readonly fresh?: boolean;
   /** Show the previous request's answer until this one's comes: for lists whose filter or page changes. */
   readonly keepPrevious?: boolean;
 };
 
+/** How a list is read and kept fresh. */
+export type ListOptions = Pick<CallOptions, "watch" | "follow" | "order" | "firstPageSize">;
+
 /** One read. Equal reads of several components are one request. */
 export function useCall<Name extends UnaryName>(
   name: Name,
   request: RequestInitOf<Name>,
-  { enabled = true, watch, follow = false, fresh = false, keepPrevious = false }: CallOptions = {},
+  { enabled = true, fresh = false, keepPrevious = false, ...live }: CallOptions = {},
 ): UseQueryResult<ReplyOf<Name>> {
   const read = useQuery({
     queryKey: [name, request],
     queryFn: ({ signal }) => client.call(name, request, { signal }),
     enabled,
-    ...freshness(watch, follow, (answer) => answer),
+    ...freshness(live, (answer) => answer),
     ...(fresh ? { gcTime: 0, staleTime: 0, refetchOnMount: "always" as const } : {}),
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
   });
-  useTopic(enabled ? watch : undefined, read.isPlaceholderData ? undefined : positionOf(read.data));
+  const position = read.isPlaceholderData ? undefined : positionOf(read.data);
+  useTopic(enabled ? live.watch : undefined, position);
   return read;
 }
 
@@ -84,15 +93,15 @@ type PageOf<Name extends ListName> = ReplyOf<Name> & { readonly nextPageToken: s
 export function useList<Name extends ListName>(
   name: Name,
   request: RequestInitOf<Name>,
-  { enabled = true, watch, follow = false, keepPrevious = false }: CallOptions = {},
+  { enabled = true, keepPrevious = false, ...live }: CallOptions = {},
 ): UseInfiniteQueryResult<InfiniteData<ReplyOf<Name>, string>> {
   const read = useInfiniteQuery({
-    ...listOptions(name, request, watch, follow),
+    ...listOptions(name, request, live),
     enabled,
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
   });
   const first = read.isPlaceholderData ? undefined : read.data?.pages[0];
-  useTopic(enabled ? watch : undefined, positionOf(first));
+  useTopic(enabled ? live.watch : undefined, positionOf(first));
   return read;
 }
 
@@ -101,17 +110,19 @@ export function preloadList<Name extends ListName>(
   queries: QueryClient,
   name: Name,
   request: RequestInitOf<Name>,
-  { watch, follow = false }: Pick<CallOptions, "watch" | "follow"> = {},
+  live: ListOptions,
 ): void {
-  void queries.prefetchInfiniteQuery(listOptions(name, request, watch, follow));
+  void queries.prefetchInfiniteQuery(listOptions(name, request, live));
 }
 
 function listOptions<Name extends ListName>(
   name: Name,
   request: RequestInitOf<Name>,
-  watch: Topic | undefined,
-  follow: boolean,
+  live: ListOptions,
 ) {
+  const { firstPageSize } = live;
+  const sizeOf = (pageToken: string) =>
+    pageToken !== "" || firstPageSize === undefined ? {} : { pageSize: firstPageSize };
   return infiniteQueryOptions<
     ReplyOf<Name>,
     Error,
@@ -122,9 +133,9 @@ function listOptions<Name extends ListName>(
     queryKey: [name, request, "pages"],
     initialPageParam: "",
     queryFn: ({ signal, pageParam }) =>
-      client.call(name, { ...request, pageToken: pageParam }, { signal }),
+      client.call(name, { ...request, ...sizeOf(pageParam), pageToken: pageParam }, { signal }),
     getNextPageParam: (page) => (page as PageOf<Name>).nextPageToken || undefined,
-    ...freshness(watch, follow, (answer) => (answer as { pages?: unknown[] }).pages?.[0]),
+    ...freshness(live, (answer) => (answer as { pages?: unknown[] }).pages?.[0]),
   });
 }
 
@@ -133,12 +144,11 @@ function listOptions<Name extends ListName>(
  * shows it.
  */
 function freshness(
-  watch: Topic | undefined,
-  follow: boolean,
+  { watch, follow = false, order }: ListOptions,
   placed: (answer: unknown) => unknown,
 ) {
   const live: LiveMeta | undefined =
-    watch === undefined ? undefined : { topic: topicKey(watch), follow };
+    watch === undefined ? undefined : { topic: topicKey(watch), follow, order };
   return {
     ...(live === undefined ? {} : { meta: { live } }),
     refetchOnMount: (query: { readonly state: { readonly data: unknown } }) => {

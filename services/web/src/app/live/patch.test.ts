@@ -1,28 +1,29 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { expect, test } from "vitest";
-import { patcher } from "./patch.ts";
+import { patcher, showNews } from "./patch.ts";
 import type { KeyedDocument } from "./protocol.ts";
+import type { RowOrder } from "./rows.ts";
 
 type Page = { readonly items: readonly { readonly id: string; readonly name: string }[] };
 const page = (name: string): Page => ({ items: [{ id: "1", name }] });
 
 /** Only the fields that the tests are about: a frame has the whole document. */
-const renamed = (name: string): KeyedDocument =>
+const renamed = (name: string, id = "1"): KeyedDocument =>
   ({
     key: "topic",
     frame: {
       case: "change",
-      value: { topic: "t", id: "1", document: { case: "experiment", value: { id: "1", name } } },
+      value: { topic: "t", id, document: { case: "experiment", value: { id, name } } },
     },
   }) as unknown as KeyedDocument;
 
-function world() {
+function world(order?: RowOrder) {
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const answers: ((answer: Page) => void)[] = [];
   const observer = new QueryObserver<Page>(queries, {
     queryKey: ["list"],
     queryFn: () => new Promise<Page>((resolve) => answers.push(resolve)),
-    meta: { live: { topic: "topic", follow: false } },
+    meta: { live: { topic: "topic", follow: false, order } },
   });
   const stop = observer.subscribe(() => {});
   const name = () => queries.getQueryData<Page>(["list"])?.items[0]?.name;
@@ -50,5 +51,35 @@ test("an answer that was asked for before a frame does not undo it", async () =>
   answers[1]?.(page("old"));
   await expect.poll(() => queries.isFetching()).toBe(0);
   expect(name()).toBe("new");
+  stop();
+});
+
+test("rows that came are shown as they are now, without another read", async () => {
+  const { queries, answers, listener, stop } = world("newest first");
+  answers[0]?.(page("old"));
+  const names = () => queries.getQueryData<Page>(["list"])?.items.map(({ name }) => name);
+  await expect.poll(names).toEqual(["old"]);
+  const news = () => queries.getQueryData<readonly unknown[]>(["news", "topic"])?.length;
+  listener.frames([renamed("second", "2")]);
+  await expect.poll(news).toBe(1);
+  listener.frames([renamed("second, changed", "2"), renamed("third", "3")]);
+  await expect.poll(news).toBe(2);
+  expect(names()).toEqual(["old"]);
+  showNews(queries, "topic");
+  expect([names(), news()]).toEqual([["third", "second, changed", "old"], 0]);
+  expect(answers).toHaveLength(1);
+  stop();
+});
+
+test("rows that came into a list of another order are read", async () => {
+  const { queries, answers, listener, stop } = world();
+  answers[0]?.(page("old"));
+  await expect.poll(() => queries.isFetching()).toBe(0);
+  listener.frames([renamed("second", "2")]);
+  await expect
+    .poll(() => queries.getQueryData<readonly unknown[]>(["news", "topic"])?.length)
+    .toBe(1);
+  showNews(queries, "topic");
+  expect(answers).toHaveLength(2);
   stop();
 });

@@ -1,15 +1,17 @@
 /** The one place where frames change what the query client has. */
 import type { Query, QueryClient } from "@tanstack/react-query";
-import { addNews, clearNews } from "./news.ts";
+import { addNews, takeNews } from "./news.ts";
 import type { LiveListener } from "./connection.ts";
 import type { KeyedDocument } from "./protocol.ts";
-import { patched } from "./rows.ts";
+import { patched, type RowOrder } from "./rows.ts";
 
 /** The live properties of a read: the topic that keeps it fresh, and what happens to rows that come into its list. */
 export type LiveMeta = {
   readonly topic: string;
-  /** Read the list again when rows come into it, instead of counting them as news. */
+  /** Rows that come into the list are shown, instead of counted as news. */
   readonly follow: boolean;
+  /** With it, rows that come are inserted, and the list is not read again for them. */
+  readonly order?: RowOrder | undefined;
 };
 
 declare module "@tanstack/react-query" {
@@ -48,7 +50,7 @@ export function patcher(queries: QueryClient): LiveListener {
     reset: (keys) => {
       for (const key of keys) {
         for (const query of readsOf(queries, key)) readAgain.soon(query);
-        clearNews(queries, key);
+        takeNews(queries, key);
       }
     },
   };
@@ -92,14 +94,31 @@ function patchRead(
   let answer: unknown = query.state.data;
   let again = false;
   for (const { key, frame } of frames) {
-    const change = patched(answer, frame);
+    const change = patched(answer, frame, live.follow ? live.order : undefined);
     answer = change.answer;
     again ||= change.readAgain || (change.isNew && live.follow);
-    if (change.isNew && !live.follow) addNews(queries, key, frame.value.id);
+    if (change.isNew && !live.follow) addNews(queries, { key, frame });
   }
   // By hand: a read of it that is under way continues.
   if (answer !== query.state.data) query.setData(answer, { manual: true });
   if (again) readAgain.soon(query);
+}
+
+/** Shows the rows that have come into the lists of a topic: inserted where the order says where, else read again. */
+export function showNews(queries: QueryClient, key: string): void {
+  const news = takeNews(queries, key);
+  for (const query of readsOf(queries, key)) {
+    const order = query.meta?.live?.order;
+    if (query.state.data === undefined) continue;
+    if (order === undefined) void query.fetch();
+    else {
+      const answer = news.reduce<unknown>(
+        (before, { frame }) => patched(before, frame, order).answer,
+        query.state.data,
+      );
+      query.setData(answer, { manual: true });
+    }
+  }
 }
 
 /** Reads again soon, and each read at most once in a while. A read that no component shows is read when one does. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TopicFrame } from "./protocol.ts";
-import { patched } from "./rows.ts";
+import { patched, type RowOrder } from "./rows.ts";
 
 /** Only the fields that the tests are about: a frame has the whole document. */
 const change = (id: string, fields: object): TopicFrame =>
@@ -70,4 +70,34 @@ test("an agent is known by its name", () => {
   const list = { items: [{ name: "a1", state: "CONNECTED" }], nextPageToken: "" };
   const { answer } = patched(list, change("a1", { name: "a1", state: "LOST" }));
   expect((answer as typeof list).items[0]?.state).toBe("LOST");
+});
+
+test("a row that comes takes its place in the order of creation, and the other pages stay as they are", () => {
+  const newest = { pages: [{ ...page([9, 7], "more"), total: 9 }, page([5, 4], "more")] };
+  const placed = (answer: unknown, id: number, order: RowOrder) => {
+    const frame = change(String(id), { createdAtMs: id });
+    const { answer: next, isNew } = patched(answer, frame, order);
+    const { pages } = next as { pages: readonly { items: { id: string }[]; total?: number }[] };
+    return { pages, isNew, ids: pages.map(({ items }) => items.map((row) => Number(row.id))) };
+  };
+  const first = placed(newest, 10, "newest first");
+  expect(first).toMatchObject({
+    ids: [
+      [10, 9, 7],
+      [5, 4],
+    ],
+    isNew: false,
+  });
+  expect([first.pages[0]?.total, first.pages[1]]).toEqual([10, newest.pages[1]]);
+  expect(placed(newest, 6, "newest first").pages).toBe(newest.pages);
+  const whole = { pages: [page([9, 7], "more"), page([5, 4])] };
+  expect(placed(whole, 6, "newest first").ids).toEqual([
+    [9, 7],
+    [6, 5, 4],
+  ]);
+  const oldest = { pages: [page([1, 2], "more"), page([3, 5])] };
+  expect(placed(oldest, 6, "oldest first").ids[1]).toEqual([3, 5, 6]);
+  expect(placed(oldest, 4, "oldest first").ids[1]).toEqual([3, 4, 5]);
+  const begun = { pages: [page([1, 2], "more")] };
+  expect(placed(begun, 6, "oldest first").pages).toBe(begun.pages);
 });

@@ -5,7 +5,12 @@
 import type { TopicFrame } from "./protocol.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-type Page = { readonly items: readonly Row[]; readonly nextPageToken?: string };
+type Page = {
+  readonly items: readonly Row[];
+  readonly nextPageToken?: string;
+  /** In the first page, where it was asked for: of the whole list. */
+  readonly total?: number;
+};
 type Pages = { readonly pages: readonly Page[] };
 
 /** Agents have no id but a name. */
@@ -15,26 +20,37 @@ const isRow = (value: unknown): value is Row => typeof value === "object" && val
 const isPage = (value: unknown): value is Page => isRow(value) && Array.isArray(value["items"]);
 const isPages = (value: unknown): value is Pages => isRow(value) && Array.isArray(value["pages"]);
 
+/** Of lists whose order is that in which their rows were created. */
+export type RowOrder = "newest first" | "oldest first";
+
 export type Patched = {
   readonly answer: unknown;
-  /** The row belongs to the list, and the list does not show it yet. */
+  /** The row belongs to what is loaded of the list, and the answer does not have it. */
   readonly isNew: boolean;
   /** The answer has more than frames have, and that has changed too. */
   readonly readAgain: boolean;
 };
 
-export function patched(answer: unknown, frame: TopicFrame): Patched {
+/** With `inserted`, a row that comes into the list takes its place in that order, and nothing is new. */
+export function patched(answer: unknown, frame: TopicFrame, inserted?: RowOrder): Patched {
   const same: Patched = { answer, isNew: false, readAgain: false };
   if (isPages(answer)) {
     // A long list has thousands of rows: only the page that has the row is copied.
     const at = answer.pages.findIndex((page) => hasRow(page, frame));
     const page = answer.pages[at];
-    if (page === undefined) return { ...same, isNew: isNewIn(answer.pages, frame) };
+    if (page === undefined) {
+      const came = withNew(answer.pages, frame, inserted);
+      if (came.pages === answer.pages) return { ...same, isNew: came.isNew };
+      return { ...same, answer: { ...answer, pages: came.pages } };
+    }
     const pages = answer.pages.with(at, { ...page, items: patchedItems(page.items, frame) });
     return { ...same, answer: { ...answer, pages } };
   }
   if (isPage(answer)) {
-    if (!hasRow(answer, frame)) return { ...same, isNew: isNewIn([answer], frame) };
+    if (!hasRow(answer, frame)) {
+      const { pages, isNew } = withNew([answer], frame, inserted);
+      return { ...same, answer: pages[0], isNew };
+    }
     return { ...same, answer: { ...answer, items: patchedItems(answer.items, frame) } };
   }
   if (!isRow(answer) || frame.case === "gone") return { ...same, readAgain: frame.case === "gone" };
@@ -77,15 +93,42 @@ function valuesOf(row: Row, document: Row): unknown {
   return name === undefined ? values : { ...values, [name]: bestValue };
 }
 
-/** A row behind the last loaded page is not new: it is newer than what is loaded, or the list is loaded to its end. */
-function isNewIn(pages: readonly Page[], frame: TopicFrame): boolean {
-  if (frame.case === "gone") return false;
-  if ((pages.at(-1)?.nextPageToken ?? "") === "") return true;
-  const createdAtMs = numberOf(documentOf(frame)["createdAtMs"]);
-  return pages.every(({ items }) =>
-    items.every((row) => numberOf(row["createdAtMs"]) <= createdAtMs),
+type Came = { readonly pages: readonly Page[]; readonly isNew: boolean };
+
+function withNew(pages: readonly Page[], frame: TopicFrame, inserted?: RowOrder): Came {
+  const same = { pages, isNew: false };
+  if (frame.case === "gone") return same;
+  const row = documentOf(frame);
+  const isLoadedToItsEnd = (pages.at(-1)?.nextPageToken ?? "") === "";
+  const isNewest = pages.every(({ items }) =>
+    items.every((one) => createdMs(one) <= createdMs(row)),
   );
+  if (inserted === undefined) return { pages, isNew: isLoadedToItsEnd || isNewest };
+  // A row behind the last loaded page is read with the next one.
+  if (!isLoadedToItsEnd && (inserted === "oldest first" || !isNewest)) return same;
+  return { pages: withRow(pages, row, inserted), isNew: false };
 }
 
-const numberOf = (value: unknown): number =>
-  typeof value === "number" ? value : Number.NEGATIVE_INFINITY;
+/** Into the first page that has a row behind its place, or at the end of the last one. */
+function withRow(pages: readonly Page[], row: Row, order: RowOrder): readonly Page[] {
+  const ms = createdMs(row);
+  const isBehind = (one: Row): boolean =>
+    order === "newest first" ? createdMs(one) <= ms : createdMs(one) > ms;
+  const found = pages.findIndex(({ items }) => items.some(isBehind));
+  const at = found === -1 ? pages.length - 1 : found;
+  return pages.map((page, index) => {
+    const counted = index === 0 && page.total !== undefined ? { total: page.total + 1 } : {};
+    if (index !== at) return index === 0 ? { ...page, ...counted } : page;
+    const place = page.items.findIndex(isBehind);
+    return {
+      ...page,
+      ...counted,
+      items: page.items.toSpliced(place === -1 ? page.items.length : place, 0, row),
+    };
+  });
+}
+
+const createdMs = (row: Row): number => {
+  const { createdAtMs } = row;
+  return typeof createdAtMs === "number" ? createdAtMs : Number.NEGATIVE_INFINITY;
+};

@@ -47,17 +47,7 @@ const noTicks: readonly TrialTick[] = [];
 const reach = 0.12;
 
 export function Chart(props: Props): JSX.Element {
-  const {
-    title,
-    lines,
-    xLabel,
-    time = false,
-    whole = false,
-    zoom,
-    onZoom,
-    syncKey,
-    onPick,
-  } = props;
+  const { title, lines, xLabel, time = false, zoom, onZoom, syncKey, onPick } = props;
   const [log, setLog] = useState(false);
   const [step, setStep] = useState(0);
   const [asTable, setAsTable] = useState(false);
@@ -73,7 +63,7 @@ export function Chart(props: Props): JSX.Element {
   );
   const view = useView(props, { x, smoothing, hovered: hovered?.trial ?? null, colours });
   const events = { onPoint: setPoint, onZoom, onReset: () => onZoom(null) };
-  const host = usePlot(view, { log, time, whole, syncKey, colours }, events);
+  const host = usePlot(view, { log, time, whole: props.whole ?? false, syncKey, colours }, events);
   const onLog = () => setLog(!log);
   const onSmooth = () => setStep((step + 1) % smoothings.length);
   const onKey = (event: KeyboardEvent): void => {

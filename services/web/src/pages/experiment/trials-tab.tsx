@@ -114,7 +114,12 @@ function useRows(experiment: string, filter: string, orderBy: string) {
   const answer = useList(
     "listTrials",
     { experiment, pageSize: trialsMax, filter, orderBy, count: true },
-    { watch: { kind: "trials", experiment, filter }, keepPrevious: true, follow: true },
+    {
+      watch: { kind: "trials", experiment, filter },
+      keepPrevious: true,
+      follow: true,
+      order: orderBy === "" ? "oldest first" : undefined,
+    },
   );
   const { data, hasNextPage, isFetching, fetchNextPage } = answer;
   const trials = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? none, [data]);

@@ -16,7 +16,12 @@ export function useTrials({ id, trials, smallerIsBetter }: Experiment, which: Wh
   const answer = useCall(
     "listTrials",
     { experiment: id, pageSize: trialsMax, orderBy },
-    { watch: { kind: "trials", experiment: id }, follow: true, keepPrevious: true },
+    {
+      watch: { kind: "trials", experiment: id },
+      follow: true,
+      order: orderBy === "" ? "oldest first" : undefined,
+      keepPrevious: true,
+    },
   );
   return { ...answer, trials: answer.data?.items ?? none };
 }

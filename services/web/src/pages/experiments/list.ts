@@ -1,8 +1,11 @@
 /** The list that an address shows. */
+import type { ListOptions } from "../../app/calls.ts";
 import type { Topic } from "../../app/live/protocol.ts";
 import { type Search, topicFilter } from "./search.ts";
 
 const pageSize = 200;
+/** More rows than most windows show: reading and sending them takes half as long. */
+const firstPageSize = 50;
 
 /** The request of the list, without its page. */
 export function listRequest(search: Search, attributes: readonly string[]) {
@@ -10,12 +13,16 @@ export function listRequest(search: Search, attributes: readonly string[]) {
   return { filter, orderBy: sort, workspace, project, archived, fields: [...attributes] };
 }
 
-/** The request of the rows that are shown, and the topic that keeps them fresh. */
+/** The request of the rows that are shown, the topic that keeps them fresh, and how. */
 export function shownList(search: Search, attributes: readonly string[]) {
   const topic: Topic = {
     kind: "experiments",
     filter: topicFilter(search),
     archived: search.archived ?? false,
   };
-  return { request: { ...listRequest(search, attributes), pageSize, count: true }, topic };
+  // Frames have no hyperparameters and metrics.
+  const isPlain = (search.sort ?? "") === "" && attributes.length === 0;
+  const order = isPlain ? "newest first" : undefined;
+  const live: ListOptions = { watch: topic, order, firstPageSize };
+  return { request: { ...listRequest(search, attributes), pageSize, count: true }, topic, live };
 }

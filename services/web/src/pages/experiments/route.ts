@@ -14,8 +14,8 @@ export const experimentsRoute = createRoute({
     const search = readSearch(location.search);
     // Columns of hyperparameters and metrics are known by the page only.
     if (search.columns !== undefined) return;
-    const { request, topic } = shownList(search, []);
-    preloadList(queryClient, "listExperiments", request, { watch: topic });
+    const { request, live } = shownList(search, []);
+    preloadList(queryClient, "listExperiments", request, live);
   },
   component: lazyRouteComponent(() => import("./page.tsx"), "ExperimentsPage"),
 });

@@ -1,7 +1,8 @@
 import { useCallback, useMemo } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useList } from "../../app/calls.ts";
-import { clearNews, useNews } from "../../app/live/news.ts";
+import { useNews } from "../../app/live/news.ts";
+import { showNews } from "../../app/live/patch.ts";
 import { topicKey } from "../../app/live/protocol.ts";
 import { shownList } from "./list.ts";
 import type { Search } from "./search.ts";
@@ -9,25 +10,21 @@ import type { Search } from "./search.ts";
 /** The rows of the list that are loaded, and how to load more. */
 export function useExperiments(search: Search, attributes: readonly string[]) {
   const queries = useQueryClient();
-  const { request, topic } = shownList(search, attributes);
-  const list = useList("listExperiments", request, { watch: topic, keepPrevious: true });
-  const { data, refetch, fetchNextPage, hasNextPage, isFetching } = list;
+  const { request, topic, live } = shownList(search, attributes);
+  const list = useList("listExperiments", request, { ...live, keepPrevious: true });
+  const { data, fetchNextPage, hasNextPage, isFetching } = list;
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
   const first = data?.pages[0];
   const more = useCallback(() => {
     if (hasNextPage && !isFetching) void fetchNextPage();
   }, [hasNextPage, isFetching, fetchNextPage]);
   const key = topicKey(topic);
-  const showNews = useCallback(() => {
-    clearNews(queries, key);
-    void refetch();
-  }, [queries, key, refetch]);
   return {
     list,
     rows,
     more,
     news: useNews(topic),
-    showNews,
+    showNews: useCallback(() => showNews(queries, key), [queries, key]),
     // Rows come and go while the page is open: what is loaded to its end is counted, not asked.
     total: hasNextPage ? Math.max(first?.total ?? 0, rows.length) : rows.length,
     isEstimate: hasNextPage && first?.totalIsEstimate === true,
