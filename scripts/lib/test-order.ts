@@ -21,6 +21,7 @@ export const longestFirst: readonly string[] = [
   "test/e2e/bad-input.test.ts",
   "test/e2e/down-and-up.test.ts",
   "test/e2e/population.test.ts",
+  "test/port/port.test.ts",
   "services/checkpoint-gc/src/service.test.ts",
   "services/checkpoint-gc/src/storages.test.ts",
   "test/e2e/fsdp2.test.ts",

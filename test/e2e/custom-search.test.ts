@@ -208,6 +208,9 @@ test("bad operations are clear errors in Python, and nothing of them is recorded
     "end.json",
     JSON.stringify([{ id: "end", finish: { failed: true, reason: "seen enough" } }]),
   );
+  const late = { operations: [{ id: "late", progress: { progress: 0.5 } }], restsOn: 1 };
+  const body = world.write("late.json", JSON.stringify(late));
+  expect((await world.yard("search", "post", experiment, body)).err).toContain("version");
   expect((await world.yard("search", "post", experiment, file)).code).toBe(0);
   const ended = await world.yard("experiment", "wait", experiment);
   expect(ended.code).toBe(1);

@@ -21,7 +21,8 @@ The file holds a JSON list of operations, each with an id of your choice that it
    {"id": "b", "stop": {"trial": 1, "reason": "too slow"}},
    {"id": "c", "suspend": {"trial": 2}}, {"id": "d", "resume": {"trial": 2, "target": 10}},
    {"id": "e", "progress": {"progress": 0.5}}, {"id": "f", "finish": {"failed": false}}]
-All of them are recorded, or none; what was posted before changes nothing.`;
+or the body of a request to the API: {"operations": […], "restsOn": 41}, which is refused if the search has another
+version by then. All of them are recorded, or none; what was posted before changes nothing.`;
 
 export function addPost(group: Command): void {
   group
@@ -35,11 +36,11 @@ export function addPost(group: Command): void {
 
 async function post({ client, output }: Context, args: readonly string[]): Promise<void> {
   const experiment = argument(args, 0);
-  const { operations } = await readOperations(argument(args, 1));
+  const { operations, restsOn } = await readOperations(argument(args, 1));
   const options = { idempotencyKey: randomUUID() };
   const answer = await client.call(
     "postSearchOperations",
-    { experiment, operations: [...operations] },
+    { experiment, operations: [...operations], ...(restsOn === undefined ? {} : { restsOn }) },
     options,
   );
   if (output.json) {
@@ -62,9 +63,9 @@ async function readOperations(file: string): Promise<Plain<PostSearchOperationsR
           throw new UsageError(`The file ${file} cannot be read (${code ?? message}).`);
         });
   try {
-    const operations = JSON.parse(text) as JsonValue;
+    const given = JSON.parse(text) as JsonValue;
     const codec = codecOf<Plain<PostSearchOperationsRequest>>(PostSearchOperationsRequestSchema);
-    return codec.fromJson({ operations });
+    return codec.fromJson(Array.isArray(given) ? { operations: given } : given);
   } catch (error) {
     if (!(error instanceof SyntaxError) && !isFault(error)) throw error;
     throw new UsageError(`${file} is not a JSON list of operations: ${error.message}.`);
