@@ -40,7 +40,9 @@ def _files(folder: Path) -> list[str]:
         folders[:] = sorted(name for name in folders if not rules.leave_out(path(name), True))
         paths += [path(name) for name in files if not rules.leave_out(path(name), False)]
         if len(paths) > CONTEXT_FILES_MAX:
-            raise ValueError(f"{folder} has more than {CONTEXT_FILES_MAX} files: the right folder?")
+            raise ValueError(
+                f"{folder} has more than {CONTEXT_FILES_MAX} files: is it the right folder?"
+            )
     return sorted(paths)
 
 
