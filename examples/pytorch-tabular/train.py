@@ -69,7 +69,7 @@ def network(hparams: dict[str, Any]) -> nn.Module:
 
 
 def local_hparams() -> Optional[dict[str, Any]]:
-    """Those above, or given as name=value; None in a task, whose configuration has them."""
+    """The hyperparameters above, changed by arguments name=value; None in a task, whose configuration has them."""
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None
     given = dict(argument.split("=", 1) for argument in sys.argv[1:])

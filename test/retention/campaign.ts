@@ -2,7 +2,7 @@ import { judgeHistories } from "@trainyard/service-checkpoint-gc/judge-histories
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 
 const histories = 100_000;
-/** After each page it says how far it is. */
+/** Histories between two progress messages. */
 const page = 1_000;
 
 export const campaigns: readonly Campaign[] = [

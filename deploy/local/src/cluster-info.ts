@@ -20,7 +20,7 @@ export type ClusterInfo = {
   readonly grpc: string;
   readonly metricsGrpc: string;
   readonly natsUrl: string;
-  /** The administrator's, with its password: the file is readable by its owner only. */
+  /** The administrator's URL with its password; only the file's owner can read it. */
   readonly postgresUrl: string;
   readonly tokenFile: string;
   readonly home: string;

@@ -168,7 +168,7 @@ function copyMap(parsed: JsonObject, item: Read): PlainRecord {
   return map;
 }
 
-/** A metric may be called __proto__. */
+/** Sets a key safely: a metric may be called __proto__. */
 function setKey(target: PlainRecord, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, {

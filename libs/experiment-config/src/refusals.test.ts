@@ -234,7 +234,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "resources: {constraints: {require: {a b: c}}}",
-    /^resources\.constraints\.require\["a b"\] is no label: up to 63 letters/,
+    /^resources\.constraints\.require\["a b"\] is not a label: up to 63 letters/,
   ],
   [
     "resources: {constraints: {same_label: ''}}",

@@ -69,7 +69,7 @@ class LaunchCase(ContextCase):
         return sorted(out.splitlines()), err
 
     def nodes(self, script, codes, slots=2):
-        """The same on two nodes; what each wrote to stderr."""
+        """Launches on two nodes; returns what each wrote to stderr."""
         port = str(free_port())
         processes = [
             self.node(script, node=n, nodes=2, slots=slots, TRAINYARD_MASTER_PORT=port)
@@ -92,7 +92,7 @@ WHO = """
 
 
 class Starting(LaunchCase):
-    def test_a_process_for_each_slot(self):
+    def test_each_slot_gets_a_process(self):
         for slots, want in ((0, ["0 1"]), (1, ["0 1"]), (3, ["0 3", "1 3", "2 3"])):
             out, err = self.launch(WHO, slots=slots, words=("train.py", "--lr", "1"))
             size = max(1, slots)

@@ -227,7 +227,7 @@ class Trouble(SenderCase):
             self.assert_all_delivered()
         self.assertIn(2, self.platform.deliveries.values())
 
-    def test_a_restart_of_the_service(self):
+    def test_reports_are_delivered_after_a_restart_of_the_service(self):
         sender = self.open()
         self.report(1)
         self.assertTrue(sender.flush(5))

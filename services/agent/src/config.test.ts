@@ -30,11 +30,11 @@ test("an agent has the labels that its settings name", () => {
 });
 
 test.each([
-  ["zone", '"zone" is no label: write name=value'],
-  ["zone=a=b", '"zone=a=b" is no label: write name=value'],
-  ["zone=", '"zone=" is no label: name and value are up to 63 letters'],
-  ["zo ne=a", '"zo ne=a" is no label: name and value are'],
-  ["__proto__=a", '"__proto__=a" is no label'],
+  ["zone", '"zone" is not a label: write name=value'],
+  ["zone=a=b", '"zone=a=b" is not a label: write name=value'],
+  ["zone=", '"zone=" is not a label: name and value are up to 63 letters'],
+  ["zo ne=a", '"zo ne=a" is not a label: name and value are'],
+  ["__proto__=a", '"__proto__=a" is not a label'],
   ["zone=a,rack=r,zone=b", "label zone is there twice, as a and as b"],
 ])("an agent refuses to start with the labels %j, and says why", (text, sentence) => {
   expect(() => parseConfig({ ...required, TRAINYARD_AGENT_LABELS: text })).toThrow(

@@ -16,9 +16,9 @@ export function readLabels(
     if (entry === "") continue;
     const [name = "", value, ...more] = entry.split("=").map((part) => part.trim());
     if (value === undefined || more.length > 0) {
-      refuse(`"${entry}" is no label: write name=value, with a comma between labels`);
+      refuse(`"${entry}" is not a label: write name=value, with a comma between labels`);
     } else if (!isLabel(name) || !isLabel(value)) {
-      refuse(`"${entry}" is no label: name and value are ${rule}`);
+      refuse(`"${entry}" is not a label: name and value are ${rule}`);
     } else if (Object.hasOwn(labels, name)) {
       refuse(`label ${name} is there twice, as ${labels[name]} and as ${value}`);
     } else {

@@ -199,7 +199,7 @@ describe("a checkpoint that is still needed", () => {
     expect(gc.has(wanted)).toBe(true);
   });
 
-  test("by a run that is requested in the very moment of the deletion is spared", async () => {
+  test("is spared when a run is requested in the very moment of the deletion", async () => {
     const { experiment, trial, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [wanted = ""] = checkpoints;
     const { TRAINYARD_POSTGRES_URL: connectionString = "" } = gc.stage.variables;

@@ -82,7 +82,9 @@ async function recordedRepository(
   try {
     facts = codecOf<Plain<Submission>>(SubmissionSchema).decode(text);
   } catch {
-    throw new UsageError(`${downloaded.facts} of the folder is not as it was downloaded.`);
+    throw new UsageError(
+      `${downloaded.facts} of the folder is damaged: download the experiment again.`,
+    );
   }
   const same = facts.codeDigest === createHash("sha256").update(bytes).digest("hex");
   return same ? facts.record?.repository : undefined;

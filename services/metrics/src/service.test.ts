@@ -218,7 +218,7 @@ describe("a run that starts from a checkpoint", () => {
     expect((await metrics.points(trial, true)).length).toBe(2);
   });
 
-  test("makes reports of the run before refused where it does them again, and only there", async () => {
+  test("has later reports of the run before refused for the steps that it repeats, and only for those", async () => {
     const trial = await newTrial();
     await metrics.request(trial, 2, 5, "checkpoint");
     const late = [report(1, "validation", 5), report(2, "validation", 6), report(3, "training", 7)];

@@ -58,7 +58,7 @@ export const limits = {
   explainedPerBeatMax: 64,
   /** Runs of one answer about an experiment: each has a few hundred bytes, and a reader looks at the first. */
   explainedPerJobMax: 64,
-  /** Experiments of one answer: their texts are of bounded length, and the answer stays below a message's 1 MiB. */
+  /** Experiments of one answer: their texts are bounded, so that the answer stays below a message's 1 MiB. */
   jobsListedMax: 1_000,
   /** Of a pool's description: a paragraph. All pools are in one answer. */
   descriptionCharsMax: 1_000,

@@ -2,8 +2,8 @@ import { linesThat, type Rule } from "../rule.ts";
 
 /** Texts of code and pages; the rules themselves quote the words that they refuse. */
 const text = /^(?!test\/tidy\/).*\.(ts|tsx|mjs|py|proto|md)$/;
-/** Migrations and released messages are frozen, records of decisions quote, and pages of events follow the messages. */
-const frozen = /(^|\/)(gen|migrations)\/|\.proto$|^docs\/(adr\/|events\.md$)/;
+/** Migrations and released messages are frozen, and the page of events follows the messages. */
+const frozen = /(^|\/)(gen|migrations)\/|\.proto$|^docs\/events\.md$/;
 /** The folders that have none of the other words any more. */
 const rewritten = /^(services\/(gateway|logs|registry)|libs\/sdk-python)\/src\/.*\.(ts|py)$/;
 
@@ -31,7 +31,7 @@ const everywhere: readonly Word[] = [
     pattern: /\b(?:comes?|came) to (?:its|an|their) ends?\b|\b(?:has|have|had) come to\b/,
     instead: 'write "ends" or "has reached"',
   },
-  { pattern: /(?<!there )\bis nothing to\b/, instead: "say what happens" },
+  { pattern: /(?<![Tt]here )\bis nothing to\b/, instead: "say what happens" },
   { pattern: /\bfor ever\b/, instead: 'write "forever"' },
   { pattern: /(?<!keyboard )\brests on\b/, instead: 'write "depends on"' },
   { pattern: /\bso many at most\b/, instead: 'write "at most"' },

@@ -22,7 +22,7 @@ const rules = z
   .superRefine((all, context) => {
     const names = Object.keys(all);
     for (const name of names.filter((one) => !isLabel(one))) {
-      context.addIssue({ code: "custom", path: [name], message: `is no label: ${labelRule}` });
+      context.addIssue({ code: "custom", path: [name], message: `is not a label: ${labelRule}` });
     }
     if (names.length <= configLimits.labelRulesMax) return;
     const message = `must have at most ${configLimits.labelRulesMax} labels, not ${names.length}`;

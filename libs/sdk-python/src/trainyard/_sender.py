@@ -80,7 +80,7 @@ def read_batch(fd: int, offset: int, reports_max: int) -> Batch:
         if _spool.parse_line(line) is not None:
             lines.append(line)
         elif line:
-            log.warning("a torn line of %d bytes in the spool was skipped", len(line))
+            log.warning("an incomplete line of %d bytes in the spool was skipped", len(line))
     if used == 0 and len(chunk) == BATCH_BYTES_MAX:
         # No report is as long as that: a hole, read again because the offset was lost.
         used = len(chunk)

@@ -316,7 +316,7 @@ def inside(uuid: str, path: str) -> str:
 
 
 def _changed(uuid: str, entry: FileEntry, size: int) -> CheckpointError:
-    change = f"has {size} bytes and another content than when it was stored"
+    change = f"has {size} bytes, and its content differs from the stored one"
     return _damaged(uuid, entry, change)
 
 

@@ -204,7 +204,7 @@ class Checkpoints(BadInputCase):
             content = bytearray(path.read_bytes())
             content[len(content) // 2] ^= 1
             path.write_bytes(content)
-            words = (name, "another content", "start without one")
+            words = (name, "its content differs", "start without one")
             self.refused(*words, name=str(n), error=CheckpointError)
 
     def test_another_class(self):

@@ -117,7 +117,7 @@ describe("a repeated post", () => {
 });
 
 describe("a target", () => {
-  it("suspends the trial when it is reached, to continue to the next", () => {
+  it("suspends the trial when it is reached, until the next target is posted", () => {
     const search = startedCustom();
     post(search, proposal("a", { target: 10 }));
     expect(search.validate(1, 5, 0.5)).toHaveLength(1);

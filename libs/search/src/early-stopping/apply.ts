@@ -87,7 +87,7 @@ function propose(
   setProgress(memory, startFromTrial, { ...progress, standing }, undo);
 }
 
-/** Trials that are open again are what a budget stops; of the others none is. */
+/** Reopens trials: a budget stops exactly the open ones. */
 function reopen(
   memory: EarlyStoppingState,
   again: readonly number[],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fastExp, normalDensity, normalProbability, normalQuantile } from "./normal.ts";
 
-/** From Python's `math.erfc`. */
+/** Points and their probabilities, computed with Python's `math.erfc`. */
 const probabilities = [
   [-6, 9.865876450377012e-10],
   [-3.21, 0.0006636748614399685],

@@ -1,4 +1,4 @@
-/** Signatures of Google's own examples, and tokens that are not as they should be. */
+/** Signatures of Google's own examples, and malformed tokens. */
 import { sign } from "node:crypto";
 import { expect, test } from "vitest";
 import { type GcsUser, newAccount, userOf, userOfToken, userOfUrl } from "./authorise.ts";

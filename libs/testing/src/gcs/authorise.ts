@@ -89,7 +89,7 @@ function claimsIn(part: string): Readonly<Record<string, unknown>> {
 
 export type SignedUrl = {
   readonly method: string;
-  /** As it was sent. */
+  /** The path as sent, percent-encoded. */
   readonly path: string;
   /** Decoded. */
   readonly query: ReadonlyMap<string, string>;

@@ -298,7 +298,7 @@ export class RunFolder {
       ]);
       output.close();
     } catch (error) {
-      // The exit says it too.
+      // A full disk may lose this line: the recorded exit has the reason too.
       if (!isDiskFull(error)) throw error;
     }
   }

@@ -135,7 +135,7 @@ const ofConfiguration = /(invalid|unknown|unsupported) cap(ability|add|drop)|dup
 const hasNoShell =
   /argument list too long|["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/;
 const portTaken = /port is already allocated|address already in use/i;
-/** The statuses of a bad body and of an image that is not there; 409 is a name in use, which is the agent's matter. */
+/** Statuses for an invalid body and a missing image. 409, a name in use, is handled by the agent. */
 const refusals: readonly number[] = [400, 404];
 
 function startProblem(error: unknown, { socket, body }: ContainerOrder): Error {

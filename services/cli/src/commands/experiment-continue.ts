@@ -64,7 +64,7 @@ async function continueSeveral(
 ): Promise<void> {
   if ([maxTrials, maxLength, unit].some((given) => given !== undefined)) {
     throw new UsageError(
-      "--max-trials, --max-length and --unit are for one experiment, without --dry-run",
+      "--max-trials, --max-length and --unit take one experiment and no --dry-run.",
     );
   }
   await actOnEach(context, { experiments: [...experiments], verb: "continue", reason: "", dryRun });

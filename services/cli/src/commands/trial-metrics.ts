@@ -62,7 +62,7 @@ async function metrics(
   }
   if (options.series !== undefined) return series(context, trials, options, options.series);
   const [trial = "", another] = trials;
-  if (another !== undefined) throw new UsageError("several trials need --series");
+  if (another !== undefined) throw new UsageError("Give --series to read several trials.");
   if (options.follow === true && (options.names !== undefined || options.export !== undefined)) {
     throw new UsageError("--follow cannot be combined with --names or --export.");
   }
@@ -205,7 +205,7 @@ async function exported(context: Context, trial: string, options: Options): Prom
   const { output } = context;
   const format = options.export ?? "";
   if (!["csv", "jsonl", "tensorboard"].includes(format)) {
-    throw new UsageError(`--export is csv, jsonl or tensorboard, not ${format}`);
+    throw new UsageError(`--export takes csv, jsonl or tensorboard, not ${format}.`);
   }
   const { items } = await points(context, trial, options);
   if (format === "tensorboard") {

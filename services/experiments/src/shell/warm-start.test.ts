@@ -97,7 +97,7 @@ describe("an experiment that names a checkpoint to start from", () => {
     ]);
   });
 
-  test("starts from nothing when it was recorded before the keys took effect", async () => {
+  test("starts from scratch when it was recorded before the keys took effect", async () => {
     await happens("experiment-12", naming({ source_checkpoint_uuid: checkpointA }), activated);
     expect(await first()).toMatchObject([
       { type: "TrialCreated", data: { warmStartCheckpoint: "" } },

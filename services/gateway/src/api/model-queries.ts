@@ -126,7 +126,7 @@ export async function bestVersions(
   const where = readConditions(request.where);
   const limit = request.limit === 0 ? 1 : request.limit;
   if (limit > gatewayLimits.bestVersionsMax) {
-    const detail = `limit is ${limit} and may be ${gatewayLimits.bestVersionsMax}`;
+    const detail = `limit is ${limit}; the maximum is ${gatewayLimits.bestVersionsMax}`;
     throw new Problem(400, "invalid_request", detail);
   }
   const direction = await directionOf(backend, model, metric, request.order);
@@ -161,7 +161,7 @@ async function directionOf(
 
 function readConditions(texts: readonly string[]): readonly Condition[] {
   if (texts.length > gatewayLimits.conditionsMax) {
-    const detail = `there are ${texts.length} conditions and may be ${gatewayLimits.conditionsMax}`;
+    const detail = `there are ${texts.length} conditions; the maximum is ${gatewayLimits.conditionsMax}`;
     throw new Problem(400, "invalid_request", detail);
   }
   return texts.map((text) => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const service of foldingServices) {
     const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
       verifying += 1;
-      // As a service that keeps verifying answers after a while.
+      // A service that is still verifying answers with a delay.
       await setTimeout(50);
       if (verifyingFails) throw new Error("a test");
       return { done: false, views: [] };

@@ -41,7 +41,7 @@ export function recordOf(
 ): Plain<SubmissionRecord> {
   const bytes = utf8Bytes(overrides.join(""));
   if (bytes > gatewayLimits.overridesBytesMax) {
-    const detail = `the overrides have ${bytes} bytes and may have ${gatewayLimits.overridesBytesMax}`;
+    const detail = `the overrides have ${bytes} bytes; the maximum is ${gatewayLimits.overridesBytesMax}`;
     throw new Problem(400, "invalid_request", detail);
   }
   const document = submittedDocument(text, overrides) ?? {};

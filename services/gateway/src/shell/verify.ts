@@ -91,7 +91,7 @@ function readAnchor({ position, hash }: { position: string; hash: string }): Log
   if (/^\d{1,15}$/.test(position) && /^[0-9a-f]{64}$/.test(hash)) {
     return { position: Number(position), hash };
   }
-  const detail = "an anchor has a log position and a hash of 64 hexadecimal digits";
+  const detail = "an anchor must have a log position and a hash of 64 hexadecimal digits";
   throw new Problem(400, "invalid_request", detail);
 }
 

@@ -94,7 +94,7 @@ async function problemsOf(
     }
   }
   if (search !== "" && wordsOf(search).size === 0) {
-    problems.push({ path: "search", detail: "has no word: letters, digits and underscores" });
+    problems.push({ path: "search", detail: "has no word: write letters, digits or underscores" });
   }
   // One that is too long is not read.
   const isRead = problems.length === 0 && matches !== "";

@@ -172,7 +172,7 @@ describe("an agent that runs what the log has lost", () => {
 });
 
 describe("an agent process that is killed and starts again", () => {
-  test("keeps its runs, and what was asked meanwhile is asked again", async () => {
+  test("keeps its runs, and requests sent meanwhile are repeated", async () => {
     await using world = await World.scheduled(2);
     const agent = world.named("a1");
     await world.run("1.1#1");

@@ -11,7 +11,7 @@ const press = (key: string, held: object = {}) => ({
 const idle = { isTyping: false, afterG: false };
 const jumps = { h: "/", e: "/experiments" };
 
-test("g and a letter go to a page, and g alone waits for it", () => {
+test("the key g followed by a letter opens a page, and g alone waits for the letter", () => {
   expect(meaningOf(press("g"), idle, jumps)).toEqual({ kind: "jump" });
   const afterG = { ...idle, afterG: true };
   expect(meaningOf(press("e"), afterG, jumps)).toEqual({ kind: "go", to: "/experiments" });

@@ -139,7 +139,9 @@ class StoreConnections:
             os.unlink(target)
             if size < entry.bytes:
                 raise TransferError(f"{entry.path} broke off after {size} of {entry.bytes} bytes")
-            raise WrongContentError(f"has {size} bytes and another content than when it was stored")
+            raise WrongContentError(
+                f"has {size} bytes, and its content differs from the stored one"
+            )
 
     def close(self) -> None:
         """Closes all connections, when no thread uses them any more."""

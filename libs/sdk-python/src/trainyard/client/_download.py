@@ -105,7 +105,7 @@ def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str
 def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str:
     content = archive.extractfile(member)
     if content is None:
-        raise DownloadError(f"{member.name!r} is no file")
+        raise DownloadError(f"{member.name!r} is not a file")
     target.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
     with target.open("xb") as out:

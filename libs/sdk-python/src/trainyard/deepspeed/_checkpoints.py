@@ -64,7 +64,7 @@ class Checkpoints:
         ranks = self._ctx.checkpoint.get_metadata(latest).get("ranks", self._ctx.distributed.size)
         if ranks != self._ctx.distributed.size:
             raise CheckpointError(
-                f"checkpoint {latest} was saved by {ranks} ranks and is restored by as many only: "
+                f"checkpoint {latest} was saved by {ranks} ranks and can be restored only by as many: "
                 f"set slots_per_trial to {ranks}"
             )
         with self._ctx.checkpoint.restore_path(latest) as folder:

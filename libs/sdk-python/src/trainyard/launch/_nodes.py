@@ -72,7 +72,7 @@ class Nodes:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Why the run is over, once that is decided."""
+        """The reason for the end of the run, once it is decided."""
         return self._verdict
 
     @property

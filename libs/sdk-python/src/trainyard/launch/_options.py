@@ -98,7 +98,7 @@ def _option(word: str, rest: list[str]) -> tuple[str, str]:
     name = _SHORT.get(flag) or flag.lstrip("-").replace("_", "-")
     if name == "trial":
         raise UsageError(
-            "--trial is not taken: start a script that makes the trial and calls "
+            "--trial is not supported: start a script that makes the trial and calls "
             "trainyard.pytorch.Trainer(trial, context).fit()"
         )
     if name in _FLAGS:

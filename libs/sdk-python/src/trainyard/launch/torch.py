@@ -118,7 +118,7 @@ def _launchers(node: Node) -> DistributedContext:
     port = node.master_port + _NODES_PORT_OFFSET
     if node.rank == 0 and _free_port(port, set()) != port:
         raise UsageError(
-            f"port {port} of this host, where the launchers of the run meet, is another's: "
+            f"port {port} of this host, where the launchers of the run meet, is in use: "
             "end what listens there, or give another --master-port on each node"
         )
     return DistributedContext(
@@ -163,7 +163,7 @@ def _free_port(preferred: int, taken: set[int]) -> int:
                 return port
             except OSError:
                 continue
-    raise UsageError("no port is free on this host: end what listens there")
+    raise UsageError("no port is free on this host: end a program that listens on one")
 
 
 def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:

@@ -38,7 +38,7 @@ class Environment(environments.ClusterEnvironment):
 
     @staticmethod
     def detect() -> bool:
-        """Never chosen by itself: it is given."""
+        """False: Lightning never detects this environment, the user passes it."""
         return False
 
     def world_size(self) -> int:

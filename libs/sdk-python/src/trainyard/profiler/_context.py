@@ -167,11 +167,11 @@ def follow(profiler: ProfilerContext, config: Mapping[str, Any]) -> None:
 def _interval_of(value: int | float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(
-            f"profiler.on: sampling_interval is a number of seconds, not {type(value).__name__}"
+            f"profiler.on: sampling_interval must be a number of seconds, not {type(value).__name__}"
         )
     if not math.isfinite(value) or value < INTERVAL_MIN_S:
         raise ValueError(
-            f"profiler.on: sampling_interval is {INTERVAL_MIN_S} s or more, not {value}"
+            f"profiler.on: sampling_interval must be {INTERVAL_MIN_S} s or more, not {value}"
         )
     return float(value)
 
@@ -179,10 +179,10 @@ def _interval_of(value: int | float) -> float:
 def _samples_of(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(
-            f"profiler.on: samples_per_report is a whole number, not {type(value).__name__}"
+            f"profiler.on: samples_per_report must be a whole number, not {type(value).__name__}"
         )
     if not 1 <= value <= SAMPLES_MAX:
         raise ValueError(
-            f"profiler.on: samples_per_report is from 1 to {SAMPLES_MAX:,}, not {value}"
+            f"profiler.on: samples_per_report must be from 1 to {SAMPLES_MAX:,}, not {value}"
         )
     return value

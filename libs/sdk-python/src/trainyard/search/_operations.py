@@ -28,7 +28,7 @@ class Create:
 
     def __post_init__(self) -> None:
         if not isinstance(self.hparams, Mapping):
-            raise TypeError("hparams is a mapping of names to values")
+            raise TypeError("hparams must be a mapping of names to values")
         _check_target(self.target)
 
 
@@ -95,7 +95,7 @@ class Progress:
 
     def __post_init__(self) -> None:
         if not 0 <= self.progress <= 1:
-            raise ValueError(f"progress is from 0 to 1, not {self.progress!r}")
+            raise ValueError(f"progress must be from 0 to 1, not {self.progress!r}")
 
 
 Operation = Union[Create, ValidateAfter, Resume, Suspend, Close, Shutdown, Progress]
@@ -107,7 +107,7 @@ def _check_target(target: float | None) -> None:
     if isinstance(target, bool) or not isinstance(target, (int, float)):
         # Determined once took lengths with a unit here.
         raise TypeError(
-            f"a target is a number in the search's time metric, not {type(target).__name__}"
+            f"a target must be a number in the search's time metric, not {type(target).__name__}"
         )
     if not 0 < target < float("inf"):
-        raise ValueError(f"a target is a number above 0, not {target!r}")
+        raise ValueError(f"a target must be a number above 0, not {target!r}")

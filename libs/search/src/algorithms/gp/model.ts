@@ -160,7 +160,7 @@ export class Process {
     return { means, deviationsMost };
   }
 
-  /** The deviations at four of the places. */
+  /** Writes the model's deviations at four of the places. */
   deviationsAt(places: Points, four: readonly number[], deviations: Float64Array): void {
     const { axes, at, count } = this.#points;
     const { scale } = this.#parameters;

@@ -115,7 +115,7 @@ describe("any space", () => {
     );
   });
 
-  it("gives trials points of it alone, where there are any", () => {
+  it("gives trials only points of the space, where there are any", () => {
     fc.assert(
       fc.property(spaces, constraintLists, fc.nat(), (space, constraints, seed) => {
         const wanted = allowedPoints(space, constraints);

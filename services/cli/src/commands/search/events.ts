@@ -18,7 +18,7 @@ export function addEvents(group: Command): void {
 }
 
 function version(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It is a version: 0, 1, 2, …");
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a version: 0, 1, 2, …");
   return Number(text);
 }
 

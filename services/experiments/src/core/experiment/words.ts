@@ -69,7 +69,7 @@ function problemOf({ name = "", description = "", notes = "", addLabels }: Words
 
 function tooLong(what: string, text: string, most: number): string | null {
   const bytes = utf8Bytes(text);
-  return bytes > most ? `the ${what} takes ${bytes} bytes and may take ${most}` : null;
+  return bytes > most ? `the ${what} takes ${bytes} bytes; the maximum is ${most}` : null;
 }
 
 function tooMany(labels: readonly string[], { addLabels }: WordsChange): string | null {

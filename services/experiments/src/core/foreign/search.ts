@@ -9,7 +9,7 @@ import { stopSentence } from "@trainyard/search/sentences";
 /** Why the search ends a trial, in words; `fails`: not as stopped early, but as failed. */
 export type Stopped = { readonly stopped: string; readonly fails: boolean };
 
-/** over: the search has recorded the trial's outcome. */
+/** The state that the search wants for a trial; `over`: the search has recorded its outcome. */
 export type SearchWant = "run" | "suspended" | Stopped | "over";
 
 export type SearchState = {

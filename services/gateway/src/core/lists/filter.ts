@@ -66,7 +66,7 @@ const depthMax = 20;
 /** Null for a filter that has no term. Throws a FilterError. */
 export function readFilter(text: string): Filter | null {
   if (text.length > charactersMax) {
-    const detail = `the filter has ${text.length} characters and may have ${charactersMax}`;
+    const detail = `the filter has ${text.length} characters; the maximum is ${charactersMax}`;
     throw new FilterError(charactersMax + 1, detail);
   }
   const reader = new Reader(text);

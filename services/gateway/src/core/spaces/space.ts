@@ -188,7 +188,7 @@ function wordsProblem({
   ] as const) {
     const bytes = utf8Bytes(text);
     if (bytes > most) {
-      return reject("invalid_request", `the ${what} takes ${bytes} bytes and may take ${most}`);
+      return reject("invalid_request", `the ${what} takes ${bytes} bytes; the maximum is ${most}`);
     }
   }
   return null;

@@ -56,7 +56,7 @@ function problemOf({ description, notes, labels, metadata }: Words): string | nu
   ];
   for (const [what, text, most] of sizes) {
     const bytes = utf8Bytes(text);
-    if (bytes > most) return `the ${what} takes ${bytes} bytes and may take ${most}`;
+    if (bytes > most) return `the ${what} takes ${bytes} bytes; the maximum is ${most}`;
   }
   return null;
 }

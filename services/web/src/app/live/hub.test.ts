@@ -340,7 +340,7 @@ test("a tab that says nothing for a minute has gone", async () => {
   expect(last().keys).toEqual(["b"]);
 });
 
-test("a stream has at most the topics that the server takes, the latest tab's first", async () => {
+test("a stream has at most the server's maximum of topics, those of the latest tab first", async () => {
   const { last, pass, tab } = world();
   tab(...Array.from({ length: 60 }, (_, at) => wanted(`old ${at}`, "1")));
   tab(...Array.from({ length: 10 }, (_, at) => wanted(`new ${at}`, "1")));

@@ -66,11 +66,11 @@ export type LiveStatus = {
 export const restingStatus: LiveStatus = { state: "resting", heardMs: 0, refused: [] };
 
 export const limits = {
-  /** Topics of one stream: the server takes no more. */
+  /** The server's maximum of topics of one stream. */
   topicsMax: 64,
-  /** Topics that come or go at once are one new stream. */
+  /** Topics that change within this time cause one new stream. */
   reopenMs: 50,
-  /** After a stream that broke off. */
+  /** The delay after a stream that broke off. */
   againMs: 1_000,
   /** The server says something every second: this much silence is a lost link. */
   silenceMs: 5_000,
