@@ -36,8 +36,8 @@ export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => nu
   return joinPoints(
     runs.map(([run, own]) => {
       const chunks = own.toSorted((a, b) => at(a.steps, 0) - at(b.steps, 0));
-      const rising = inStepOrder(chunks.map(lineOf));
-      if (rising !== null) return joinPoints(rising.map((line) => cut(line, lastStep(run))));
+      const rising = inStepOrder(chunks.map(lineOf), lastStep(run));
+      if (rising !== null) return rising;
       const whole = chunks.map((chunk) => ({ ...lineOf(chunk), ...chunk.rest() }));
       return combineRanks(cut(inOrder(joinLists(whole)), lastStep(run)));
     }),
@@ -80,61 +80,55 @@ function join(lists: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Lines one after the other, with one point a step: nearly every series. `lines` are in the order of their first steps.
- * Those of blocks that several requests filled at once overlap a little, and are merged where they do: steps below the
- * first one of a line are final, because no later line begins before it. Null where points share a step, or where the
- * steps of a line do not rise.
+ * Lines with one point a step, merged by their steps: nearly every series. `lines` are in the order of their first steps.
+ * Blocks that several requests filled at once overlap, and each has long stretches that no other line interrupts, so a
+ * stretch is copied up to the next line's step. Null where points share a step, or the steps of a line do not rise.
  */
-function inStepOrder(lines: readonly Line[]): readonly Line[] | null {
-  const final: Line[] = [];
-  let open: Line | null = null;
-  for (const line of lines) {
-    if (!isRising(line.steps)) return null;
-    const end: number = open === null ? 0 : firstAtLeast(open.steps, at(line.steps, 0));
-    if (open !== null) final.push(mapLists(open, (list) => list.subarray(0, end)));
-    if (open === null || end === open.steps.length) open = line;
-    else
-      open = merged(
-        mapLists(open, (list) => list.subarray(end)),
-        line,
-      );
-    if (open === null) return null;
+function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
+  // A cut line says nothing of the order beyond its end.
+  if (!lines.every(({ steps }) => isRising(steps))) return null;
+  const left: Cursor[] = lines
+    .map((line) => cut(line, lastStep))
+    .filter(({ steps }) => steps.length > 0)
+    .map((line) => ({ line, next: 0 }));
+  const size = left.reduce((sum, { line }) => sum + line.steps.length, 0);
+  const [xs, values] = [new Float64Array(size), new Float64Array(size)];
+  let end = 0;
+  for (let first = 0; first < left.length; ) {
+    const cursor = left[first] as Cursor; // Within the list.
+    const { steps, xs: ownXs, values: ownValues } = cursor.line;
+    const [start, bound] = [cursor.next, nextStep(left[first + 1])];
+    for (let i = start; i < steps.length && at(steps, i) < bound; i += 1, end += 1) {
+      xs[end] = at(ownXs, i);
+      values[end] = at(ownValues, i);
+      cursor.next = i + 1;
+    }
+    // The next line has a point at the same step.
+    if (cursor.next === start) return null;
+    if (cursor.next === steps.length) first += 1;
+    else moveBack(left, first);
   }
-  return open === null ? final : [...final, open];
+  return { xs, values };
+}
+
+/** A line and the index of its first point that is not merged yet. */
+type Cursor = { readonly line: Line; next: number };
+
+const nextStep = (cursor: Cursor | undefined): number =>
+  cursor === undefined ? Number.POSITIVE_INFINITY : at(cursor.line.steps, cursor.next);
+
+/** Restores the order of the next steps after those of the first line have changed: it passes the lines before its rest. */
+function moveBack(cursors: Cursor[], first: number): void {
+  const moved = cursors[first] as Cursor; // The caller's index is within the list.
+  for (let place = first; nextStep(cursors[place + 1]) < nextStep(moved); place += 1) {
+    cursors[place] = cursors[place + 1] as Cursor; // It has a step, so it is there.
+    cursors[place + 1] = moved;
+  }
 }
 
 function isRising(steps: Float64Array): boolean {
   for (let i = 1; i < steps.length; i += 1) if (!(at(steps, i) > at(steps, i - 1))) return false;
   return true;
-}
-
-/** The index of the first of rising numbers that is not below the bound. */
-function firstAtLeast(rising: Float64Array, bound: number): number {
-  let [low, high] = [0, rising.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (at(rising, middle) < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Of two lines whose steps rise; null where they share one. */
-function merged(a: Line, b: Line): Line | null {
-  const order = new Uint32Array(a.steps.length + b.steps.length);
-  for (let i = 0, j = 0; i + j < order.length; ) {
-    const [own, other] = [at(a.steps, i), at(b.steps, j)];
-    if (own === other) return null;
-    // At the end of a line its step is NaN, which is not below any.
-    if (own < other || j === b.steps.length) {
-      order[i + j] = i;
-      i += 1;
-    } else {
-      order[i + j] = a.steps.length + j;
-      j += 1;
-    }
-  }
-  return mapLists(joinLists([a, b]), (list) => taken(list, order));
 }
 
 function inOrder(whole: Whole): Whole {

@@ -129,6 +129,14 @@ describe("points", () => {
     ]);
   });
 
+  test("of a run end at its last step that counts, also where a part is not in the order of its steps", () => {
+    const at = (step: number) => ({ run: 1, step, rank: 0, value: step });
+    expect(series([1, 5, 2, 6].map(at), () => 4)).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+  });
+
   test("of one rank at one step stay as many as they are", () => {
     const twice = [7, 8].map((value) => ({ run: 1, step: 5, rank: 0, value }));
     expect(series(twice)).toEqual([
