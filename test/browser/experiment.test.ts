@@ -163,7 +163,7 @@ test("notes are drawn as Markdown, and nothing in them runs", async ({ skip }) =
   expect(await shown.getByRole("link").allInnerTexts()).toEqual(["trial 1"]);
   expect(await shown.locator("script, img").count()).toBe(0);
   expect(await page.title()).not.toBe("taken");
-  await stage.looks(page, "experiment-notes");
+  await stage.looks(page, "experiment-notes-drawn");
   await page.getByRole("button", { name: "Edit the notes" }).click();
   await page.getByRole("textbox", { name: "Notes" }).fill("- [x] done");
   await page.getByRole("button", { name: "Save" }).click();

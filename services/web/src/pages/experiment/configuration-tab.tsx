@@ -93,9 +93,7 @@ function Submitted({ id }: { readonly id: string }): JSX.Element {
       {defaulted.length > 0 && (
         <details className={styles["details"]}>
           <summary>
-            {defaulted.length === 1
-              ? "1 key has its default"
-              : `${defaulted.length} keys have their defaults`}{" "}
+            {defaulted.length} values are defaults of the platform{" "}
             <span className={styles["muted"]}>(grey lines)</span>
           </summary>
           <ul>
