@@ -7,7 +7,7 @@ const slowMs = 600_000;
 /** Trainings of other tutorials that import PyTorch once more; the campaign `port` runs all. */
 const leftOut = [
   "mnist_pytorch/adaptive",
-  "mnist_pytorch/dist_random",
+  "mnist_pytorch/dist-random",
   "mnist_pytorch/distributed",
   "core_api_pytorch_mnist/adaptive",
   "core_api_pytorch_mnist/const",
@@ -17,7 +17,7 @@ const leftOut = [
 let world: World;
 
 beforeAll(async () => {
-  // What asks for four slots takes both agents, the others one.
+  // A trial of four slots takes both agents, the others take one.
   world = await World.start({ agents: 2, slots: 2, python: true });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -20,15 +20,15 @@ export type Tutorial = {
 const both = ["metrics", "checkpoints"] as const;
 
 export const tutorials: readonly Tutorial[] = [
-  { name: "core_api/0_start", torch: false, leaves: [] },
-  { name: "core_api/1_metrics", torch: false, leaves: ["metrics"] },
-  { name: "core_api/2_checkpoints", torch: false, leaves: both },
-  { name: "core_api/3_hpsearch", torch: false, leaves: both },
-  { name: "core_api/4_distributed", torch: false, leaves: both },
+  { name: "core_api/0-start", torch: false, leaves: [] },
+  { name: "core_api/1-metrics", torch: false, leaves: ["metrics"] },
+  { name: "core_api/2-checkpoints", torch: false, leaves: both },
+  { name: "core_api/3-hpsearch", torch: false, leaves: both },
+  { name: "core_api/4-distributed", torch: false, leaves: both },
   { name: "mnist_pytorch/const", torch: true, leaves: both },
   { name: "mnist_pytorch/distributed", torch: true, leaves: both },
   { name: "mnist_pytorch/adaptive", torch: true, leaves: both },
-  { name: "mnist_pytorch/dist_random", torch: true, leaves: both },
+  { name: "mnist_pytorch/dist-random", torch: true, leaves: both },
   { name: "core_api_pytorch_mnist/const", torch: true, leaves: [] },
   { name: "core_api_pytorch_mnist/metrics", torch: true, leaves: ["metrics"] },
   { name: "core_api_pytorch_mnist/checkpoints", torch: true, leaves: both },

@@ -17,7 +17,7 @@ from ._tar import tar_of
 
 # As the command line's: so that a wrong folder is noticed before it is packed.
 FILES_MAX = 50_000
-# What the platform takes, packed.
+# The most that the platform takes, packed.
 BYTES_MAX = 96 * 1024 * 1024
 STARTUP_HOOK = "startup-hook.sh"
 _RULES = (".trainyardignore", ".detignore")
