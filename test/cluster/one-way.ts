@@ -39,10 +39,10 @@ export async function oneWay(
   const before = await submit(45);
   await allRun(before);
   log(`both links are cut for ${cutMs} ms`);
-  const mended = [deaf?.suffer("deafen", cutMs), mute?.suffer("mute", cutMs)];
+  const mended = Promise.all([deaf?.suffer("deafen", cutMs), mute?.suffer("mute", cutMs)]);
   await isOver(before);
   log("the runs from before the cut are over");
-  await Promise.all(mended);
+  await mended;
   // Three runs at once need all three agents.
   const after = await submit(45);
   await allRun(after);
