@@ -2,6 +2,7 @@
  * Three agents: one that hears nothing, one that is not heard, and one that is well. Their runs end all the same, each
  * once, and the two get runs again once their links are mended.
  */
+import { assert } from "@trainyard/kernel";
 import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
 import { endViolations, inRacks, logViolations, mark, orphans } from "./troubled-agents.ts";
@@ -22,6 +23,7 @@ export async function oneWay(
   await using world = await World.start({ processes: true, agents: 3, slots: 1, restart: false });
   await using stack = new AsyncDisposableStack();
   const [deaf, mute] = await inRacks(world, { racks: 3, agentsPerRack: 1 }, stack);
+  assert(deaf !== undefined && mute !== undefined, "there are three racks");
   world.write("nothing/nothing.txt", "");
   const submit = (seconds: number): Promise<string> => world.submit(config(seconds), "nothing");
   const allRun = async (experiment: string): Promise<void> =>
@@ -39,10 +41,10 @@ export async function oneWay(
   const before = await submit(45);
   await allRun(before);
   log(`both links are cut for ${cutMs} ms`);
-  const mended = [deaf?.suffer("deafen", cutMs), mute?.suffer("mute", cutMs)];
+  const mended = Promise.all([deaf.suffer("deafen", cutMs), mute.suffer("mute", cutMs)]);
   await isOver(before);
   log("the runs from before the cut are over");
-  await Promise.all(mended);
+  await mended;
   // Three runs at once need all three agents.
   const after = await submit(45);
   await allRun(after);

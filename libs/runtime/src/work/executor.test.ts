@@ -99,7 +99,7 @@ describe("steps that are committed together", () => {
       () => ({ commitId: newEventId(), meta: emptyMeta }),
       () => ({ consumer: "test", partition: 0, position: 1, part: 0 }),
     );
-  /** What another service writes, as it passes by between two steps. */
+  /** An event of another service passes by between two steps. */
   async function passBy(log: EventLog, executor: Executor, version: number): Promise<void> {
     const [event] = await log.read("experiment-1", version - 1, 1);
     if (event !== undefined) executor.cache.observe(event);

@@ -83,7 +83,7 @@ export class BufferedWork implements Work {
   }
 
   /**
-   * What follows reacts to a later event of the log: it reads again what this work has neither written nor guarded. A
+   * The next step reacts to a later event of the log: it reads again what this work has neither written nor guarded. A
    * guarded stream keeps its version, so that the commit conflicts where the log has moved it between two steps.
    */
   beginStep(): void {
