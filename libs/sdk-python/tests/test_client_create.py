@@ -119,7 +119,7 @@ class CreateTest(unittest.TestCase):
             self.client.create_experiment(CONFIG, self.code)
         self.assertEqual(raised.exception.problems, [("searcher.name", "is missing"), ("a", "b")])
 
-    def test_what_cannot_be_submitted_sends_nothing(self) -> None:
+    def test_a_folder_that_cannot_be_packed_sends_nothing(self) -> None:
         with self.assertRaisesRegex(client.CodeError, "does not exist"):
             self.client.create_experiment(CONFIG, self.folder / "none")
         with self.assertRaisesRegex(client.CodeError, "is not a folder"):

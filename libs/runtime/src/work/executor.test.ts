@@ -105,7 +105,7 @@ describe("steps that are committed together", () => {
     if (event !== undefined) executor.cache.observe(event);
   }
 
-  test("each rests on the events up to its own", async () => {
+  test("each decides from the events up to its own", async () => {
     const { log, one, two, tell } = replicas();
     await tell(one, "on");
     const seen: boolean[] = [];

@@ -80,7 +80,7 @@ function join(lists: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Lines with one point a step, merged by their steps: nearly every series. `lines` are in the order of their first steps.
+ * Lines with one point a step, merged by their steps: nearly every series. `lines` are in the order of first steps.
  * Blocks that several requests filled at once overlap, and each has long stretches that no other line interrupts, so a
  * stretch is copied up to the next line's step. Null where points share a step, or the steps of a line do not rise.
  */
@@ -117,7 +117,7 @@ type Cursor = { readonly line: Line; next: number };
 const nextStep = (cursor: Cursor | undefined): number =>
   cursor === undefined ? Number.POSITIVE_INFINITY : at(cursor.line.steps, cursor.next);
 
-/** Restores the order of the next steps after those of the first line have changed: it passes the lines before its rest. */
+/** Restores the order of the next steps after the first line has moved on: it passes the lines before its rest. */
 function moveBack(cursors: Cursor[], first: number): void {
   const moved = cursors[first] as Cursor; // The caller's index is within the list.
   for (let place = first; nextStep(cursors[place + 1]) < nextStep(moved); place += 1) {
