@@ -1,10 +1,9 @@
 import { defineConfig } from "vitest/config";
+import { aloneTests } from "./scripts/lib/alone-tests.ts";
 import { repositoryFiles } from "./scripts/lib/repository-files.ts";
 import { LongestFirst } from "./scripts/lib/test-order.ts";
-import { unitTests } from "./scripts/lib/unit-tests.ts";
 
-// Tests that start nothing keep nothing either: they share one module graph a worker, which saves most of their time.
-const unit = unitTests(repositoryFiles());
+const alone = aloneTests(repositoryFiles());
 
 export default defineConfig({
   test: {
@@ -18,20 +17,24 @@ export default defineConfig({
     globalSetup: ["scripts/lib/end-with-runner.ts"],
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "unit", include: [...unit], isolate: false } },
       {
         extends: true,
         test: {
-          name: "alone",
+          // No module keeps state, so the files of a worker share one module graph: it takes longer to load than the
+          // tests of most files.
+          name: "shared",
           include: [
             "libs/**/*.test.ts",
             "services/**/*.test.ts",
             "deploy/**/*.test.ts",
+            "scripts/**/*.test.ts",
             "test/**/*.test.ts",
           ],
-          exclude: ["**/node_modules/**", ...unit],
+          exclude: ["**/node_modules/**", ...alone],
+          isolate: false,
         },
       },
+      { extends: true, test: { name: "alone", include: [...alone] } },
     ],
   },
 });

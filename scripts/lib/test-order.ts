@@ -43,7 +43,8 @@ export const longestFirst: readonly string[] = [
 ];
 
 /**
- * The named files first, then those that share no modules, then the unit tests, which fill what is left of each core.
+ * The named files first, then those that are alone in their process, then the others, which fill what is left of each
+ * core.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
