@@ -10,7 +10,7 @@ export const testNamesBegin: Rule = {
   check: (repository) => [
     ...linesThat(
       repository,
-      repository.files.filter((file) => /\.ts$/.test(file) && !/^test\/tidy\//.test(file)),
+      repository.files.filter((file) => file.endsWith(".ts") && !file.startsWith("test/tidy/")),
       typescript,
       "begin with the noun",
     ),
