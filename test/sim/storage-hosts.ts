@@ -41,7 +41,7 @@ export class Host implements StorageDisk {
     this.#pending = pending;
   }
 
-  /** Below `folder` lie all views: the share is everybody's, the others are each host's own. */
+  /** All views are below `folder`: the share is everybody's, the others are each host's own. */
   static async open(folder: string, name: string, pending: Pending): Promise<Host> {
     const host = new Host(folder, name, pending);
     for (const view of views) await mkdir(host.#at(view), { recursive: true });

@@ -33,7 +33,7 @@ export type ControlReply =
 const socketName = "control.sock";
 
 /**
- * A path of a unix socket holds 107 bytes, and a home folder may lie deep. Through the descriptor of its folder every
+ * A path of a unix socket holds 107 bytes, and a home folder may be deep. Through the descriptor of its folder every
  * socket has a short path.
  */
 function socketPath(home: Home): { readonly path: string } & Disposable {

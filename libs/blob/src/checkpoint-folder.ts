@@ -1,5 +1,5 @@
 /**
- * Where the files of checkpoints lie in a directory storage: `<root>/<uuid>`. The one place that knows, for all code
+ * The path of a checkpoint's files in a directory storage: `<root>/<uuid>`. The one place that knows, for all code
  * that writes, verifies or deletes them.
  */
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-"""TensorBoard files: where they lie, what a kill leaves, and the format, byte by byte."""
+"""TensorBoard files: where they are, what a kill leaves, and the format, byte by byte."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ async function unprivilegedUser(): Promise<PostgresBinaries["runAs"]> {
   throw new Error("PostgreSQL cannot run as root, and there is neither a user postgres nor nobody");
 }
 
-/** A copy in the temp folder, made once per version, for checkouts that lie where only root may go. */
+/** A copy in the temp folder, made once per version, for checkouts where only root may go. */
 function copyForEveryone(native: string, version: string): Promise<string> {
   return madeOnce(`trainyard-test-postgres-${version}`, userInfo().uid, async (folder) => {
     await cp(native, folder, { recursive: true, verbatimSymlinks: true });

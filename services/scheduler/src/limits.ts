@@ -105,7 +105,7 @@ export const limits = {
   reportPartsMax: 64,
   /** Reports of which parts are missing, of all agents; the oldest go. */
   reportsBegunMax: 64,
-  /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */
+  /** Rendezvous ports are below what Linux gives to clients (32768) and above what servers like. */
   masterPortFirst: 20_000,
   masterPorts: 2_500,
   /**

@@ -171,7 +171,7 @@ export class View {
   #failed(error: unknown, waitMs: number): void {
     const fields = { err: error, view: `${this.spec.schema}.${this.spec.view}`, waitMs };
     if (error instanceof LogRewound) {
-      // Rows that lie in the log's database may have gone back with it: that is seen when they are looked at again.
+      // Rows in the log's database may have gone back with it: that is seen when they are looked at again.
       this.#logger.error(fields, "log_rewound");
       this.#beginAgain();
     } else if (error instanceof Superseded) {

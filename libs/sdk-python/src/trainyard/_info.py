@@ -78,7 +78,7 @@ class Connection:
         self.url = url
         self.metrics_url = metrics_url
         self.token = token
-        # Under which checkpoints lie on this host; None where only the platform knows.
+        # The folder of checkpoints on this host; None where only the platform knows.
         self.checkpoint_root = checkpoint_root
         # Whether they go from there to an object store.
         self.checkpoint_uploads = checkpoint_uploads

@@ -1,6 +1,6 @@
 /**
  * The memory of a search by several metrics: each trial's values in its last report that had all of them, and
- * the trials that have ended with such, of more than `MOST` those that stand best. Multiobjective TPE (Y. Ozaki, Y.
+ * the trials that have ended with such, of more than `MOST` the best ones. Multiobjective TPE (Y. Ozaki, Y.
  * Tanigaki, S. Watanabe, M. Onishi, GECCO 2020) parts the trials by their fronts; within the front that is parted we
  * take the loneliest (`analysis/pareto.ts`) where it adds up hypervolumes, which no longer is cheap with more than
  * three metrics.

@@ -3,7 +3,7 @@
  * "PED-ANOVA: efficiently quantifying hyperparameter importance in arbitrary subspaces", IJCAI 2023). Of each axis the
  * density of the best tenth of the trials (five at least) is compared with that of all of them, by the Pearson
  * divergence E[(top / all - 1)²] under the latter; so where a searcher sampled densely does not count, only where the
- * good ones lie among what was sampled. The divergences are then scaled to the sum of 1.
+ * good ones are among what was sampled. The divergences are then scaled to the sum of 1.
  *
  * Each axis is looked at alone: of two that matter only together it sees little. A trial counts with its best value,
  * so one that was stopped early counts as it was then.
@@ -24,7 +24,7 @@ const CELLS = 50;
 export type Importance = {
   /** Where it is in the hyperparameters: `optimizer.lr`. */
   readonly hyperparameter: string;
-  /** 0 to 1; all of them sum to 1, or are 0 where the best trials lie as all do. */
+  /** 0 to 1; all of them sum to 1, or are 0 where the best trials are spread as all are. */
   readonly importance: number;
 };
 

@@ -29,7 +29,7 @@ export type Column = { readonly name: string; readonly values: readonly Json[] }
 const LOG_SPAN = 100;
 const BASE = 10;
 
-/** The space that the columns lie in: numbers between the least and the greatest, all else as choices without order. */
+/** The space of the columns: numbers between the least and the greatest, all else as choices without order. */
 export function spaceOfColumns(columns: readonly Column[]): HyperparameterSpace {
   return Object.fromEntries(columns.map(({ name, values }) => [name, hyperparameterOf(values)]));
 }

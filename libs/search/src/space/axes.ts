@@ -81,7 +81,7 @@ export function isDiscrete({ hyperparameter, cells }: Axis): boolean {
 
 /**
  * Where a point that the search proposed is: on a discrete axis the number of its cell, else the coordinate, 0 to 1.
- * A hyperparameter that is not there, for want of its condition, is in the middle, so that all points without it lie
+ * A hyperparameter that is not there, for want of its condition, is in the middle, so that all points without it are
  * together; what is no value of the axis is at the start.
  */
 export function placeOf(axes: readonly Axis[], point: JsonObject): number[] {

@@ -24,7 +24,7 @@ export type Card = {
   readonly numaNode?: number;
 };
 
-/** In the order of their numbers; null for a text that is no such object. Warnings may stand before and after it. */
+/** In the order of their numbers; null for a text that is no such object. Warnings may be before and after it. */
 export function parseCards(text: string): readonly Card[] | null {
   const listed = objectIn(text);
   if (listed === null) return null;

@@ -64,7 +64,7 @@ type Answer =
 /** The run was lost, and the platform has not heard yet what it left. */
 const tooEarly = 425;
 
-/** Under which a run's checkpoints lie on this host, by the registry's rule; null where only the registry knows. */
+/** The folder of a run's checkpoints on this host, by the registry's rule; null where only the registry knows. */
 export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): string | null {
   return checkpointRoot(storageOf(launch, checkpointDir));
 }

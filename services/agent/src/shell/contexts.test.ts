@@ -1,4 +1,4 @@
-/** Model code over links and from registries that are slow, stand still, or are away. */
+/** Model code over links and from registries that are slow, stop, or are away. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createMemoryBus } from "@trainyard/bus";

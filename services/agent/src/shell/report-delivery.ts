@@ -29,7 +29,7 @@ type Piece = { readonly lines: readonly string[]; readonly end: number };
 
 /**
  * Resolves when nothing is left, or when the metrics service wants none of it any more; null when the signal aborts.
- * What a later run does again is passed over: what machines did meanwhile may stand behind it, and counts.
+ * What a later run does again is passed over: what machines did meanwhile may be behind it, and counts.
  */
 export async function deliverReports(
   deps: DeliveryDeps,

@@ -29,7 +29,7 @@ import {
 /** The limit only ends what hangs: another process may have the disk for long. */
 export const soon = { timeout: 90_000, interval: 20 };
 
-/** Where checkpoints lie, with the id that their writer sent, and where they come in the order of all. */
+/** The storage of checkpoints, with the id that their writer sent, and where they come in the order of all. */
 type Place = {
   readonly root: string;
   readonly storageId: string;

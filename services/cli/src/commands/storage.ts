@@ -1,4 +1,4 @@
-/** Which storages checkpoints lie in, and how a person says that one of them is mounted here. */
+/** Which storages have checkpoints, and how a person says that one of them is mounted here. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";

@@ -17,7 +17,7 @@ import { Failure, UsageError } from "../usage-error.ts";
 
 const throughput = "throughput";
 
-/** Min, mean and max of what each node of a run did, how fast it went, and where the traces lie. */
+/** Min, mean and max of what each node of a run did, how fast it went, and where the traces are. */
 export async function profile(
   { client, output }: Context,
   args: readonly string[],

@@ -237,7 +237,7 @@ function plan(backend: Backend, checkpoint: string, context: RequestContext) {
   );
 }
 
-/** The manifest's files and no others, as they lie in the folder that the registry named. */
+/** The manifest's files and no others, as they are in the folder that the registry named. */
 async function download(
   backend: Backend,
   { checkpoint, globs }: RequestOf<"downloadCheckpoint">,

@@ -26,7 +26,7 @@ type Storage = NonNullable<Declared["storage"]>;
 
 /**
  * Announces a checkpoint of a trial's newest run, and names the folder for its files. A repeat answers the same. One of
- * a run that is over is refused, and recorded as abandoned: its files may lie there, and are cleared as those of any
+ * a run that is over is refused, and recorded as abandoned: its files may be there, and are cleared as those of any
  * other.
  */
 export async function declareCheckpoint(

@@ -281,7 +281,7 @@ class PyTorchTrialContext(TrialQueries):
 
     def set_profiler(self, **arguments: Any) -> None:
         """Profiles the training with ``torch.profiler.profile``, which takes these arguments; a step
-        of its ``schedule`` is a batch. The traces, ``rank-<n>.<time>.pt.trace.json.gz``, lie with the
+        of its ``schedule`` is a batch. The traces, ``rank-<n>.<time>.pt.trace.json.gz``, are with the
         TensorBoard files. Without a ``schedule`` the third to the fifth batch of the run are traced.
         """
         self._check_early("set_profiler")

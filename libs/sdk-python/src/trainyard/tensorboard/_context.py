@@ -1,4 +1,4 @@
-"""``ctx.tensorboard``: where a trial's TensorBoard files lie, and who writes them."""
+"""``ctx.tensorboard``: where a trial's TensorBoard files are, and who writes them."""
 
 from __future__ import annotations
 

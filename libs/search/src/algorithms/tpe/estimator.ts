@@ -1,7 +1,7 @@
 /**
  * The estimator of a set of trials: one kernel a trial, and one for the prior, which is even over the box. On a
  * continuous axis a kernel is a normal cut off at the ends, as wide as the larger of the gaps to its neighbours on that
- * axis, so that a trial looks about as far as the trials around it lie: the rule of J. Bergstra and others (2011) for
+ * axis, so that a trial looks about as far as the trials around it are: the rule of J. Bergstra and others (2011) for
  * one axis, taken for each axis of a product kernel (S. Watanabe, "Tree-structured Parzen estimator", 2023, §3.3). On
  * an int axis of few values the gaps are those between cells with trials. The densities are joint (`densityAt`), or of
  * one axis (`densityOnAxis`).

@@ -46,7 +46,7 @@ describe("the gaps between trials", () => {
       fc.property(all, all, kept, (first, second, choices) => {
         const used = new Gaps(continuous);
         for (const [turn, chosen] of choices.entries()) {
-          // Every other turn the trials lie elsewhere, as those of another history do.
+          // Every other turn the trials are elsewhere, as those of another history do.
           const places = turn % 3 === 2 ? second : first;
           const trials = places.map((_, i) => i + 1).filter((trial) => chosen[trial - 1]);
           const of = trials.map((trial) => places[trial - 1] ?? []);

@@ -31,6 +31,6 @@ async function importance({ client, output }: Context, args: readonly string[]):
     { title: "", value: ({ importance: of }) => "█".repeat(Math.round(of * BAR)) },
   ]);
   output.note(
-    `where the best ${trialsBest} of ${trials} trials lie beside all of them (PED-ANOVA)`,
+    `where the best ${trialsBest} of ${trials} trials are beside all of them (PED-ANOVA)`,
   );
 }

@@ -62,7 +62,7 @@ function look(state: ModelState, name: string): Version | undefined {
   return number === undefined ? undefined : versionAt(versions, number);
 }
 
-/** A text that somebody gave, so that it can stand in a sentence. */
+/** A text that somebody gave, so that it can be part of a sentence. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

@@ -45,6 +45,21 @@ export type PlotPoint = {
 
 const shortestDrag = 4;
 
+const clock = [null, "\n{MM}-{DD}", null, null, null, 1] as const;
+
+/**
+ * Labels of a time axis, 24 hours and the order of ISO dates: the shortest distance of two labels in milliseconds, a
+ * label, and what is added below the first label and where year, month, day, hour, minute or second change.
+ */
+const timeLabels = [
+  [365 * 86_400_000, "{YYYY}", null, null, null, null, null, null, 1],
+  [28 * 86_400_000, "{YYYY}-{MM}", null, null, null, null, null, null, 1],
+  [86_400_000, "{MM}-{DD}", "\n{YYYY}", null, null, null, null, null, 1],
+  [60_000, "{HH}:{mm}", "\n{YYYY}-{MM}-{DD}", ...clock],
+  [1_000, "{HH}:{mm}:{ss}", "\n{YYYY}-{MM}-{DD}", ...clock],
+  [1, "{HH}:{mm}:{ss}.{fff}", "\n{YYYY}-{MM}-{DD}", ...clock],
+];
+
 export class Plot {
   readonly #uplot: uPlot;
   readonly #log: boolean;
@@ -117,7 +132,13 @@ export class Plot {
         y: { auto: false, distr: log ? 3 : 1, range: () => [...this.#y] },
       },
       axes: [
-        { ...axis, size: 28, gap: 6, ...(whole ? { incrs: wholeIncrements } : {}) },
+        {
+          ...axis,
+          size: time ? 44 : 28,
+          gap: 6,
+          ...(whole ? { incrs: wholeIncrements } : {}),
+          ...(time ? { values: timeLabels } : {}),
+        },
         { ...axis, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
       ],
       cursor: {
