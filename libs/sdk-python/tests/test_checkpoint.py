@@ -275,7 +275,7 @@ class Trouble(CheckpointCase):
         uuid = self.store(a="12345", b="same")
         (self.storage / uuid / "a").write_text("1234X")
         with self.assertRaisesRegex(
-            trainyard.CheckpointError, "damaged: a has 5 bytes and another"
+            trainyard.CheckpointError, "damaged: a has 5 bytes, and its content differs"
         ):
             self.checkpoint.download(uuid, self.folder / "copy")
         self.assertFalse((self.folder / "copy/a").exists())

@@ -70,7 +70,7 @@ class ExperimentTest(unittest.TestCase):
         self.assertEqual([file["path"] for file in found.files()], ["a.py", "b.py"])
         self.assertEqual(found.file_text("lib/a b.py"), "print(1)\n")
         self.assertEqual(self.gateway.asked[-1][3], {"path": ["lib/a b.py"]})
-        with self.assertRaisesRegex(ValueError, "no text"):
+        with self.assertRaisesRegex(ValueError, "is not text"):
             found.file_text("blob")
         picture = found.search_picture(version=7)
         self.assertEqual([trial["trial"] for trial in picture["trials"]], ["12.1", "12.2"])
