@@ -86,7 +86,7 @@ def main(ctx: trainyard.Context) -> None:
 
 
 def half_circles(count: int, seed: int) -> torch.utils.data.TensorDataset:
-    """Points near two half circles that reach into each other, and which of them each is of."""
+    """Points near two interlocking half circles, each labelled with its half circle."""
     draw = torch.Generator().manual_seed(seed)
     sides = torch.randint(0, 2, (count,), generator=draw)
     angles = torch.rand(count, generator=draw) * torch.pi

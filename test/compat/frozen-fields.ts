@@ -8,7 +8,7 @@ type Message = (typeof eventTypes)[number]["schema"];
 type Field = Message["fields"][number];
 type EnumValues = readonly [name: string, values: readonly string[]];
 
-/** A message inside itself adds no path: its fields are there one level up. */
+/** A recursive message adds no path: its fields are listed one level up. */
 export function fieldPaths(message: Message, above: readonly Message[] = []): readonly string[] {
   if (above.includes(message)) return [];
   return message.fields.flatMap((field) => {

@@ -176,7 +176,7 @@ test("a stream that breaks off continues after its last message, also over a pla
   expect(seen).toEqual([undefined, "1", "1"]);
 });
 
-test("a problem keeps its code and its paths; nobody there is said as such", async () => {
+test("a problem keeps its code and its paths; an absent server is reported as absent", async () => {
   const problem = {
     status: 422,
     code: "invalid_config",

@@ -1,6 +1,6 @@
 /**
- * A text of somebody else's making as an event may hold it: cut, and without NUL and halves of characters, which no
- * database takes. Each becomes U+FFFD.
+ * Makes a foreign text storable in an event: cuts it, and replaces NUL and lone surrogates by U+FFFD, since no
+ * database takes them.
  */
 export function storableText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).toWellFormed().replaceAll("\0", "\uFFFD");

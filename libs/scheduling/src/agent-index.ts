@@ -6,7 +6,7 @@ export type Capacity = { readonly agents: number; readonly slots: number };
 export type Entry = {
   /** Its slots, taken, disabled or not. */
   readonly size: number;
-  /** Its slots that a run could have once others have ended: neither disabled nor held by what cannot be ended. */
+  /** Its slots that a run can get once other runs end: neither disabled nor held by processes that cannot be killed. */
   readonly usable: number;
   /** The slots that a run could have now. */
   readonly free: number;

@@ -29,7 +29,7 @@ export type Demand = {
   readonly place?: number;
   /** The time of its arrival; one without it does not age. */
   readonly queuedAtMs?: number;
-  /** Agents that it does not go to while another could take it: its launches failed there. */
+  /** Agents where its launches failed: it is placed there only if no other agent can take it. */
   readonly avoid?: readonly string[];
 };
 

@@ -15,7 +15,7 @@ export type PlacedRun = {
   readonly stopping: boolean;
   /** Processes of it cannot be killed: nobody knows when its slots are free. */
   readonly stuck: boolean;
-  /** The first run of the queue that it passed, on slots that were reserved for that one; null if there is none. */
+  /** The first queued run that it passed, if it runs on slots reserved for that run; else null. */
   readonly lender: string | null;
   /** Rises with every run that gets a place. */
   readonly order: number;

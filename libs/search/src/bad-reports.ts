@@ -10,7 +10,7 @@ import type { SearchPlan, TrialState } from "./state.ts";
 
 type Missing = NonNullable<EventData<"ObservationRecorded">["missing"]>;
 
-/** Names of what was reported that an event carries: enough to see a misspelt one. */
+/** The maximum of reported metric names in an event: enough to recognise a misspelt one. */
 const NAMES_SHOWN = 16;
 
 /**

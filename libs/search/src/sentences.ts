@@ -20,8 +20,8 @@ const decisionVerbs: Readonly<Record<string, string>> = {
 };
 
 /**
- * The verb of a decision that people ask the reason of; undefined for other events. Of the proposals only those that
- * continue from another trial: the others decide about none.
+ * The verb of a decision whose reason people ask for; undefined for other events. A proposal has one only if it
+ * continues from another trial: other proposals decide about no trial.
  */
 export function decisionVerb(type: string, data: Evidence): string | undefined {
   if (type !== "TrialProposed") {

@@ -11,7 +11,7 @@ const required = {
 const containerOf = (more: Readonly<Record<string, string>>) =>
   parseConfig({ ...required, ...more }).container;
 
-test("nothing is said of containers: runs are processes, and no limit is set", () => {
+test("without a setting of containers runs are processes, and no limit is set", () => {
   expect(containerOf({})).toEqual({
     runtime: "auto",
     socket: "",

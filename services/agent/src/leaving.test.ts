@@ -167,7 +167,7 @@ test("a checkpoint that has to wait does not hold up other checkpoints of the ru
   );
 });
 
-test("a full disk that does not take the record of what was delivered holds up no end", async () => {
+test("a full disk that takes no record of delivered files does not delay the end of a run", async () => {
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
@@ -220,7 +220,7 @@ test("a host that does not see the folder marks no storage in its place", async 
   expect(platform.checkpoints.get(first)?.declared).not.toHaveProperty("storageId");
 });
 
-test("a spool that cannot be read holds up no end", async () => {
+test("a spool that cannot be read does not delay the end of a run", async () => {
   const launch = launchOf(
     'mkdir "$TRAINYARD_RUN_DIR/spool"; echo x > "$TRAINYARD_RUN_DIR/spool/checkpoints"',
   );

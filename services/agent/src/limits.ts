@@ -75,12 +75,12 @@ export const limits = {
   cleanUpMs: 60_000,
   /** Removing one folder of a run as its user; the next clean-up continues where this one was. */
   removeFolderMs: 60_000,
-  /** Between the request to stop, for a script that uses the SDK, and SIGTERM: a checkpoint of some size fits. */
+  /** The time from the request to stop, which the SDK reads, to SIGTERM: enough to store a checkpoint of some size. */
   stopGraceMs: 10_000,
-  /** Between SIGTERM and SIGKILL when the host shuts its runs down; then until their ends are recorded and reported. */
+  /** From SIGTERM to SIGKILL when the host shuts its runs down; then the time to record and report their ends. */
   shutdownGraceMs: 5_000,
   shutdownTellMs: 5_000,
-  /** Between two kills of a process that is slow to die. */
+  /** The time between two kills of a process that is slow to die. */
   killAgainMs: 1_000,
   /** One look at /proc may miss what forks in that moment; so many in a row do not. */
   looksToBeSure: 3,

@@ -203,7 +203,7 @@ test("a kill reaches the whole group and what left it", async () => {
   expect(startedFor(runDir)).toEqual([]);
 });
 
-test("an interpreter that is missing is said in the log and in the exit", async () => {
+test("a missing interpreter is reported in the log and in the exit", async () => {
   const listed = launchOf(["python9.9", "train.py"]);
   const shell = launchOf("python9.9 train.py");
   platform.run(listed);

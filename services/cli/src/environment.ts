@@ -15,7 +15,7 @@ export const pythonPackages = fileURLToPath(
   new URL("../../../libs/sdk-python/src", import.meta.url),
 );
 
-/** The Python of the person, and what it runs with to find that package. */
+/** The user's Python, and the environment in which it finds that package. */
 export function pythonOfPerson() {
   const env = { ...process.env, PYTHONPATH: pythonPackages, PYTHONDONTWRITEBYTECODE: "1" };
   return { python: process.env["TRAINYARD_PYTHON"] ?? "python3", env };

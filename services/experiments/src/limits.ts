@@ -66,8 +66,8 @@ export const limits = {
   exitCharsMax: 16_000,
   /** Runs of a trial whose failures log policies have made final: the latest decide. */
   finalRunsMax: 64,
-  /** As the configuration allows for max_trials. */
+  /** The maximum of `max_trials` in a configuration. */
   trialsMax: 1_000_000,
-  /** Agents that log policies have excluded for a trial: each is left out of each look for a place of its runs. */
+  /** Agents that log policies have excluded for a trial; placement of its runs checks each of them. */
   excludedAgentsMax: 64,
 } as const;

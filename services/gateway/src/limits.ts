@@ -135,8 +135,8 @@ export const gatewayLimits = {
   /** Points or lines in one frame: what a page of them costs, others wait for. */
   seriesPage: 500,
   /**
-   * How often points and lines that are watched are looked for when nothing announces any: at first, and where none
-   * come.
+   * Intervals between polls for watched points and lines that nothing announces: the first, and the one while none
+   * arrive.
    */
   seriesPollMs: 1_000,
   seriesQuietMs: 8_000,

@@ -1,6 +1,6 @@
 /**
  * The Python that Optuna is run under: a virtual environment of the project's own in `.cache/`, made when first needed
- * from packages by name, in versions that were tried; where these are not to be had, in any version that is; else
+ * from packages by name, in versions that were tried; where these are not available, in any version that is; else
  * whatever Optuna the machine's own Python imports. The benchmark says which version it compares with.
  */
 import { join } from "node:path";

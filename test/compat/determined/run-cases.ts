@@ -176,7 +176,7 @@ function multisetSimulation(one: Case): string | null {
   return first === null ? null : `in none of ${ORDERS} orders; in the first: ${first}`;
 }
 
-/** Order 0 is that in which the jobs came. */
+/** Order 0 is the order of the jobs' arrival. */
 function askedInOrder(one: Case, order: number): number[][] {
   let picked = 0;
   const pick = (jobs: number): number => {

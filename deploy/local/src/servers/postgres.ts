@@ -158,7 +158,7 @@ export function runningPostgres(folder: string): ProcessIdentity | null {
  * that has nothing to do with it. Whether a server really uses the data it also learns from shared memory.
  */
 function removeStalePidFile(place: PostgresPlace): void {
-  // Without /proc it cannot be known, and a file too many only asks for a person.
+  // Without /proc the owner is unknown, so the file stays: a stale one needs an operator.
   if (existsSync("/proc/self") && runningPostgres(place.folder) === null) {
     rmSync(join(dataFolder(place), "postmaster.pid"), { force: true });
   }

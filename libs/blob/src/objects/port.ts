@@ -61,9 +61,9 @@ export type PlannedRequest = {
 
 /**
  * The rest of a file to send. `parts` holds only what the store does not have yet; a part covers the bytes from
- * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, all that is left: of
- * one that breaks off the store keeps what arrived, and the next plan begins there. Where `missing` has no part all is
- * there, and `finishUpload` makes the object.
+ * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, the whole rest: if it
+ * breaks off, the store keeps what arrived, and the next plan begins there. If `missing` is empty, the store has all
+ * bytes, and `finishUpload` makes the object.
  */
 export type UploadPlan = {
   readonly kind: "single" | "multipart" | "resumable";

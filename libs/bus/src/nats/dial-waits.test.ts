@@ -5,7 +5,7 @@ import { until } from "../contract/fixture.ts";
 import { DialWaits } from "./dial-waits.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
-/** As `dialWaitLastMs` of the agent. */
+/** The value of the agent's limit `dialWaitLastMs`. */
 const lastMs = 20_000;
 const agents = 1_000;
 

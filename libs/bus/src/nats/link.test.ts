@@ -13,7 +13,7 @@ const user = {
   permissions: permissionsOf({ kind: "service", service: "scheduler" }),
 };
 
-test("a refused login is said once and does not end the process or the dialling", async () => {
+test("a refused login is reported once and does not end the process or the dialling", async () => {
   await using server = await startNats({ users: [user] });
   const problems: Fault[] = [];
   await using bus = await createNatsBus({
@@ -85,7 +85,7 @@ test("a server that is killed during a subscription blocks no caller", async () 
   await until("it is heard", () => heard.length === 1);
 });
 
-test("a server that is killed while a service drains holds up nobody", async () => {
+test("the kill of a server does not delay the drain of a service", async () => {
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
   const served = await bus.serve("scheduler", { Ask: async ({ body }) => ({ kind: "ok", body }) });

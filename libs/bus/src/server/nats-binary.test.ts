@@ -44,7 +44,7 @@ const find = (options: Partial<NatsBinaryOptions>): Promise<string> =>
   natsServerBinary({ cacheDir: folder, env: {}, systemFolders: [], ...options });
 
 describe("finding", () => {
-  test("the environment's word comes first, and a wrong one is said", async () => {
+  test("the environment variable comes first, and a wrong value is reported", async () => {
     const named = program(join(folder, "mine"));
     const cacheDir = join(folder, "cache");
     program(join(cacheDir, "nats-server/nats-server"));

@@ -41,7 +41,7 @@ export function clientConfig(config: ConnectionConfig): ClientConfig {
 export class LazyConnection {
   readonly #config: ClientConfig;
   #client: Promise<pg.Client> | undefined;
-  /** The same, connected or not. */
+  /** The client of `#client`, set before it is connected. */
   #current: pg.Client | undefined;
   #closed = false;
 

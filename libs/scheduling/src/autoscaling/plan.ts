@@ -26,7 +26,7 @@ export type AgentsWanted = {
 };
 
 export type PlanInput = {
-  /** Left as it was found. */
+  /** The plan does not change the pool. */
   readonly pool: Pool;
   /** Agents that were launched and have not joined yet. */
   readonly starting: number;

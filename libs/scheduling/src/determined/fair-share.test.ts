@@ -13,7 +13,7 @@ function pass(...queue: Parameters<typeof exampleQueue>) {
   };
 }
 
-/** So many tasks of one slot, named after their job. */
+/** Returns `count` tasks of one slot, named after their job. */
 const tasksOf = (job: string, count: number, held: TaskLike["placement"] = null): TaskLike[] =>
   Array.from({ length: count }, (_, n) => ({ id: `${job}${n}`, job, placement: held }));
 

@@ -62,7 +62,7 @@ function placeAll(tasks: readonly DeterminedTask[], rooms: Rooms, rules: FitRule
   const left: DeterminedTask[] = [];
   const tooLarge = new Set<string>();
   for (const task of tasks) {
-    // Room only shrinks here: what is equal to one that did not fit does not fit either.
+    // Free room only shrinks here: if one task did not fit, no task of the same shape fits.
     const shape = shapeOf(task);
     const parts = tooLarge.has(shape) ? null : findFits(task, rooms, rules);
     if (parts === null) {

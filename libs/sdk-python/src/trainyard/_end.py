@@ -29,7 +29,7 @@ INVALID_HYPERPARAMETERS = "END_REASON_INVALID_HYPERPARAMETERS"
 # The suffix of the file that says where a process hangs.
 STALLED = ".stalled"
 
-# From the mildest to the harshest.
+# Ordered from the least to the most severe.
 _ORDER = (FINISHED, ACKNOWLEDGED_STOP, ERROR, INVALID_HYPERPARAMETERS)
 
 

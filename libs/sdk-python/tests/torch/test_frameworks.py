@@ -17,7 +17,7 @@ class Together(FrameworkCase):
             with self.open_together() as ctx:
                 with store_together(ctx, {"steps_completed": 1}) as (folder, uuid):
                     (folder / f"of-{ctx.distributed.rank}").write_text(uuid)
-                # On every rank: it is stored when the block is left.
+                # Every rank can read it: the checkpoint is stored when the block ends.
                 self.assertEqual(ctx.checkpoint.get_metadata(uuid), {"steps_completed": 1})
 
         self.assertEqual(in_children(3, work), [0, 0, 0])

@@ -28,7 +28,7 @@ const GROWTH = 1 / 16;
 const PASSED_MAX = 1_000;
 
 export type Averages = {
-  /** In increasing order, with the ranking of each at the same place. */
+  /** Times in increasing order; `rankings` has the ranking of each at the same index. */
   readonly times: readonly number[];
   readonly rankings: readonly Ranking[];
   /** The last time that any trial has reported. */

@@ -74,7 +74,7 @@ describe("our own", () => {
     expect(risingUnits(1, 9, 2.5)).toEqual([1, 2, 6, 9]);
   });
 
-  it("one bracket has as many run as can bring one to the top, where nothing else is said", () => {
+  it("one bracket runs by default as many trials as it takes to bring one to the top", () => {
     expect(halvingBracket([1, 3, 9], 100, 0, 3).concurrent).toBe(9);
     expect(halvingBracket([1, 3, 9], 4, 0, 3).concurrent).toBe(4);
     expect(halvingBracket([1, 3, 9], 100, 16, 3).concurrent).toBe(16);

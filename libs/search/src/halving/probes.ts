@@ -155,7 +155,7 @@ function owedOf(halving: Halving, asked: readonly Asked[], known: number): reado
 }
 
 /**
- * Raises the first rung: trials on their way to the old one continue to the next. The trials asked have been there
+ * Raises the first rung: trials on their way to the old one continue to the next. The probing trials have reached it
  * already, and are measured against the rung after it.
  */
 function rise(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {

@@ -1,6 +1,6 @@
 /**
  * The texts have the form that NVIDIA documents: the manual page "nvidia-smi - NVIDIA System Management Interface
- * program" for --query-gpu with csv, noheader, nounits (memory in MiB, values in brackets that are not to be had), for
+ * program" for --query-gpu with csv, noheader, nounits (memory in MiB, values in brackets that are not available), for
  * topo -m and its legend, and for the list without devices; "Error Recovery and Response Flags" for the recovery
  * actions. The lines about a lost GPU are as people report them to NVIDIA's projects open-gpu-kernel-modules and
  * dcgm-exporter.
@@ -27,7 +27,7 @@ describe("the list of GPUs", () => {
     });
   });
 
-  test("keeps a comma of a name, and takes a memory that is not to be had for unknown", () => {
+  test("keeps a comma of a name, and reports unavailable memory as unknown", () => {
     const { gpus } = parseGpus(`0, ${first}, Board, of two, [N/A]\r\n`);
     expect(gpus).toMatchObject([{ name: "Board, of two", memoryBytes: 0, problem: null }]);
   });
@@ -53,7 +53,7 @@ describe("the list of GPUs", () => {
     },
   );
 
-  test("names a GPU whose UUID is not to be had, and leaves it out", () => {
+  test("names a GPU without an available UUID, and leaves it out", () => {
     const lost = "Unable to determine the device handle for GPU 0000:0B:00.0: Unknown Error";
     const text = `${lost}\n0, ${first}, NVIDIA A100, 81920\n1, [GPU is lost], [GPU is lost], [GPU is lost]\n`;
     const { gpus, problems } = parseGpus(text);

@@ -51,9 +51,9 @@ type Known = { readonly manifest: readonly object[]; readonly sentAtMs: number }
 type Answer =
   /** With the object store that takes the files; empty for a directory. */
   | { readonly kind: "taken"; readonly store: string }
-  /** For good. */
+  /** The refusal is final. */
   | { readonly kind: "refused"; readonly why: string }
-  /** Not yet: this one alone, or all at present. */
+  /** The delivery is tried again later: of this checkpoint alone, or of all. */
   | {
       readonly kind: "later";
       readonly alone: boolean;

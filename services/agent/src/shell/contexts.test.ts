@@ -67,7 +67,7 @@ test("a download that stalls is restarted", async () => {
   expect(contexts.progressOf(digest).waits).toBe(false);
 });
 
-test("a registry that is away is waited for, and that is said", async () => {
+test("the agent waits for a registry that is away, and reports the wait", async () => {
   const digest = platform.addContext(randomBytes(100));
   platform.contextStatus = 503;
   const fetched = contexts.packed(digest, stopping.signal);

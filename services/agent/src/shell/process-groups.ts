@@ -6,11 +6,11 @@ import { parentProblem } from "../supervisor/leader.ts";
 
 export type ProcessGroups = {
   readonly mechanism: ProcessMechanism;
-  /** Why those that hold more are not to be had. */
+  /** The reason why mechanisms that hold more are not available. */
   readonly problems: readonly string[];
 };
 
-/** Throws where what was asked for is not to be had here. */
+/** Throws if the configured mechanism is not available here. */
 export function findProcessGroups(asked: ProcessMechanism | "auto"): ProcessGroups {
   const problems: string[] = [];
   for (const [mechanism, problemOf] of better) {

@@ -19,7 +19,7 @@ export type RuntimeDeps = {
   readonly events: Telemetry;
 };
 
-/** Throws where what was asked for is not to be had here. */
+/** Throws if the configured runtime is not available here. */
 export async function runtimeOf(deps: RuntimeDeps): Promise<Runtime> {
   const container = deps.config.container;
   if (

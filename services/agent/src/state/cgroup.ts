@@ -21,7 +21,7 @@ import { type LivingProcess, livingProcess, sendSignal } from "@trainyard/kernel
 export type RunCgroup = {
   members(): readonly LivingProcess[];
   isPopulated(): boolean;
-  /** False where nothing lives in it. */
+  /** Returns false when no process is in the group. */
   signal(name: NodeJS.Signals): boolean;
   remove(): void;
 };

@@ -207,7 +207,7 @@ export class RunFolder {
 
   recordKill(why: KillRecord["why"]): void {
     const standing = this.kill;
-    // The scheduler's request goes before a shutdown, and the first time is kept.
+    // A request of the scheduler replaces a shutdown; otherwise the first record is kept.
     if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
       this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
     }

@@ -51,7 +51,7 @@ export class StartFailure extends Error {
   }
 }
 
-/** The mechanism is not to be had here, which is no matter of the command. */
+/** The mechanism is not available here; the command has no part in it. */
 class NotHere extends Error {
   override readonly name = "NotHere";
 }

@@ -75,13 +75,13 @@ export class ScriptedPlatform implements AsyncDisposable {
   logsAway = false;
   /** Whether ended runs that nobody wants any more are forgotten. */
   forgets = true;
-  /** Of how many parts the last report was. */
+  /** The number of parts of the last report. */
   partsHeard = 1;
   readonly #parts: Plain<Report>[] = [];
   downloads = 0;
   /**
-   * Model code is sent in pieces of so many bytes, one every few milliseconds, and stops after so many pieces; null for
-   * whole.
+   * Model code is sent in pieces of this size, one every few milliseconds, and stops after this number of pieces; null
+   * sends it whole.
    */
   drip: { readonly bytes: number; readonly piecesMax: number } | null = null;
   /** The answer to downloads of model code. */

@@ -81,7 +81,7 @@ test("an experiment is deleted with what stays, listed and brought back", async 
   ]);
 });
 
-test("several experiments are deleted, what stays of each is said first, and a refusal fails the command", async () => {
+test("several experiments are deleted, what stays of each is printed first, and a refusal fails the command", async () => {
   const deleted = await gateway.yard("e", "delete", "7", "8", "9", "--reason", "old");
   expect(deleted.lines).toEqual([
     "checkpoint c1 of experiment 7 stays: a model pinned it",
@@ -106,7 +106,7 @@ test("several experiments are deleted, what stays of each is said first, and a r
 
 const isDryRun = (body: unknown): boolean => (body as { dryRun?: boolean }).dryRun === true;
 
-test("several experiments continue, or it is said what would happen to each", async () => {
+test("several experiments continue, or a preview prints what would happen to each", async () => {
   const preview = await gateway.yard("e", "continue", "7", "8", "9", "--dry-run");
   expect(preview.lines[0]).toBe("experiment 7: continue");
   const refused = await gateway.yard("e", "continue", "7", "8", "--max-trials", "3");

@@ -20,7 +20,7 @@ async function ui({ client, output }: Context): Promise<void> {
 export type SignInLink = {
   readonly link: string;
   readonly expiresAtMs: number;
-  /** The same as the time of day here. */
+  /** The local time of day of `expiresAtMs`. */
   readonly until: string;
 };
 

@@ -135,7 +135,7 @@ describe("a trial, after any sequence of commands", () => {
     );
   });
 
-  test("only makes the stop of a run harsher, and never grants it more time", () => {
+  test("only makes the stop of a run more severe, and never grants it more time", () => {
     fc.assert(
       fc.property(fc.array(trialCommand, { maxLength: 60 }), (commands) => {
         let before: TrialEvent | null = null;

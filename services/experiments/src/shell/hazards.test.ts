@@ -302,7 +302,7 @@ describe("hazards", () => {
     expect(await stage.names(trial)).toEqual(["TrialCreated", "RunRequested"]);
   });
 
-  test("a kill of a canceled experiment is the harsher stop", async () => {
+  test("a kill of a canceled experiment is the more severe stop", async () => {
     await runningTrial();
     await happens(experiment, stopRequested(StopKind.CANCEL));
     await happens(experiment, stopRequested(StopKind.KILL));

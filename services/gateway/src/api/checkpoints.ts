@@ -297,7 +297,7 @@ async function requireStorage(path: string, storageId: string | undefined): Prom
   if (problem !== null) throw unavailable(problem);
 }
 
-/** Null for what is no file, or cannot be opened. */
+/** The file's size; null if it is not a file or cannot be opened. */
 async function bytesOf(folder: FolderOfOthers, path: string): Promise<number | null> {
   try {
     const { handle, stats } = await folder.file(path);

@@ -1,4 +1,4 @@
-/** The body of a report request: what is in it, or what is wrong where. */
+/** Parses the body of a report request, or returns each problem with its path. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type RunReport, RunReportSchema } from "@trainyard/contracts/api";
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";

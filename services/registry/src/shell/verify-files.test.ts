@@ -88,7 +88,7 @@ describe("the files of a checkpoint", () => {
     );
   });
 
-  test("are not judged in another storage, which is said with both ids", async () => {
+  test("are not judged in another storage: the refusal names both ids", async () => {
     const other = join(root, "other");
     await mkdir(join(other, "x"), { recursive: true });
     const otherId = await markStorage(other);

@@ -324,7 +324,7 @@ describe("an agent on which launches fail", () => {
 });
 
 describe("processes that cannot be killed", () => {
-  test("are on record with what is said of them, for as long as they are there", async () => {
+  test("are recorded with the agent's report about them, for as long as they live", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     await world.run("1.1#1");

@@ -85,7 +85,7 @@ function readReport(subject: string, body: Uint8Array): Plain<Report> | null {
   try {
     const report = reports.decode(utf8.decode(body));
     const pool = report.pool || defaults.resources.resource_pool;
-    // The server lets an agent publish on its own subject only: that is who speaks.
+    // The server lets an agent publish on its own subject only, so the subject proves the sender.
     const genuine = isName(report.agent) && agentReportSubject(report.agent) === subject;
     return genuine && isName(pool) ? { ...report, pool } : null;
   } catch {

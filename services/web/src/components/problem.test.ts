@@ -12,7 +12,7 @@ test("a problem is shown as a sentence with what to do", () => {
   expect(shownError(problem(500, "internal", "request r1 failed")).todo).not.toBe("");
 });
 
-test("a platform that is away is said, with the command that looks at it", () => {
+test("a platform that is away is reported, with the command that checks it", () => {
   expect(shownError(new Unreachable("no answer")).todo).toContain("yard cluster status");
 });
 

@@ -47,7 +47,7 @@ class HashLane:
             self._pieces.put(piece)
 
     def hexdigest(self) -> str:
-        """The digest of all pieces, which are the last then."""
+        """Ends the lane and returns the digest of all pieces."""
         self._end()
         return self._sha256.hexdigest()
 

@@ -77,12 +77,12 @@ class CheckpointSender:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        # Guards what follows it, and is notified whenever any of it changes.
+        # Guards the fields below, and is notified whenever one of them changes.
         self._changed = threading.Condition()
         self._pending: dict[str, Record] = {}
-        # Of these somebody waits for the decision; of the others a refusal is logged.
+        # A caller waits for the decision on these; a refusal of any other is logged.
         self._awaited: set[str] = set()
-        # Somebody may be reading the sealed folders of these.
+        # The sealed folders of these may have readers.
         self._read: set[str] = set()
         self._refusals: dict[str, CheckpointError] = {}
         self._away_since: float | None = None

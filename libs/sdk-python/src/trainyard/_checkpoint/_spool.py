@@ -42,7 +42,7 @@ class Record(NamedTuple):
     digested: tuple[Any, ...] = ()
 
     def declaration(self) -> dict[str, Any]:
-        """The body of its declaration."""
+        """The body of the request that declares it."""
         message: dict[str, Any] = {
             "checkpoint": self.uuid,
             "stepsCompleted": self.steps_completed,

@@ -38,7 +38,7 @@ class NotFoundError(ApiError):
 
 
 class PlatformAwayError(TrainyardError):
-    """The platform has not answered, or could not answer now, in the time that the client waits."""
+    """The platform did not answer, or was unavailable, for as long as the client waits."""
 
 
 class UploadError(TrainyardError):

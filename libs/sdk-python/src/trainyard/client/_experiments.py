@@ -140,7 +140,7 @@ class Experiment:
         weight: float | None = None,
         max_slots: int | None = None,
     ) -> Experiment:
-        """Changes what is given of its place in the queue: ``priority`` (1 to 99, lower is placed first),
+        """Changes the arguments that are given: ``priority`` (1 to 99, lower is placed first),
         ``weight`` (with fair share), ``max_slots`` (0 for no limit). Raises ApiError if it has no runs.
         """
         given = {"priority": priority, "weight": weight, "maxSlots": max_slots}

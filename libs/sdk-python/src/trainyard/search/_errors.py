@@ -36,12 +36,12 @@ class RequestRefusedError(SearchError):
 
 
 class OperationRefusedError(RequestRefusedError):
-    """An operation cannot be: the text names it, its trial and the reason. Nothing of what was posted
-    with it was recorded.
+    """An operation is invalid: the text names it, its trial and the reason. None of the operations
+    posted with it was recorded.
     """
 
 
 class NotDeterministicError(SearchError):
-    """Told the same history again, the method wants something else than it did before. Decide from
-    the events alone; for randomness there is ``state.random``.
+    """The method returned other operations for the same history than before. Decide from the events
+    alone; for randomness there is ``state.random``.
     """

@@ -97,7 +97,7 @@ class TensorBoardContext:
 
 
 def files_of(tensorboard: TensorBoardContext) -> TensorBoardFiles:
-    """Acts of the run itself on the files."""
+    """Returns the files of a context, for the run itself."""
     return tensorboard._files  # noqa: SLF001 — the only way to it
 
 

@@ -185,7 +185,7 @@ class Callback(transformers.TrainerCallback):
             shutil.rmtree(folder, ignore_errors=True)
             self._ctx.checkpoint.download(uuid, folder, DownloadMode.NoSharedDownload)
         except CheckpointError as error:
-            log.warning("the best checkpoint so far cannot be brought back: %s", error)
+            log.warning("the best checkpoint so far cannot be downloaded: %s", error)
             return False
         return True
 

@@ -1,4 +1,4 @@
-/** `yard search events`: what the client of a custom search hears. */
+/** `yard search events`: prints the events that the client of a custom search receives. */
 import { EventSchema } from "@trainyard/contracts/api";
 import { type Command, InvalidArgumentError } from "commander";
 import { argument, type Context, withPlatform } from "../../context.ts";

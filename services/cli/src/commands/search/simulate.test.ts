@@ -59,7 +59,7 @@ test.each([
   [["--table", "config.yaml"], "must end in .json"],
   [["--workers", "0"], "It must be a whole number from 1"],
   [["--config", "searcher.max_trails=1"], "searcher.max_trails: is not a known key"],
-])("what is wrong is said in a sentence: %j", (args, sentence) => {
+])("an error is printed as one sentence: %j", (args, sentence) => {
   const tabled = args.includes("--table") ? args : ["--table", table, ...args];
   const { status, stdout, stderr } = simulate(...tabled);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -109,7 +109,7 @@ function describe(
   return [{ type: "ExperimentDescribed", data: { ...after, labels, revision: revision + 1 } }];
 }
 
-/** Stopping what has ended is no error: it is what was asked for. A kill after a cancel is the harsher request. */
+/** Stopping what has ended is no error: it is what was asked for. A kill after a cancel is more severe. */
 function stop(
   state: ExperimentState,
   { stop: kind, reason }: ExperimentCommand & { kind: "stop" },

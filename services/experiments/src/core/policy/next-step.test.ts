@@ -232,7 +232,7 @@ describe("with an unended run", () => {
     expect(next({ trial: running, experiment, search })).toEqual(expected);
   });
 
-  test("of several reasons the harshest is given", () => {
+  test("the most severe of several reasons is given", () => {
     const experiment = [...active, paused, stopRequested(StopKind.KILL)];
     expect(next({ trial: running, experiment, search: stopped })).toEqual(
       stops(StopWhy.KILL, 0, StopMode.KILL),

@@ -5,7 +5,7 @@
  * by the experiment (run, paused, stopping) and by the search (run, suspended, stopped), and on where a run would
  * start. So it does not matter in which order the wishes came, how often the rule is asked, or what happened meanwhile.
  *
- * A run that has not ended: is it wanted? If not, it is asked to stop, by the harshest of the reasons; a stop that was
+ * A run that has not ended: is it wanted? If not, it is asked to stop, for the most severe reason; a stop that was
  * asked for is kept, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it
  * is wanted to run, the next run is requested (not on agents that a log policy has excluded), unless checkpoints that
  * the one before has left are still on their way: it would start from an older one. That waiting has an end, and does

@@ -15,11 +15,11 @@ export type EndRun = {
   readonly why: RunEndWhy;
   readonly exits: readonly Plain<Exit>[];
   readonly message: string;
-  /** Absent where its agents have delivered all. */
+  /** The undelivered rest; absent when its agents have delivered everything. */
   readonly left?: Left;
   /** It ended because its time was over. */
   readonly timeLimited?: boolean;
-  /** That the platform could not start it, and where. */
+  /** Present if the platform could not start it; says where. */
   readonly launchFailure?: Plain<LaunchFailure>;
 };
 

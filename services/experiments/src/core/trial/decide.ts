@@ -109,7 +109,7 @@ function launchDelayMs(failures: number): number {
   return Math.min(limits.launchDelayFirstMs * 2 ** (failures - 2), limits.launchDelayLastMs);
 }
 
-/** A stop cannot be withdrawn, only be made harsher: then the rest of its time shrinks, never grows. */
+/** A stop cannot be withdrawn, only become more severe: then the rest of its time shrinks, never grows. */
 function stopRun(state: TrialState, stop: Stop): Decision {
   if (state.unended === null) return alreadySo;
   const before = state.unended.stop;

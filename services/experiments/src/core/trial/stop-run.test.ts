@@ -31,7 +31,7 @@ describe("asking a run to stop", () => {
       .then(runStopRequested(1, StopWhy.SEARCH_STOP));
   });
 
-  test("the harsher of two stops wins", () => {
+  test("the more severe of two stops wins", () => {
     given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE))
       .when({ kind: "stop_run", stop: kill })
       .then(runStopRequested(1, StopWhy.KILL));
@@ -43,7 +43,7 @@ describe("asking a run to stop", () => {
       .thenNothing();
   });
 
-  test("a harsher stop never grants more time", () => {
+  test("a more severe stop never grants more time", () => {
     given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE, 5_000))
       .when({ kind: "stop_run", stop: searchStop })
       .then(runStopRequested(1, StopWhy.SEARCH_STOP, 5_000));

@@ -18,7 +18,7 @@ export function isHarsher(stop: Stop, than: Stop): boolean {
   return rank(stop) > rank(than);
 }
 
-/** The harshest of several; null of none. */
+/** The most severe of several stops; null for an empty list. */
 export function harshest(stops: readonly Stop[]): Stop | null {
   return stops.reduce<Stop | null>(
     (worst, stop) => (worst === null || isHarsher(stop, worst) ? stop : worst),

@@ -206,7 +206,7 @@ export const agentList: ListSpec<"agent"> = {
       value: ({ disabled }) => disabled !== undefined,
     },
   ],
-  // As people write them in constraints: name=value.
+  // Labels have the form that constraints have: name=value.
   labels: ({ labels = {} }) => Object.entries(labels).map(([name, value]) => `${name}=${value}`),
   texts: ({ name, pool, slots }) => [name, pool, ...slots.map((slot) => slot.name ?? slot.device)],
   attributes: null,

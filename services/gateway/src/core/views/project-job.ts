@@ -83,7 +83,7 @@ function changeRuns(
   changeJob(documents, job, (doc) => ({ ...doc, runs: change(doc.runs) }));
 }
 
-/** A job is there for as long as there is anything to say of it. */
+/** Changes a job, and removes it once it has no content left. */
 function changeJob(
   documents: DocumentSet,
   id: string,

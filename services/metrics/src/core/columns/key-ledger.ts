@@ -103,7 +103,7 @@ export function encodeLedger(ledger: KeyLedger): Uint8Array {
   return to.done();
 }
 
-/** Of no bytes: a ledger without keys. */
+/** Decodes a ledger; empty bytes are a ledger without keys. */
 export function decodeLedger(bytes: Uint8Array): KeyLedger {
   const ledger = new Map<number, readonly number[]>();
   if (bytes.length === 0) return ledger;

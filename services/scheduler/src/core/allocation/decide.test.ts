@@ -123,7 +123,7 @@ describe("an allocation", () => {
     }
   });
 
-  test("is stopped, and a stop is only made harsher", () => {
+  test("is stopped, and a stop is only made more severe", () => {
     given(allocationDecider, queued, granted).when(graceful).then(stopRequested(graceful));
     given(allocationDecider, queued, granted, stopRequested(graceful)).when(graceful).thenNothing();
     given(allocationDecider, queued, granted, stopRequested(graceful))

@@ -1,6 +1,6 @@
 /**
  * An allocation's life: none → queued → granted → started → ended; granted may end without having started, and queued
- * may be withdrawn. A stop that was asked for is never taken back, only made harsher.
+ * may be withdrawn. A stop that was asked for is never taken back, only made more severe.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type {

@@ -51,7 +51,7 @@ function lastWordOf(...told: readonly Told[]) {
 const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
 
 describe("the last word of a run on several nodes", () => {
-  test("is the harshest, whichever node said it", () => {
+  test("is the most severe, whichever node reported it", () => {
     const unfit = { said: INVALID_HYPERPARAMETERS, message: "unfit" };
     const failed = { said: ERROR, message: "ValueError: boom" };
     const finished = { said: FINISHED, code: 0 };

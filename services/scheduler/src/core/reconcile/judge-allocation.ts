@@ -118,7 +118,7 @@ const harshness: readonly EndReason[] = [
 ];
 
 /**
- * Of several nodes' last words the harshest, as on one node. Of errors one that has a cause of its own goes before one
+ * The most severe of several nodes' end records, as on one. Of errors one that has a cause of its own goes before one
  * that only complains of a lost neighbour; where that neighbour's node has said nothing, its exit does.
  */
 function lastWord(ranks: readonly Rank[]): Plain<EndRecord> | null {

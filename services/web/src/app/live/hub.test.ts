@@ -209,7 +209,7 @@ test("a read without a position is repeated when the first stream opens", async 
   expect(one.resets()).toEqual([key("a")]);
 });
 
-test("silence is a lost link, which is said and tried again from the last cursor", async () => {
+test("silence is a lost link: the tab reports it, and the next stream begins at the last cursor", async () => {
   const { streams, last, pass, tab } = world();
   const one = tab(wanted("a", "1"));
   await pass(limits.reopenMs);
@@ -306,7 +306,7 @@ test("the others resume from their cursor after a topic was refused", async () =
   expect(last().request.after).toBe("c1");
 });
 
-test("the end of the session is said, and nothing is asked until it is there again", async () => {
+test("the end of the session is reported, and no request is sent until it is there again", async () => {
   const { streams, last, pass, tab } = world();
   const one = tab(wanted("a", "1"));
   await pass(limits.reopenMs);

@@ -7,7 +7,7 @@ function decision(version: number, of: Partial<PictureDecision> = {}): PictureDe
   return { at: { version, atMs: 0, units: 0 }, ...about, ...of };
 }
 
-test("a decision of a rung is said with rank, kept and cutoff", () => {
+test("a decision of a rung is explained with rank, kept and cutoff", () => {
   const evidence = { rank: 7, of: 9, kept: 3, cutoff: 0.41234567 };
   expect(standingOf(decision(1, { evidence }))).toBe("rank 7 of 9, 3 kept, cutoff 0.412346");
   expect(standingOf(decision(1, { evidence: { rank: 1, of: 1, kept: 0, cutoff: null } }))).toBe(

@@ -76,7 +76,7 @@ class Saver:
 
         self._settle()
         if not hooks:
-            # One copy at a time: the one before is written by now.
+            # Only one copy exists at a time: the previous one is written by now.
             shared = copied(shared)
             self._writing = self._storage.store_in_background(write, metadata)
             return
