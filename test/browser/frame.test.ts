@@ -193,7 +193,9 @@ test("an address without a page says so", async ({ skip }) => {
   await stage.looks(page, "not-found");
 });
 
-test("tabs share one stream, and a lost link is shown until it is there again", async ({ skip }) => {
+test("tabs share one stream, and a lost link is shown until it is there again", async ({
+  skip,
+}) => {
   const id = await create("followed");
   const page = await stage.page(skip, "/experiments");
   stage.guardOf(page).expect(/Failed to load resource|ERR_/);

@@ -25,7 +25,7 @@ export type StoragePlace = DirectoryPlace | SharedFsPlace | OtherPlace;
 export type CheckpointStorage = StoragePlace & StorageCommon;
 
 /**
- * Keys that are accepted without effect are kept beside these where they were written, save those that hold credentials.
+ * Keys that are accepted without effect are beside these where they were written, save those that hold credentials.
  * Plain JSON: it fits a protobuf Struct as it is.
  */
 export type NormalisedConfig = {
