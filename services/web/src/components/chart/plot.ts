@@ -137,7 +137,8 @@ export class Plot {
           size: time ? 44 : 28,
           gap: 6,
           ...(whole ? { incrs: wholeIncrements } : {}),
-          ...(time ? { values: timeLabels } : {}),
+          // The longest label, with milliseconds, is some 80 pixels wide.
+          ...(time ? { values: timeLabels, space: 90 } : {}),
         },
         { ...axis, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
       ],
