@@ -92,6 +92,19 @@ test("a stream that was taken for a new one is not read, and decided on again wh
   expect(await tell(two, "off")).toMatchObject({ position: 2 });
 });
 
+test("a stream that was taken for a new one is read again where nothing was decided on it", async () => {
+  const { one, two, tell } = replicas();
+  await tell(one, "on");
+  const seen: boolean[] = [];
+  const look = (executor: Executor) =>
+    executor.execute({ commitId: newEventId(), meta: emptyMeta }, async (work) => {
+      work.begin(foldOf(switches), "1");
+      seen.push(await work.load(foldOf(switches), "1"));
+    });
+  expect(await look(two)).toMatchObject({ position: 0 });
+  expect(seen.at(-1)).toBe(true);
+});
+
 describe("steps that are committed together", () => {
   const react = (executor: Executor, ...steps: readonly ((work: Work) => Promise<void>)[]) =>
     executor.reactTogether(

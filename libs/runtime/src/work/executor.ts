@@ -89,7 +89,9 @@ export class Executor {
       const [last, later] = await this.#log.read(stream, Math.max(0, version - 1), 2);
       const wentBack = version > 0 && (last === undefined || last.id !== (known ?? last.id));
       if (wentBack) this.cache.clear();
-      if (wentBack || (version === 0 ? last : later) !== undefined) throw new MovedStream(stream);
+      const newer = version === 0 ? last : later;
+      if (newer !== undefined && !wentBack) this.cache.moved(stream, newer.version);
+      if (newer !== undefined || wentBack) throw new MovedStream(stream);
     });
     await Promise.all(looks);
   }
