@@ -3,7 +3,7 @@ import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { expect, test } from "vitest";
 import { experimentLife } from "./experiment-life.ts";
-import { emptyMeta } from "./work/story.ts";
+import { emptyMeta } from "./work/correlation.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const activated: AnyEvent = { type: "ExperimentActivated", data: {} };

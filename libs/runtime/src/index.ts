@@ -36,7 +36,7 @@ export {
   refusalOfContents,
   type StoredContent,
 } from "./stored-contents.ts";
-export { refusalOfPlace, refusalOfWorkspace } from "./places.ts";
+export { refusalOfPlace, refusalOfWorkspace } from "./place-rules.ts";
 export { experimentLife } from "./experiment-life.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
@@ -95,13 +95,13 @@ export {
   reactionMeta,
   serviceMeta,
   streamsOfExperiment,
-} from "./work/story.ts";
+} from "./work/correlation.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
 export { untilDrained } from "./service/until-drained.ts";
-export { Lanes } from "./lanes.ts";
+export { KeyedQueue } from "./keyed-queue.ts";
 export { databaseEpoch } from "./service/database-epoch.ts";
 export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";

@@ -34,7 +34,7 @@ import type { SearchEvent } from "./events.ts";
 import { failureDecisions } from "./failures.ts";
 import { objectivesOf } from "./objectives.ts";
 import { isKnownOutcome, wasObserved } from "./apply.ts";
-import { countsSlots, policyDecisions } from "./early-stopping/judge.ts";
+import { countsSlots, policyDecisions } from "./early-stopping/policy-decisions.ts";
 import { POLICIES_VERSION } from "./early-stopping/rules.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
 import {

@@ -5,7 +5,7 @@ import { assertNever } from "@trainyard/kernel";
 import type { Decision, StartFrom } from "./algorithm.ts";
 import { algorithmOf } from "./algorithms/registry.ts";
 import type { SearchEvent } from "./events.ts";
-import { budgetOfTrials, trialsAllowed } from "./early-stopping/judge.ts";
+import { budgetOfTrials, trialsAllowed } from "./early-stopping/policy-decisions.ts";
 import { trialSeed } from "./space/space.ts";
 import { proposedTrials, type RunningSearch } from "./state.ts";
 

@@ -5,7 +5,7 @@
 import type { Decision } from "./algorithm.ts";
 import { searchLimits } from "./limits.ts";
 import { isOpen, isStopped, type RunningSearch } from "./state.ts";
-import { type Evidence, text } from "./words.ts";
+import { type Evidence, text } from "./evidence.ts";
 
 const RULE = "max_failures";
 

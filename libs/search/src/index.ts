@@ -41,7 +41,7 @@ export {
   rungUnits,
 } from "./halving/plan.ts";
 export { type HalvingMembers, halvingMembers } from "./halving/members.ts";
-export { budgetDueAt, hasBudgetOfTime } from "./early-stopping/judge.ts";
+export { budgetDueAt, hasBudgetOfTime } from "./early-stopping/policy-decisions.ts";
 export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
 export { type Difference, type Replay, replaySearch } from "./replay/replay.ts";

@@ -5,7 +5,7 @@
 import { budgetSentence } from "./early-stopping/budget.ts";
 import { failuresSentence } from "./failures.ts";
 import { trialPolicies } from "./early-stopping/policies.ts";
-import { type Evidence, text } from "./words.ts";
+import { type Evidence, text } from "./evidence.ts";
 
 export function stopSentence(rule: string, evidence: Evidence = {}): string {
   const sentence = sentences[rule]?.(evidence) ?? listed(evidence);

@@ -20,7 +20,7 @@ import { findOffer, type SlotOffer } from "./devices/offer.ts";
 import { Program } from "./devices/program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
-import { Contexts } from "./shell/contexts.ts";
+import { CodeArchives } from "./shell/code-archives.ts";
 import { runtimeOf } from "./shell/runtime-choice.ts";
 import { supervisorsOf } from "./shell/supervisors.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
@@ -66,7 +66,7 @@ export async function createService(
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
-  const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
+  const contexts = new CodeArchives({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
   const runtime = await runtimeOf({ config, folder: start.folder, sdkPath, users, clock, events });
   const runs = makeFolder(join(folder, names.runs));

@@ -7,7 +7,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { codecOf, type Plain, type RequestInitOf } from "@trainyard/contracts";
 import { type SourceRepository, type Submission, SubmissionSchema } from "@trainyard/contracts/api";
-import { askSecret, canAsk } from "./ask.ts";
+import { askSecret, canAsk } from "./prompts.ts";
 import { readConfig } from "./config-file.ts";
 import { callerPath } from "./environment.ts";
 import { packContext, type PackedContext } from "./pack-context.ts";

@@ -3,7 +3,11 @@
  * preview share, at 100,000 checkpoints beside 10,000. The work is n log n and must not become n²: neither with one
  * trial that has them all, nor with many. Processor time of this process, since nothing else works for it.
  */
-import { type Candidate, condemned, type Policy } from "@trainyard/service-checkpoint-gc/rule";
+import {
+  type Candidate,
+  condemned,
+  type Policy,
+} from "@trainyard/service-checkpoint-gc/retention-rule";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
 import { interleave } from "../support/measure.ts";
 

@@ -6,7 +6,7 @@ import {
   evolveCheckpoint,
   needOfPins,
   unknownCheckpoint,
-} from "@trainyard/service-checkpoint-gc/rule";
+} from "@trainyard/service-checkpoint-gc/retention-rule";
 import type { Case } from "./case-file.ts";
 import { inOrder, numberOr, texts } from "./read-case.ts";
 import { difference } from "./same.ts";

@@ -10,7 +10,7 @@ import { atMost, type Fault, pause } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { busAway, callbackThrew, loginRefused, notPermitted, serverProblem } from "../faults.ts";
 import { busLimits } from "../limits.ts";
-import { DialWaits } from "./dial-waits.ts";
+import { ReconnectWaits } from "./reconnect-waits.ts";
 
 export type LinkConfig = {
   readonly servers: string | readonly string[];
@@ -31,7 +31,7 @@ export class Link implements AsyncDisposable {
   readonly #connectionCallbacks = new Set<(connected: boolean) => void>();
   readonly #refusalCallbacks = new Set<(refusal: Refusal) => void>();
   readonly #closing = new AbortController();
-  readonly #waits: DialWaits;
+  readonly #waits: ReconnectWaits;
   #connection: NatsConnection | null = null;
   /** `host:port` of a cluster's members, as the last connection's server named them. */
   #members: readonly string[] = [];
@@ -42,7 +42,7 @@ export class Link implements AsyncDisposable {
 
   private constructor(config: LinkConfig) {
     this.#config = config;
-    this.#waits = new DialWaits(config.dialWaitLastMs ?? busLimits.dialWaitLastMs);
+    this.#waits = new ReconnectWaits(config.dialWaitLastMs ?? busLimits.dialWaitLastMs);
   }
 
   /** Resolves with the first connection, or after a short wait without one. */

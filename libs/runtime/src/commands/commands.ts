@@ -13,7 +13,7 @@ import {
 } from "@trainyard/contracts/commands";
 import { isFault, isRejection, type Rejection } from "@trainyard/kernel";
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
-import { serviceMeta } from "../work/story.ts";
+import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
 import { childOf } from "../traceparent.ts";
 

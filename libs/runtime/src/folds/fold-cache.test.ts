@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { FoldCache } from "./fold-cache.ts";
 import type { StreamFold } from "./folds.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 const counted: StreamFold<number> = {
   name: "counted",

@@ -8,7 +8,7 @@ import { EventFeed } from "../history/event-feed.ts";
 import { createLogger } from "../logging.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { LogFollower } from "./log-follower.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 test("a follower whose log went back forgets what it has folded, and follows what the log has", async () => {
   const clock = new ManualClock();

@@ -1,7 +1,7 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { expect, test } from "vitest";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 import { Executor } from "../work/executor.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { type Machine, machineFold } from "./machines.ts";

@@ -11,7 +11,7 @@ import { beforeEach, expect, test } from "vitest";
 import { LogRewound } from "./log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import { EventFeed } from "./event-feed.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 const never = new AbortController().signal;
 

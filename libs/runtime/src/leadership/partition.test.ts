@@ -10,7 +10,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { command, encodeRequest } from "../commands/commands.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 import { Partition, type Term } from "./partition.ts";
 
 const service = "experiments";

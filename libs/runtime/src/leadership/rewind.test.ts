@@ -9,7 +9,7 @@ import { pino } from "pino";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Aggregate } from "../folds/folds.ts";
 import { runtimeLimits } from "../limits.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 import { Partition, type Term } from "./partition.ts";
 
 type Paused = EventOf<"ExperimentPaused">;

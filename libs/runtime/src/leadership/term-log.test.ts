@@ -2,7 +2,7 @@ import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-lo
 import { Fault } from "@trainyard/kernel";
 import { beforeEach, expect, test } from "vitest";
 import { LogRewound } from "../history/log-history.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 import { TermLog } from "./term-log.ts";
 
 let log: MemoryLog;

@@ -15,7 +15,7 @@ import { idOf } from "@trainyard/kernel";
 import { endsTerm } from "../work/ends-term.ts";
 import type { CommitIdentity, Executor } from "../work/executor.ts";
 import type { Reaction } from "./reactions.ts";
-import { reactionMeta, serviceMeta } from "../work/story.ts";
+import { reactionMeta, serviceMeta } from "../work/correlation.ts";
 import type { Work } from "../work/work.ts";
 
 export type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;

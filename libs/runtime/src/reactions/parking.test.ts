@@ -10,7 +10,7 @@ import { Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 

@@ -24,7 +24,7 @@ import { firstAbort } from "../first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
-import { experimentKey, reactionMeta, runOfStory } from "../work/story.ts";
+import { experimentKey, reactionMeta, runOfStory } from "../work/correlation.ts";
 import type { Work } from "../work/work.ts";
 
 export type Reaction<Name extends EventName> = {

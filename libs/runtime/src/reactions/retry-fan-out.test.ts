@@ -11,7 +11,7 @@ import type { Aggregate } from "../folds/folds.ts";
 import { runtimeLimits } from "../limits.ts";
 import { EventFeed } from "../history/event-feed.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 /** A stream that takes one event, ever. */
 const marks: Aggregate<boolean, "mark", EventOf<"ExperimentActivated">> = {

@@ -25,7 +25,7 @@ import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";
 import { newTraceparent } from "../traceparent.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 const database = "trainyard";
 const others = "ty_others";

@@ -14,7 +14,7 @@ import { type Committed, Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { type ReactionHandlers, ReactionLoop } from "../reactions/reactions.ts";
 import type { Work } from "../work/work.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 export class Stage {
   readonly log: EventLog;

@@ -13,7 +13,7 @@ import { within } from "../views/transaction.ts";
 import { viewCheck } from "../verification/verify-view.ts";
 import { View } from "../views/view.ts";
 import type { TableNames, ViewSpec } from "../views/view-spec.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const patienceMs = 90_000;

@@ -3,7 +3,7 @@ import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { StreamFold } from "../folds/folds.ts";
 import { snapshotCheck } from "./verify-snapshots.ts";
-import { emptyMeta } from "../work/story.ts";
+import { emptyMeta } from "../work/correlation.ts";
 
 type Count = { readonly paused: number; readonly seen?: boolean };
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Executor } from "./executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { type Aggregate, foldOf } from "../folds/folds.ts";
-import { emptyMeta } from "./story.ts";
+import { emptyMeta } from "./correlation.ts";
 import type { Work } from "./work.ts";
 
 type Event = EventOf<"ExperimentActivated" | "ExperimentPaused">;

@@ -21,7 +21,7 @@ import { assert } from "@trainyard/kernel";
 import type { Algorithm, Decision } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { pointOfTrial } from "../space/points.ts";
-import { trialsAllowed } from "../early-stopping/judge.ts";
+import { trialsAllowed } from "../early-stopping/policy-decisions.ts";
 import { compared, type Donor, replacementDonor } from "../population/exploit.ts";
 import { explored } from "../population/explore.ts";
 import {

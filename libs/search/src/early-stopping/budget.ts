@@ -1,6 +1,6 @@
 /** A budget of the whole search: what of it is spent. The number of trials is asked for where trials are proposed. */
 import type { BudgetPolicy, JsonObject } from "@trainyard/experiment-config";
-import { type Evidence, text } from "../words.ts";
+import { type Evidence, text } from "../evidence.ts";
 import type { EarlyStoppingState } from "./state.ts";
 
 export const MS_PER_HOUR = 3_600_000;

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, PolicyName, PolicyOf } from "@trainyard/experiment-config";
 import type { RunningSearch } from "../state.ts";
-import type { Evidence } from "../words.ts";
+import type { Evidence } from "../evidence.ts";
 import type { EarlyStoppingState, Progress } from "./state.ts";
 
 /** A report that brought its trial further, with what is remembered of the trial and of the others. */

@@ -1,4 +1,4 @@
-import { text } from "../words.ts";
+import { text } from "../evidence.ts";
 import { isOver, timeWaited } from "./patience.ts";
 import type { TrialPolicyModule } from "./module.ts";
 import { shownValue, written } from "./ranked.ts";

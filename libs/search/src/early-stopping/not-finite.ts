@@ -1,4 +1,4 @@
-import { text } from "../words.ts";
+import { text } from "../evidence.ts";
 import type { TrialPolicyModule } from "./module.ts";
 import { written } from "./ranked.ts";
 

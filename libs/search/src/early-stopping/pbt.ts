@@ -1,6 +1,6 @@
 import type { Json } from "@trainyard/experiment-config";
 import { entriesBetween } from "../ranking.ts";
-import { text } from "../words.ts";
+import { text } from "../evidence.ts";
 import { COMPETITORS_SHOWN, type TrialPolicyModule } from "./module.ts";
 import { isLower, placeAmong } from "./lower-quantile.ts";
 import { shownValue } from "./ranked.ts";

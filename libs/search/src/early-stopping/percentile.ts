@@ -1,6 +1,6 @@
 /** A trial's best value against the others' averages until the same time. */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
-import { type Evidence, text } from "../words.ts";
+import { type Evidence, text } from "../evidence.ts";
 import { comparison } from "./averages.ts";
 import { type Case, COMPETITORS_SHOWN, type TrialPolicyModule } from "./module.ts";
 import { shownValue } from "./ranked.ts";

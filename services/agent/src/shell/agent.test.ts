@@ -14,7 +14,7 @@ import { RunFolder } from "../state/run-folder.ts";
 import { Uptime } from "../state/uptime.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { Agent } from "./agent.ts";
-import { Contexts } from "./contexts.ts";
+import { CodeArchives } from "./code-archives.ts";
 import { supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
@@ -22,7 +22,7 @@ afterAll(removeFolders);
 function newAgent(folder: string) {
   const bus = createMemoryBus().connect("agent-rack");
   const events = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
-  const contexts = new Contexts({
+  const contexts = new CodeArchives({
     folder: join(folder, "contexts"),
     agent: "rack",
     bus,

@@ -32,12 +32,12 @@ import { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { Uptime } from "../state/uptime.ts";
 import type { RunUsers } from "../users/run-users.ts";
-import type { Contexts } from "./contexts.ts";
+import type { CodeArchives } from "./code-archives.ts";
 import { cleanUpForgotten } from "./forgotten-runs.ts";
 import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
-import { Wake } from "./wake.ts";
+import { WakeSignal } from "./wake-signal.ts";
 
 export type AgentIdentity = {
   readonly name: string;
@@ -57,7 +57,7 @@ export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly folder: string;
   readonly bus: Bus;
   readonly clock: Clock;
-  readonly contexts: Contexts;
+  readonly contexts: CodeArchives;
   readonly events: Telemetry;
 };
 
@@ -74,9 +74,9 @@ export class Agent implements AsyncDisposable {
   readonly #refused = new Map<string, Plain<AllocationReport>>();
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
-  readonly #changed: Wake;
+  readonly #changed: WakeSignal;
   /** A run was forgotten: what it left may go. */
-  readonly #forgot: Wake;
+  readonly #forgot: WakeSignal;
   readonly #uptime: Uptime;
   readonly #stack = new AsyncDisposableStack();
   #cleaning = Promise.resolve();
@@ -95,8 +95,8 @@ export class Agent implements AsyncDisposable {
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
-    this.#changed = new Wake(deps.clock);
-    this.#forgot = new Wake(deps.clock);
+    this.#changed = new WakeSignal(deps.clock);
+    this.#forgot = new WakeSignal(deps.clock);
     this.#uptime = new Uptime(deps.folder, () => deps.clock.monotonicMs());
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
     const seen = readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch;

@@ -12,14 +12,14 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { type Batch, OutputReader } from "../state/output-reader.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import type { Wake } from "./wake.ts";
+import type { WakeSignal } from "./wake-signal.ts";
 
 export type ShipperDeps = {
   readonly agent: string;
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly folder: RunFolder;
-  readonly wake: Wake;
+  readonly wake: WakeSignal;
   readonly clock: Clock;
 };
 

@@ -1,6 +1,6 @@
 /** Ends the processes of one run: signals again and again until none lives, and says what cannot be killed. */
 import { type Clock, pause } from "@trainyard/kernel";
-import { describeLeft } from "../core/left.ts";
+import { describeSurvivors } from "../core/surviving-processes.ts";
 import { limits } from "../limits.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -64,7 +64,7 @@ export class RunEnding {
     const nowMs = this.#clock.monotonicMs();
     this.#sinceMs ??= nowMs;
     if (nowMs - this.#sinceMs < limits.tellLeftMs) return;
-    const left = describeLeft(this.#group.members());
+    const left = describeSurvivors(this.#group.members());
     if (left === this.#left) return;
     this.#left = left;
     this.#onLeft(left);

@@ -28,21 +28,21 @@ import { SealedSpool } from "../state/sealed-spool.ts";
 import { deliverCheckpoints, storagePlaces } from "./checkpoint-delivery.ts";
 import { syncTensorBoard } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
-import { type Contexts, NoContext } from "./contexts.ts";
+import { type CodeArchives, NoCode } from "./code-archives.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
 import { RunEnding } from "./run-ending.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { BadArchive, unpack } from "./unpack.ts";
-import { Wake } from "./wake.ts";
-import { watching } from "./watching.ts";
+import { WakeSignal } from "./wake-signal.ts";
+import { watching } from "./watch-path.ts";
 
 export type RunDeps = {
   readonly agent: string;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly events: Telemetry;
-  readonly contexts: Contexts;
+  readonly contexts: CodeArchives;
   readonly offer: SlotOffer;
   readonly apiUrl: string;
   readonly metricsUrl: string;
@@ -67,8 +67,8 @@ export class Run implements AsyncDisposable {
   readonly #spool: SealedSpool;
   readonly #stopping = new AbortController();
   readonly #killing = new AbortController();
-  readonly #wake: Wake;
-  readonly #outputWake: Wake;
+  readonly #wake: WakeSignal;
+  readonly #outputWake: WakeSignal;
   readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
@@ -83,8 +83,8 @@ export class Run implements AsyncDisposable {
   constructor(folder: RunFolder, deps: RunDeps) {
     this.folder = folder;
     this.#deps = deps;
-    this.#wake = new Wake(deps.clock);
-    this.#outputWake = new Wake(deps.clock);
+    this.#wake = new WakeSignal(deps.clock);
+    this.#outputWake = new WakeSignal(deps.clock);
     this.#spool = new SealedSpool(folder.runDir);
     this.#ending = new RunEnding(folder, deps.clock, (left) => {
       deps.events.left(this.allocation, left);
@@ -274,7 +274,7 @@ export class Run implements AsyncDisposable {
     const isOfUser = error instanceof BadArchive || error instanceof LaunchProblem;
     const code = isOfUser ? notExecutable : null;
     const kind = isOfUser ? "exited" : "not_launched";
-    const isSentence = error instanceof NoContext || error instanceof HostProblem || isOfUser;
+    const isSentence = error instanceof NoCode || error instanceof HostProblem || isOfUser;
     const text = isSentence ? message : `the agent could not: ${message}`;
     const lacking = error instanceof LackProblem ? { lacking: true } : {};
     this.folder.recordExit({ kind, code, signal: null, message: text, ...lacking });

@@ -1,6 +1,6 @@
 /** Ends all of a run, and gives back what holds it. */
 import { type Clock, pause } from "@trainyard/kernel";
-import { describeLeft } from "../core/left.ts";
+import { describeSurvivors } from "../core/surviving-processes.ts";
 import type { RunGroup } from "../state/run-group.ts";
 
 /** Between two kills of what is slow to die. */
@@ -44,7 +44,7 @@ async function untilNoneLives(
     empty = group.signal("SIGKILL") ? 0 : empty + 1;
     if (empty > 0) pauseMs = 1;
     const isLate = empty === 0 && clock.monotonicMs() - fromMs >= tellLeftMs;
-    const text = isLate ? describeLeft(group.members()) : "";
+    const text = isLate ? describeSurvivors(group.members()) : "";
     if (text !== "" && text !== told) {
       say(text);
       told = text;

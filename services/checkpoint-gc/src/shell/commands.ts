@@ -34,7 +34,7 @@ import {
 import { referencesChecked } from "../core/policy/references.ts";
 import { gcLimits } from "../limits.ts";
 import { explain, type ExplainDeps } from "./explain.ts";
-import type { JudgeDeps } from "./judge.ts";
+import type { JudgeDeps } from "./condemn-by-policy.ts";
 import { previewDeletion } from "./preview.ts";
 import { needOf } from "./needs.ts";
 import { checkpoints, experiments, policies, retentions } from "../streams.ts";

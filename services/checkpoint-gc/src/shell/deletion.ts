@@ -45,7 +45,7 @@ import {
 } from "@trainyard/runtime";
 import { gcLimits } from "../limits.ts";
 import type { Index } from "./index-view.ts";
-import { judged } from "./judge.ts";
+import { judged } from "./condemn-by-policy.ts";
 import { needOf } from "./needs.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
 import { adoptions, checkpoints, experiments, retentions } from "../streams.ts";

@@ -14,7 +14,7 @@ import { type Candidate, type Standing, standings } from "../core/policy/condemn
 import { referencesChecked } from "../core/policy/references.ts";
 import { gcLimits } from "../limits.ts";
 import type { CheckpointIndex, ShownRow } from "./index-view.ts";
-import { policyOf } from "./judge.ts";
+import { policyOf } from "./condemn-by-policy.ts";
 import { needsOf, type Reader } from "./needs.ts";
 import { checkpoints, experiments, retentions } from "../streams.ts";
 

@@ -10,7 +10,7 @@
 import { newEventId } from "@trainyard/event-log";
 import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
 import { gcLimits } from "../limits.ts";
-import { condemn, judged, type JudgeDeps } from "./judge.ts";
+import { condemn, judged, type JudgeDeps } from "./condemn-by-policy.ts";
 import { experiments } from "../streams.ts";
 
 const meta = serviceMeta("checkpoint-gc");

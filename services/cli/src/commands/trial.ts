@@ -3,7 +3,7 @@ import { ListTrialsResponseSchema, type Trial, TrialSchema } from "@trainyard/co
 import { isMapping } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
-import { evidenceText } from "../evidence.ts";
+import { evidenceText } from "../evidence-text.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";

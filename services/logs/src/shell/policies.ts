@@ -15,7 +15,7 @@ import { decodeEvent } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { type LogPolicy, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { isRejection, runId, streamName } from "@trainyard/kernel";
-import { type Executor, Lanes, newTraceparent, serviceMeta } from "@trainyard/runtime";
+import { type Executor, KeyedQueue, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
 import type { LineRow } from "../core/batch.ts";
 import { signalKey } from "../core/log-signal.ts";
@@ -46,7 +46,7 @@ export class LogPolicies {
 
   /** By node, the lines of its latest batch. */
   readonly #compared = new LRUCache<string, Span>({ max: logsLimits.runsToldMax });
-  readonly #lanes = new Lanes();
+  readonly #queue = new KeyedQueue();
 
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
@@ -56,7 +56,7 @@ export class LogPolicies {
   async apply(agent: string, rows: readonly LineRow[]): Promise<void> {
     for (const [node, own] of Map.groupBy(rows, nodeOf)) {
       // A batch that its agent repeats waits for the first one, and finds it compared.
-      await this.#lanes.run(node, async () => {
+      await this.#queue.run(node, async () => {
         await this.#applyTo(agent, own.filter(outside(this.#compared.get(node) ?? none)));
         this.#compared.set(node, spanOf(own));
       });

@@ -16,7 +16,13 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Point, PointSchema } from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { isRejection, type RunParts, reject, runId, streamName } from "@trainyard/kernel";
-import { Batches, type Executor, Lanes, newTraceparent, serviceMeta } from "@trainyard/runtime";
+import {
+  Batches,
+  type Executor,
+  KeyedQueue,
+  newTraceparent,
+  serviceMeta,
+} from "@trainyard/runtime";
 import { validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { valuesOf } from "../core/values.ts";
@@ -60,7 +66,7 @@ export class Ingest {
   readonly #events: Telemetry;
   readonly #points: PointStore;
   readonly #batches: Batches<PointRow, ReadonlySet<PointRow>>;
-  readonly #lanes = new Lanes();
+  readonly #queue = new KeyedQueue();
 
   constructor(deps: {
     readonly executor: Executor;
@@ -85,7 +91,7 @@ export class Ingest {
     const counting = reports.filter(({ system, step }) => system !== null || step <= lastStep);
     const kept = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
-        await this.#lanes.run(run.trial, () => this.#announceAndStore(run, counting))
+        await this.#queue.run(run.trial, () => this.#announceAndStore(run, counting))
       : await this.#store(run, counting);
     const refused = reports.length - kept;
     this.#events.taken(kept, refused);

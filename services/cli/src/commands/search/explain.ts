@@ -3,7 +3,7 @@ import { type Event, EventSchema } from "@trainyard/contracts/api";
 import { decisionVerb, stopSentence } from "@trainyard/search/sentences";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../../context.ts";
-import { evidenceText } from "../../evidence.ts";
+import { evidenceText } from "../../evidence-text.ts";
 import { time } from "../../output.ts";
 import { trialNumber } from "./trial-number.ts";
 

@@ -1,5 +1,5 @@
 /** One thing at a time for each key, in the order of the calls; different keys do not wait for each other. */
-export class Lanes {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<void>>();
 
   async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {

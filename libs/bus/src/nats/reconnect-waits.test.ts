@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { startNats } from "../testing/nats-server.ts";
 import { until } from "../contract/fixture.ts";
-import { DialWaits } from "./dial-waits.ts";
+import { ReconnectWaits } from "./reconnect-waits.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
 /** The value of the agent's limit `dialWaitLastMs`. */
@@ -28,7 +28,7 @@ function simulate(awayMs: number): Outage {
   const dials: number[] = [];
   let allBackMs = 0;
   for (let agent = 0; agent < agents; agent += 1) {
-    const waits = new DialWaits(lastMs, random);
+    const waits = new ReconnectWaits(lastMs, random);
     let nowMs = waits.next();
     for (; nowMs < awayMs; nowMs += waits.next()) dials.push(nowMs);
     dials.push(nowMs);
@@ -65,7 +65,7 @@ test.each([1_000, 5_000, 60_000, 300_000])(
 );
 
 test("waits begin short again after a connection", () => {
-  const waits = new DialWaits(lastMs, () => 0.5);
+  const waits = new ReconnectWaits(lastMs, () => 0.5);
   const first = [waits.next(), waits.next(), waits.next()];
   expect(first).toEqual([187.5, 375, 750]);
   for (let n = 0; n < 100; n += 1) expect(waits.next()).toBeLessThanOrEqual(lastMs);

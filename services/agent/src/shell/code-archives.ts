@@ -15,8 +15,8 @@ import { limits } from "../limits.ts";
 import { isDiskFull, makeFolder } from "../state/layout.ts";
 
 /** It cannot be had, however often one asks. */
-export class NoContext extends Error {
-  override readonly name = "NoContext";
+export class NoCode extends Error {
+  override readonly name = "NoCode";
 }
 
 /** How far the code of a digest is under way. */
@@ -33,7 +33,7 @@ class WrongBytes extends Error {
 
 const silent = new Error("the download brought nothing for a while");
 
-export type ContextsDeps = {
+export type CodeArchivesDeps = {
   readonly folder: string;
   readonly agent: string;
   readonly bus: Bus;
@@ -43,12 +43,12 @@ export type ContextsDeps = {
   readonly silenceMs?: number;
 };
 
-export class Contexts {
-  readonly #deps: ContextsDeps;
+export class CodeArchives {
+  readonly #deps: CodeArchivesDeps;
   readonly #fetching = new Map<string, Promise<string>>();
   readonly #progress = new Map<string, FetchProgress>();
 
-  constructor(deps: ContextsDeps) {
+  constructor(deps: CodeArchivesDeps) {
     this.#deps = deps;
     makeFolder(deps.folder);
   }
@@ -63,10 +63,9 @@ export class Contexts {
     this.#progress.set(digest, { pieces: waits ? pieces : pieces + 1, waits });
   }
 
-  /** The path of the packed code. Waits while the registry is away; throws NoContext, or when the signal aborts. */
+  /** The path of the packed code. Waits while the registry is away; throws NoCode, or when the signal aborts. */
   async packed(digest: string, signal: AbortSignal): Promise<string> {
-    if (!/^[0-9a-f]{64}$/.test(digest))
-      throw new NoContext(`${JSON.stringify(digest)} is no digest`);
+    if (!/^[0-9a-f]{64}$/.test(digest)) throw new NoCode(`${JSON.stringify(digest)} is no digest`);
     const path = join(this.#deps.folder, `${digest}.tar.gz`);
     const now = new Date(this.#deps.clock.nowMs());
     try {
@@ -87,7 +86,7 @@ export class Contexts {
         return await fetching;
       } catch (error) {
         signal.throwIfAborted();
-        if (others === undefined || error instanceof NoContext) throw error;
+        if (others === undefined || error instanceof NoCode) throw error;
       }
     }
   }
@@ -125,11 +124,11 @@ export class Contexts {
       } catch (error) {
         signal.throwIfAborted();
         // Waiting makes no room, and the run could be elsewhere.
-        if (error instanceof NoContext || isDiskFull(error)) throw error;
+        if (error instanceof NoCode || isDiskFull(error)) throw error;
         this.#note(digest, true);
         if (error instanceof WrongBytes) wrong += 1;
         if (wrong >= limits.contextAttemptsMax) {
-          throw new NoContext(`what the registry serves as ${digest} is something else`);
+          throw new NoCode(`what the registry serves as ${digest} is something else`);
         }
         this.#deps.events.contextWaits(digest, error);
         await backoff.wait();
@@ -208,6 +207,6 @@ export class Contexts {
     if (reply.kind === "unavailable") throw new Error(reply.detail);
     const { rejected, detail } = readRejected(reply.body);
     if (rejected === "internal") throw new Error(detail);
-    throw new NoContext(`the registry does not have the model code (${rejected}: ${detail})`);
+    throw new NoCode(`the registry does not have the model code (${rejected}: ${detail})`);
   }
 }

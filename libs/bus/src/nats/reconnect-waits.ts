@@ -5,7 +5,7 @@ import { busLimits } from "../limits.ts";
  * random within its upper half, so that clients that lost one server at one moment come back spread out. A wait is at
  * most about twice as long as the server has been away.
  */
-export class DialWaits {
+export class ReconnectWaits {
   readonly #lastMs: number;
   readonly #random: () => number;
   #failures = 0;

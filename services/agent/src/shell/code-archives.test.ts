@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createTelemetry } from "../telemetry.ts";
 import { newFolder, removeFolders } from "../testing/examples.ts";
 import { ScriptedPlatform } from "../testing/scripted-platform.ts";
-import { Contexts } from "./contexts.ts";
+import { CodeArchives } from "./code-archives.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 30_000 });
@@ -16,7 +16,7 @@ const patient = { timeout: 90_000, interval: 10 };
 const silenceMs = 500;
 
 let platform: ScriptedPlatform;
-let contexts: Contexts;
+let contexts: CodeArchives;
 const stopping = new AbortController();
 
 beforeEach(async () => {
@@ -24,7 +24,7 @@ beforeEach(async () => {
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   const events = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
   const bus = hub.connect("agent-rack");
-  contexts = new Contexts({
+  contexts = new CodeArchives({
     folder: newFolder(),
     agent: "rack",
     bus,

@@ -1,11 +1,15 @@
 /** The sentence about processes that were killed and are still there. */
 
-export type Left = { readonly pid: number; readonly name: string; readonly state: string };
+export type SurvivingProcess = {
+  readonly pid: number;
+  readonly name: string;
+  readonly state: string;
+};
 
 const namedMax = 5;
 
 /** Empty where nothing is left. The states are proc(5)'s. */
-export function describeLeft(left: readonly Left[]): string {
+export function describeSurvivors(left: readonly SurvivingProcess[]): string {
   if (left.length === 0) return "";
   const named = left.slice(0, namedMax).map(({ pid, name, state }) => {
     return `${pid} (${name}${state === "D" ? ", in the kernel" : ""})`;

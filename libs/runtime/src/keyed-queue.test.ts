@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Lanes } from "./lanes.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 
 test("one thing at a time for a key, in order, also after a failure; other keys do not wait", async () => {
-  const lanes = new Lanes();
+  const lanes = new KeyedQueue();
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];
   const first = lanes.run("a", async () => {

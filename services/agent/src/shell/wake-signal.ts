@@ -1,7 +1,7 @@
 import { type Clock, pause } from "@trainyard/kernel";
 
 /** Lets loops sleep until something may have changed, or a while has passed. Wakes that nobody waits for are kept. */
-export class Wake {
+export class WakeSignal {
   readonly #clock: Clock;
   #pending = false;
   #stopWaiting: () => void = () => {};
