@@ -34,8 +34,8 @@ def stat_of(pid):
 
 
 def identity_of(pid):
-    """Returns the same text as `processIdentity` of the kernel, also for a child that has ended and
-    was not waited for.
+    """Returns a process's identity as the kernel library's process-identity.ts does, also that of a
+    child that has ended and was not waited for.
     """
     seen = stat_of(pid)
     if seen is None:

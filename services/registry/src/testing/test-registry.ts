@@ -31,7 +31,7 @@ import { createService } from "../service.ts";
 export class TestRegistry implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly folder: string;
-  /** The folder as the writing host saw it. */
+  /** The id of the storage, as the writing host saw it. */
   readonly storageId: string;
   service: ListeningService;
   readonly #variables: Variables;
