@@ -34,7 +34,7 @@ LOCAL_HPARAMS = {
     "learning_rate": 0.01,
     "width": 32,
     "blocks": 2,
-    # Of all slots together.
+    # The batch size of all slots together.
     "batch_size": 32,
     "steps": 60,
 }

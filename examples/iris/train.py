@@ -63,7 +63,7 @@ def main(ctx: trainyard.Context) -> None:
                 "validation_accuracy": validation.accuracy,
                 # The time metric of the search.
                 "epochs": epoch,
-                # For people to judge the result by. No decision depends on it.
+                # This accuracy lets people judge the result. No decision depends on it.
                 "held_out_accuracy": held_out.accuracy,
             },
         )

@@ -12,7 +12,7 @@ from torch.utils.data import TensorDataset
 
 COLUMNS = 10
 NOISE = 0.1
-# Of the function below on uniform columns.
+# The mean and the deviation of the function below on uniform columns.
 MEAN, DEVIATION = 14.41, 4.85
 
 

@@ -34,7 +34,7 @@ LOCAL_HPARAMS = {
     "checkpoint_steps": 25,
 }
 
-# Which of the segments a to g are lit, for 0 to 9.
+# The lit segments, a to g, of the digits 0 to 9.
 SEGMENTS = ["abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg"]
 FLICKER = 0.05
 
@@ -75,8 +75,8 @@ def main(ctx: trainyard.Context) -> None:
 
 
 def batch_of(ctx: trainyard.Context, count: int, epoch: int, batch: int) -> torch.Tensor:
-    """Which readings this process takes: a function of seed, epoch and batch, so that nothing of it
-    has to be in a checkpoint.
+    """Returns the readings that this process takes: a function of seed, epoch and batch, so that a
+    checkpoint need not contain them.
     """
     draw = torch.Generator().manual_seed(ctx.info.trial_seed + epoch)
     size = ctx.info.hparams["batch_size"]

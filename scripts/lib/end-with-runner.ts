@@ -36,7 +36,7 @@ export function endWithParent(): void {
   }, parentLookMs).unref();
 }
 
-/** For a vitest `globalSetup`. */
+/** The setup of a vitest `globalSetup`. */
 export function setup(): void {
   endWithRunner();
 }

@@ -44,8 +44,8 @@ environment:
 }
 
 /**
- * Until the search has gone on since the first look: at least one more validation. The gateway may be away meanwhile.
- * Returns whether the search was over before.
+ * Waits until the search has continued since the first look: at least one more validation. The gateway may be away
+ * meanwhile. Returns whether the search was over before.
  */
 export async function untilMoreValidations(client: Client, experiment: string): Promise<boolean> {
   let before = Number.NaN;

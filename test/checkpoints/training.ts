@@ -89,7 +89,7 @@ export class StoredTraining implements AsyncDisposable {
     this.#aheadMs.value += 2 * 60 * 60 * 1_000;
   }
 
-  /** Until the store is asked for one of these operations, from now on. */
+  /** Waits until the store is asked for one of these operations, from now on. */
   async untilAsked(...operations: readonly string[]): Promise<void> {
     const from = this.server.asked.length;
     await eventually(`the store is asked for ${operations.join(" or ")}`, async () =>
@@ -97,7 +97,7 @@ export class StoredTraining implements AsyncDisposable {
     );
   }
 
-  /** Until each trial has one more complete checkpoint than it had. */
+  /** Waits until each trial has one more complete checkpoint than it had. */
   async untilMoreCheckpoints(): Promise<void> {
     const before = new Map<string, number>();
     await eventually("every trial has another complete checkpoint", async () => {
@@ -109,7 +109,7 @@ export class StoredTraining implements AsyncDisposable {
     });
   }
 
-  /** For a failure: where everything was. */
+  /** Describes where everything was, for a failure. */
   async told(): Promise<string> {
     const lines: string[] = [];
     for (const { uuid, state, stepsCompleted, reason } of await this.checkpoints()) {

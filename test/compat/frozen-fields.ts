@@ -1,6 +1,6 @@
 /**
- * Which fields a message has, and which of them a stored body of it holds. A field is a path of the names in the body:
- * `operations.propose.target`. Lists and maps add nothing to a path, and a google.protobuf message is one value.
+ * Lists the fields that a message has, and those that a stored body of it holds. A field is a path of the names in the
+ * body: `operations.propose.target`. Lists and maps add nothing to a path, and a google.protobuf message is one value.
  */
 import type { eventTypes } from "@trainyard/contracts";
 

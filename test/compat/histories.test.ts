@@ -56,7 +56,7 @@ function statesOf(history: readonly HistoryLine[]): Readonly<Record<string, unkn
   );
 }
 
-/** As it is written down: what is undefined there is absent here. */
+/** Returns the state as it is written down: an undefined value is absent. */
 const written = (state: unknown): unknown => JSON.parse(JSON.stringify(state));
 
 describe("a recorded history", () => {

@@ -100,8 +100,8 @@ async function isOver(world: World, trial: string): Promise<boolean> {
 }
 
 /**
- * Until the training has gone on by some batches since the first look, so that what was killed before has been got
- * over. Gives whether it was over.
+ * Waits until the training has continued by some batches since the first look, so that it has recovered from the kill
+ * before. Returns whether it was over.
  */
 async function untilMoreBatches(world: World, trial: string): Promise<boolean> {
   let before: string | undefined;

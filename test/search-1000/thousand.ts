@@ -16,9 +16,9 @@ export type Lag = {
 
 export type Thousand = {
   readonly violations: readonly string[];
-  /** Of the reports that met a searcher at work. */
+  /** The lag of the reports that met a searcher at work. */
   readonly lag: Lag;
-  /** Of the reports that met none: committed from its death until its successor had worked off what was waiting. */
+  /** The lag of the reports that met none: committed from its death until its successor had worked off the backlog. */
   readonly takeover: Lag;
   readonly seconds: number;
 };

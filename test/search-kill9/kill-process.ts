@@ -78,7 +78,7 @@ class Feed {
     await this.#searcher.take(step.input, experiment, this.#given);
   }
 
-  /** Until everything has followed from what was given. */
+  /** Waits until everything has followed from the given events. */
   async caughtUp(): Promise<void> {
     const { steps, experiment, method } = this.#sequence;
     const version = steps[this.#given - 1]?.version ?? 0;

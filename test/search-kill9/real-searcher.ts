@@ -22,7 +22,7 @@ export class RealSearcher implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   readonly #environment: Readonly<Record<string, string>>;
   readonly postgres: TestPostgres;
-  /** As all the other services. */
+  /** The log as all other services use it. */
   readonly log: EventLog;
   readonly bus: Bus;
   #process: ChildProcess | null = null;

@@ -123,7 +123,7 @@ export class Trainer {
     if (luck < 2) return this.#ends(id, trial, TrialOutcome.INVALID_HYPERPARAMETERS);
     if (luck < 4) return this.#ends(id, trial, TrialOutcome.FAILED);
     if (trial.run === 0 || luck < 8) return this.#runs(id, trial);
-    // Of a run before, or of a time that was reported before.
+    // This report is of an earlier run, or of a time that was reported before.
     if (luck < 12 && trial.run > 1) return this.#reports(id, trial.run - 1, trial.time + 5, number);
     if (luck < 16 && trial.time > 0) return this.#reports(id, trial.run, trial.time, number);
     if (luck < 40 && trial.time > 0) return this.#checkpoints(id, trial);

@@ -24,7 +24,10 @@ async function opened(): Promise<Opened> {
   return { server, client: clientOf(server), [Symbol.asyncDispose]: dispose };
 }
 
-/** By itself `save` begins a session without credentials at an address that is not Google's. */
+/**
+ * Saves in a session that is created here: `save` would begin one without credentials at an address that is not
+ * Google's.
+ */
 async function saveInSession(file: File, content: Buffer, chunkSize?: number): Promise<void> {
   const [uri] = await file.createResumableUpload();
   await file.save(content, { resumable: true, uri, ...(chunkSize && { chunkSize }) });

@@ -13,9 +13,9 @@ import { judge } from "./judge.ts";
 import { judgeStorageWorld } from "./storage-world.ts";
 import { sweep } from "./sweep.ts";
 
-/** Of each kind: with the modelled and with the real scheduler. */
+/** The worlds of each kind: with the modelled and with the real scheduler. */
 const worlds = 150;
-/** Of each hazard that befalls worlds in which nothing else is wrong. */
+/** The worlds of each hazard in which nothing else is wrong. */
 const worldsOfHazard = 25;
 const storageWorlds = 100;
 const progressEvery = 25;
@@ -63,7 +63,7 @@ export const campaigns: readonly Campaign[] = [
   },
 ];
 
-/** Of each kind. */
+/** The histories of each kind. */
 const historiesOfLives = 1_000;
 
 type Options = Parameters<Campaign["run"]>[0];

@@ -23,7 +23,7 @@ export type HazardWorld = {
 const stuckAfterMs = 40 * 60_000;
 /** Longer than five experiments of three trials take, and than a refused decision is set aside. */
 const mendedMs = 150_000;
-/** As many as stop a loop that takes each for a fault of its own. */
+/** The refused trials: so many stop a loop that takes each for a fault of its own. */
 const refused = ["1", "2", "3"];
 const submissions = Array.from({ length: refused.length + 2 }, (_, n) => ({
   config: configOf(random(3, 3), 1),

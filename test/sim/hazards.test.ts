@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { allHazards } from "./all-hazards.ts";
 import { sweep } from "./sweep.ts";
 
-/** Of the places where a trouble may strike; the campaign takes many more. */
+/** The number of places where a trouble strikes; the campaign takes many more. */
 const strikes = 5;
 
 test.each(allHazards.map((hazard, n) => [hazard.name, hazard, n] as const))(

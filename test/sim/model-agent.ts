@@ -31,7 +31,7 @@ type Held = Plain<AllocationReport>;
 type ModelAgentDeps = TrainingDeps & {
   /** How long it may still take once it was asked to stop, as the SDK would read it; null when it was not. */
   readonly graceMs: (allocation: string) => number | null;
-  /** Of its host. */
+  /** The clock of its host. */
   readonly wall: Clock;
   /** The last output of a script, as long as it likes. */
   readonly lastWord: string;
@@ -46,7 +46,7 @@ export class ModelAgent {
   #incarnation = 1;
   #startedMs = 0;
   #sequence = 0;
-  /** Of the last list that was processed since its start. */
+  /** The epoch of the last list that was processed since its start. */
   #epoch = 0;
   #version = 0;
   /** Kept in its folder, as the runs are: lists of a lower epoch are not listened to. */
@@ -119,7 +119,7 @@ export class ModelAgent {
       if (chance.happens(0.04)) return this.#end(allocation, 1, null, { launchFailed: true });
       this.#change(allocation, { state: AllocationReportState.RUNNING, pid: 1 });
       const of = { trial, run, fromStep: stepsCompleted };
-      // Of several nodes, the first one reports and decides.
+      // The first of several nodes reports and decides.
       if (nodeRank === 0) this.#train(allocation, new Training(of, this.#deps));
       else this.#follow(allocation);
     });

@@ -13,7 +13,7 @@ import { type Begin, Process } from "./process.ts";
 export const serviceNames = ["experiments", "searcher", "scheduler"] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** As by default in production. */
+/** The default of production. */
 const agentSilenceMs = 30_000;
 const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 

@@ -8,7 +8,7 @@ import { agentLost, finished, started } from "./scene-steps.ts";
 import { random, single, wide } from "./submissions.ts";
 
 const forEver = Number.POSITIVE_INFINITY;
-/** As many as stop a loop that takes each for a fault of its own. */
+/** The number of refused trials: so many stop a loop that takes each for a fault of its own. */
 const refused = 3;
 
 /** Every trial that there is trains to its end. */

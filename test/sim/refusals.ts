@@ -15,7 +15,7 @@ export type Refusals = {
   readonly experiments: "all" | readonly string[];
   /** An agent whose joining is refused; empty for none. */
   readonly agent: string;
-  /** Of trials, only those with this number or a higher one. */
+  /** The number from which trials are refused. */
   readonly fromTrial?: number;
   readonly untilMs: number;
 };

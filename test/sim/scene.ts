@@ -56,7 +56,7 @@ export class Scene {
   readonly #asking: Asking;
   readonly #hub: MemoryHub;
   readonly #refusing: Refusing;
-  /** Of the hosts by name, and of the log. */
+  /** The clocks of the hosts by name, and of the log. */
   readonly #walls: ReadonlyMap<string, WallClock>;
   id = "";
 
@@ -193,13 +193,13 @@ export class Scene {
     }
   }
 
-  /** Until both services have done with everything. */
+  /** Waits until both services have processed everything. */
   settle(): Promise<void> {
     const { store } = this.log;
     return this.until(() => this.#platform.position >= store.head, "everything is done with");
   }
 
-  /** Until nothing happens any more, also where a stopped process wakes up late. */
+  /** Waits until nothing happens any more, also where a stopped process wakes up late. */
   async rest(): Promise<void> {
     let head = -1;
     while (head !== this.log.store.head) {

@@ -38,7 +38,7 @@ import { Host, Pending, views } from "./storage-hosts.ts";
 import { configOf, documentOf, single } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 
-/** As every host names it. Its content is each host's own. */
+/** The root as every host names it. Its content is each host's own. */
 const root = "/shared/checkpoints";
 const trial = "1.1";
 const clockOfStores = new ManualClock();
@@ -145,7 +145,7 @@ class StorageWorld {
         },
       },
     );
-    // For gc the experiment is over, so that it condemns; the run keeps storing.
+    // The experiment is over for gc, so that it condemns; the run keeps storing.
     await this.#tell("experiment-1", { type: "ExperimentEnded", data: { outcome: 1, reason: "" } });
   }
 
@@ -168,7 +168,10 @@ class StorageWorld {
     this.#check();
   }
 
-  /** As a run does: into what its host sees, whose marker it makes and reads; older SDKs report nothing of it. */
+  /**
+   * Stores as a run does: into the folder that its host sees, whose marker it makes and reads; older SDKs report
+   * nothing of it.
+   */
   async #store(step: number): Promise<void> {
     const { writer } = this.#hosts;
     const id = `00000000-0000-4000-8000-${String(step).padStart(12, "0")}`;

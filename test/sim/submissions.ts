@@ -128,7 +128,7 @@ export function configOf(
 
 type ConfigDocument = NonNullable<EventData<"ExperimentCreated">["config"]>;
 
-/** As it travels: plain JSON, of which the configuration's type is a narrower one. */
+/** Returns the configuration as it is sent: plain JSON, of which the configuration's type is a narrower one. */
 export function documentOf(config: NormalisedConfig): ConfigDocument {
   return JSON.parse(JSON.stringify(config)) as ConfigDocument;
 }

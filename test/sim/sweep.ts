@@ -28,7 +28,7 @@ export type Strike = {
 
 export type Swept = { readonly runs: number; readonly violations: readonly string[] };
 
-/** At most so many of the places are struck, evenly spread; `offset` says which. */
+/** Strikes at most a given number of the places, evenly spread; `offset` says which. */
 export async function sweep(
   hazard: Hazard,
   strikesMax: number,

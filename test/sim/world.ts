@@ -32,7 +32,7 @@ import { drawSubmissions, type Submission } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 import { wanderingClock } from "./wrong-clocks.ts";
 
-/** By default, as a pause's grace is an hour, and several may follow. */
+/** The default is long, as a pause's grace is an hour and several may follow. */
 const stuckByDefaultMs = 6 * 3_600_000;
 /** Messages on their way when the last experiment has ended arrive within this. */
 const afterglowMs = 60_000;
@@ -58,13 +58,13 @@ export type WorldOptions = {
   readonly calm?: boolean;
   /** Whether people change their minds; by default in worlds that are not calm. */
   readonly fickle?: boolean;
-  /** By default as the seed has it; a calm world has none. */
+  /** The seed decides by default; a calm world has none. */
   readonly hazards?: Hazards;
   /**
    * Runs are placed on agents by the real scheduler; otherwise a model of both ends runs in more ways than they would.
    */
   readonly scheduler?: boolean;
-  /** By default as the seed has it. */
+  /** The seed decides by default. */
   readonly submissions?: readonly Submission[];
   /** A world that still runs after this is stuck. */
   readonly stuckAfterMs?: number;
@@ -231,7 +231,7 @@ async function surround(
   };
 }
 
-/** Of a last word that no event could hold. */
+/** The length of a message that no event could hold. */
 const loudCharacters = 300_000;
 
 /** Calls back with what is new whenever something is. */

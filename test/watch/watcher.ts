@@ -77,7 +77,7 @@ export class Watcher {
     }));
   }
 
-  /** Until the signal aborts. */
+  /** Watches until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     for (const mirror of this.mirrors) await this.#read(mirror);
     while (!signal.aborted) {

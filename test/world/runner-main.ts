@@ -14,7 +14,7 @@ import { World } from "./world.ts";
 export type Running = {
   readonly mark: string;
   readonly folder: string;
-  /** By name. `escaped` left its trial's session, group and environment. */
+  /** The processes by name. `escaped` left its trial's session, group and environment. */
   readonly pids: Readonly<Record<string, number>>;
 };
 

@@ -3,7 +3,7 @@
  */
 import { pythonEnvironment, torchRequired } from "../../scripts/lib/python-environment.ts";
 
-/** Of vitest's test context. */
+/** The function `skip` of vitest's test context. */
 type Skip = (note: string) => never;
 
 /** `npm test` counts a test that says so as skipped; without these words a test that did not run has failed. */

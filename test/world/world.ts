@@ -100,7 +100,7 @@ export class World implements AsyncDisposable {
     return pid;
   }
 
-  /** Until the supervisor has a process of this name that serves, other than the given one. */
+  /** Waits until the supervisor has a process of this name that serves, other than the given one. */
   async untilUp(name: string, otherThan: number): Promise<void> {
     await eventually(`${name} is up again`, async () => {
       const found = (await this.processes()).find((one) => one.name === name);
@@ -192,7 +192,7 @@ export class World implements AsyncDisposable {
     return texts.join("");
   }
 
-  /** Until the trials of an experiment are as said; there is at least one. */
+  /** Waits until the trials of an experiment are as described; there is at least one. */
   async untilTrials(
     experiment: string,
     holds: (trials: readonly Plain<Trial>[]) => boolean,

@@ -2,7 +2,7 @@
 export type DefaultStorage = {
   /** `s3://bucket/prefix` or `gs://bucket/prefix`. */
   readonly address: string;
-  /** Of a store that is neither Amazon's nor Google's. */
+  /** The endpoint of a store that is neither Amazon's nor Google's. */
   readonly endpoint?: string | undefined;
 };
 

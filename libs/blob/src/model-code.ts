@@ -10,9 +10,12 @@ import { Parser, type ReadEntry } from "tar";
 export const modelCodeLimits = {
   /** Training code has thousands of files at most; more is a dataset or an environment that was packed along. */
   entriesMax: 100_000,
-  /** Of what its files unpack to, so that a small archive cannot fill an agent's disk. */
+  /** The unpacked size of the files: a small archive cannot fill an agent's disk. */
   unpackedBytesMax: 2 * 1024 * 1024 * 1024,
-  /** Of what is no file's content: so many entries have some 2 KiB each, with the extended headers of long names. */
+  /**
+   * The bytes that are no file's content: `entriesMax` entries have some 2 KiB each, with the extended headers of long
+   * names.
+   */
   headerBytesMax: 256 * 1024 * 1024,
 } as const;
 
@@ -57,7 +60,7 @@ class Refused extends Error {
 class Look {
   readonly #parser: Parser;
   #entries = 0;
-  /** By the headers of its entries: what a file will have is known before its first byte. */
+  /** The bytes that the headers of the entries promise: a file's size is known before its first byte. */
   #promisedBytes = 0;
   #unpackedBytes = 0;
   /** Since the two empty blocks that end an archive; null before. */

@@ -1,8 +1,9 @@
 /**
- * Which storage a host sees at a path. A storage of checkpoints has a marker in its root: a file with a random id,
- * which the host that writes there makes once and every other only reads. A folder that is empty because nothing is
- * mounted there has none, and a folder of the same path on another disk has another: a process that verifies or deletes
- * compares it first, and as long as it is not the id that the writer saw, nothing that is not there counts as missing.
+ * Identifies the storage that a host sees at a path. A storage of checkpoints has a marker in its root: a file with a
+ * random id, which the host that writes there makes once and every other only reads. A folder that is empty because
+ * nothing is mounted there has none, and a folder of the same path on another disk has another: a process that verifies
+ * or deletes compares it first, and as long as it is not the id that the writer saw, nothing that is not there counts
+ * as missing.
  *
  * A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails where one
  * is. A file system without links gets it by an exclusive create, which a crash may leave empty: a marker without an id

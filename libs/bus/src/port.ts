@@ -32,7 +32,7 @@ export type CommandHandler = (request: CommandRequest) => Promise<CommandReply>;
 
 export type Message = { readonly subject: string; readonly body: Uint8Array };
 
-/** Which log the events in EVENTS are of, and since when without a break. */
+/** The log that the events in EVENTS belong to, and the position since which they have no gap. */
 export type EventsEpoch = {
   /** The id of the log's first event: no two logs share it, also one that was restored from a backup keeps it. */
   readonly log: string;

@@ -35,7 +35,7 @@ export const allAgentReports = "ty.agent.*.report";
 export const metricSubject = (experiment: string, trial: string, group: string): string =>
   `ty.metric.${encodeToken(experiment)}.${encodeToken(trial)}.${encodeToken(group)}`;
 
-/** Of all groups of one trial, or of all trials of an experiment. */
+/** Returns the subjects of all groups of one trial, or of all trials of an experiment. */
 export const allMetricSubjects = (experiment: string, trial?: string): string =>
   `ty.metric.${encodeToken(experiment)}.${trial === undefined ? "" : `${encodeToken(trial)}.`}>`;
 

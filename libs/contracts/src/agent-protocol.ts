@@ -7,8 +7,8 @@ export type Spoken = {
 };
 
 /**
- * Of this version of Trainyard, agent and services alike. `protocol` rises with a change that the other side has to
- * know of, `protocolOldest` when it is not worked with any more.
+ * The protocol of this version of Trainyard, the same for agent and services. `protocol` rises with a change that the
+ * other side has to know of, `protocolOldest` when an old version is no longer supported.
  */
 export const spokenProtocol = { protocol: 1, protocolOldest: 0 } as const;
 

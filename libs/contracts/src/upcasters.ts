@@ -8,7 +8,7 @@ type Upcaster = (body: string) => { readonly type: string; readonly body: string
 
 type Stored = { readonly type: string; readonly body: string };
 
-/** By old type. */
+/** The upcasters by old type. */
 export type Upcasters = Readonly<Record<string, Upcaster>>;
 
 /** None yet: no released event has changed its meaning. `codec.test.ts` has an example. */

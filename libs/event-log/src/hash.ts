@@ -7,7 +7,7 @@ export type HashedEvent = {
   readonly version: number;
   readonly id: string;
   readonly type: string;
-  /** Of the body's UTF-8, hexadecimal. */
+  /** The digest of the body's UTF-8, hexadecimal. */
   readonly bodySha256: string;
 };
 
@@ -15,7 +15,7 @@ export type HashedCommit = {
   readonly position: number;
   readonly timeMs: number;
   readonly commitId: string;
-  /** As `metaText` writes it. */
+  /** The metadata as `metaText` writes it. */
   readonly meta: string;
   readonly cursor: {
     readonly consumer: string;

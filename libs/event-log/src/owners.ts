@@ -1,4 +1,4 @@
-/** Which role may append to which category, and move, park and lease for which consumer. */
+/** The roles that may append to each category, and that may move, park and lease for each consumer. */
 export type LogRoles = {
   /** Category of streams → role. */
   readonly categories: Readonly<Record<string, string>>;

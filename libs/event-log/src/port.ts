@@ -77,7 +77,7 @@ export type CommitMeta = {
 export type AppendRequest = {
   /** A UUID, unique within the role. Derived from what caused the commit, so that a repeat is recognised. */
   readonly commitId: string;
-  /** At most 256, each stream once. May be empty when there is a cursor. */
+  /** The written streams: at most 256, each once. The list may be empty when there is a cursor. */
   readonly writes: readonly StreamWrite[];
   readonly guards: readonly StreamGuard[];
   readonly cursor?: CursorMove;
@@ -156,7 +156,7 @@ export type Lease = {
  */
 export type LogAnchor = {
   readonly position: number;
-  /** Of the commit that ends there, hexadecimal; zeros at position 0. */
+  /** The hash of the commit that ends there, hexadecimal; zeros at position 0. */
   readonly hash: string;
 };
 

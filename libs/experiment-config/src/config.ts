@@ -44,7 +44,7 @@ export type NormalisedConfig = {
   /** Days after its end, -1 forever; null for as many as the cluster says. */
   readonly retention_policy: {
     readonly log_retention_days: number | null;
-    /** Of what it measured: points and system samples. */
+    /** The days for which measurements are kept: points and system samples. */
     readonly metric_retention_days: number | null;
     /** The same for groups that are kept longer or shorter. */
     readonly group_retention_days: Readonly<Record<string, number>>;
@@ -76,7 +76,7 @@ export type NormalisedConfig = {
   readonly environment: { readonly environment_variables: VariablesByDevice };
   /** null until somebody draws one: `withSeed`. */
   readonly reproducibility: { readonly experiment_seed: number | null };
-  /** As it was written, if it was: the SDK reads it. */
+  /** The section as it was written, if it was: the SDK reads it. */
   readonly profiling?: { readonly enabled?: boolean };
   readonly data: JsonObject;
   readonly debug: boolean;

@@ -28,7 +28,9 @@ export type PlaceConstraints = {
 
 export type LabelRules = Readonly<Record<string, string[]>>;
 
-/** Of a configuration as it was written or recorded; what is absent or malformed asks for nothing. */
+/**
+ * Reads the constraints of a configuration as it was written or recorded; an absent or malformed one asks for nothing.
+ */
 export function readConstraints(constraints: JsonObject): PlaceConstraints {
   const read = {
     device: textAt(constraints, "device"),

@@ -5,7 +5,7 @@ export type DeviceKind = "cpu" | "cuda" | "rocm";
 
 export type BindMount = {
   readonly hostPath: string;
-  /** As it is in the configuration: a relative one is below the folder in which the run starts. */
+  /** The path as the configuration has it: a relative one is below the folder in which the run starts. */
   readonly containerPath: string;
   readonly readOnly: boolean;
   readonly propagation: string;
@@ -25,7 +25,7 @@ export type ProxyPort = {
 };
 
 export type ContainerSection = {
-  /** By kind of device; empty where the configuration names none. */
+  /** The images by kind of device; empty where the configuration names none. */
   readonly image: Readonly<Record<DeviceKind, string>>;
   readonly forcePull: boolean;
   /** Null where the configuration does not say. */
@@ -34,9 +34,9 @@ export type ContainerSection = {
   readonly bindMounts: readonly BindMount[];
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
-  /** Of the container, to be reached at its agent's host. */
+  /** The container's ports that are reachable at its agent's host. */
   readonly proxyPorts: readonly ProxyPort[];
-  /** Of a shared_fs storage whose host_path is also wanted at another place in the container; else null. */
+  /** The mount of a shared_fs storage whose host_path is also wanted at another place in the container; else null. */
   readonly storageMount: {
     readonly hostPath: string;
     readonly containerPath: string;

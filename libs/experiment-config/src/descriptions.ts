@@ -148,7 +148,7 @@ const under = (
 ): readonly (readonly [string, string])[] =>
   Object.entries(keys).map(([key, sentence]) => [`${parent}.${key}`, sentence]);
 
-/** By path; the definitions of the schema have a # before their names. */
+/** The descriptions by path; the definitions of the schema have a # before their names. */
 export const descriptions: ReadonlyMap<string, string> = new Map([
   ...Object.entries(document),
   ...under("searcher", searcher),

@@ -76,7 +76,7 @@ export function optionalNumber<Key extends string>(
   return typeof value === "number" ? ({ [key]: value } as { [K in Key]: number }) : {};
 }
 
-/** Of the mapping some keys alone, in their order. */
+/** Returns the mapping with some keys alone, in their order. */
 export function only(mapping: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(
     keys.flatMap((key) => {

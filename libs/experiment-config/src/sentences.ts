@@ -72,8 +72,8 @@ function listed(values: readonly unknown[]): string {
 }
 
 /**
- * For a mapping whose kind is in one key, and that key is absent or unknown. `known` are the kinds that are of use; a
- * value that is no mapping is left to the general sentence.
+ * Returns the sentence about a mapping whose kind is in one key, and that key is absent or unknown. `known` are the
+ * valid kinds; a value that is no mapping gets the general sentence.
  */
 export function kindSentence(key: string, known: readonly string[]) {
   return (issue: z.core.$ZodRawIssue): string | undefined => {

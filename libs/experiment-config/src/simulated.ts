@@ -26,9 +26,9 @@ export type RecordedTrainings = {
 };
 
 /**
- * As `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the
- * trainings; there are no more trials than these, and no more at one time than workers. Constraints and a warm start
- * are left out, and an entrypoint may be missing.
+ * Parses as `parseExperiment` does, but hyperparameters, metric, direction, time metric and longest time are those of
+ * the trainings; there are no more trials than these, and no more at one time than workers. Constraints and a warm
+ * start are left out, and an entrypoint may be missing.
  */
 export function parseForRecorded(
   yamlText: string,

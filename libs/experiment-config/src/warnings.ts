@@ -25,7 +25,7 @@ const NOT_YET = "is accepted and has no effect yet";
 const OWN_SECTION =
   "has no effect, as in Determined: the section tensorboard_storage says where TensorBoard files go";
 const NO_MOUNT = "has no effect: TensorBoard files have one path, that of the host";
-/** Of keys that will not have one: what decides in their place. */
+/** The warnings of keys that will never have an effect: each names what decides in its place. */
 const instead: Readonly<Record<string, string>> = {
   min_validation_period:
     "starts no validation by itself: the training code decides when it validates, and the Trainer of trainyard.pytorch uses this value",

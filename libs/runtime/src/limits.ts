@@ -73,7 +73,7 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** After SIGTERM, in-flight work has this long. */
   drainMs: 10_000,
-  /** Of gRPC: calls of one connection at once; more wait at the client. */
+  /** The gRPC calls of one connection at once; further ones wait at the client. */
   grpcStreamsPerConnection: 100,
   /** A connection whose other end has gone is noticed after this long. */
   grpcKeepAliveMs: 60_000,

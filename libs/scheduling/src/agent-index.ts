@@ -56,12 +56,15 @@ export class AgentIndex {
     return this.#byFree.highest;
   }
 
-  /** Of the agents with at least this many free slots one with the fewest, the earliest joined first. */
+  /**
+   * Returns, of the agents with at least this many free slots, one with the fewest, and of equal ones the earliest
+   * joined.
+   */
   tightest(slots: number): number | undefined {
     return this.#byFree.firstFrom(slots);
   }
 
-  /** Of the agents with the most free slots the earliest joined, if it has this many. */
+  /** Returns, of the agents with the most free slots, the earliest joined, if it has this many. */
   roomiest(slots: number): number | undefined {
     const { highest } = this.#byFree;
     return highest < slots ? undefined : this.#byFree.members(highest)[0];

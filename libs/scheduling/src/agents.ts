@@ -84,7 +84,7 @@ export class PoolAgents {
   /** The agents of each holder. */
   readonly #places = new Map<string, Set<string>>();
   readonly #all = new View(noConditions);
-  /** By their conditions, the latest asked for last. */
+  /** The views by their conditions, the latest asked for last. */
   readonly #views = new Map<string, View>();
   /** The agents that changed, in order; those before `#changesFrom` are forgotten. */
   #changes: Agent[] = [];

@@ -32,11 +32,11 @@ export type Conditions = Omit<Constraints, "excludedAgents"> & {
 
 /** The requirements of one run's constraints on agents, by kind. */
 export type ConditionSet = {
-  /** Of an agent that holds the whole run. */
+  /** The conditions for an agent that holds the whole run. */
   readonly alone: Conditions;
-  /** Of agents that share it: grouped by `sameLabel`. */
+  /** The conditions for agents that share the run: grouped by `sameLabel`. */
   readonly together: Conditions;
-  /** Of an agent for a run without slots, which has no devices. */
+  /** The conditions for the agent of a run without slots, which has no devices. */
   readonly slotless: Conditions;
   /** All that the constraints say, excluded agents included, as a text that is equal for equal constraints. */
   readonly shape: string;

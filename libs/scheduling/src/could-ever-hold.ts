@@ -29,7 +29,7 @@ export function couldEverHold(agents: PoolAgents, wanted: Wanted, pool = ""): Pl
   };
 }
 
-/** For a run that several agents may share: how many slots these have; null if they have none. */
+/** Says how many slots these agents have for a run that they may share; null if they have none. */
 function togetherText(agents: PoolAgents, wanted: Wanted, pool: string): string | null {
   const { slots, singleAgent, constraints } = wanted;
   if (slots === 0 || singleAgent) return null;
@@ -57,14 +57,14 @@ type Near = {
   readonly misses: readonly string[];
   /** Its slots that would do. */
   readonly fitting: number;
-  /** Of its slots the one that comes nearest. */
+  /** The slot that comes nearest. */
   readonly slot: Slot | undefined;
 };
 
 function nearestText(agents: PoolAgents, wanted: Wanted, pool: string): string {
   const { alone } = conditionsOf(wanted.constraints);
   const excluded = new Set(wanted.constraints?.excludedAgents);
-  // For a run that agents may share there is not a single slot.
+  // A run that agents may share is compared by a single slot.
   const slots = wanted.singleAgent ? wanted.slots : Math.min(wanted.slots, 1);
   let nearest: Near | null = null;
   for (const agent of agents.offers()) {

@@ -136,7 +136,7 @@ function equalParts(tiers: Tiers, slots: number): readonly Part[] | null {
   return null;
 }
 
-/** By preference; if that takes more agents than a run may have, the largest whatever their labels. */
+/** Divides a run by preference; if that takes more agents than a run may have, on the largest whatever their labels. */
 function unequalParts(tiers: Tiers, slots: number, how: How): readonly Part[] | null {
   const parts = unequalOf(tiers, byMostFree(tiers), slots, how);
   if (parts !== null || tiers.length === 1) return parts;
@@ -158,7 +158,7 @@ function unequalOf(
   for (const { ordinal, free, tier } of agents) {
     if (free >= missing) {
       const tightest = how === "pack" ? tiers[tier]?.tightest(missing) : undefined;
-      // Of the agents that have a part already, none was large enough for the rest.
+      // The agents that have a part already are not tried for the rest: none was large enough.
       const last = tightest === undefined || taken.has(tightest) ? ordinal : tightest;
       parts.push({ ordinal: last, slots: missing, tier });
       return parts;

@@ -8,6 +8,6 @@ export type Slot = {
   readonly id: string;
   /** cpu, cuda or rocm; empty for a slot without a device. */
   readonly device: string;
-  /** Of a CPU slot, its share of the host's memory. */
+  /** The memory of a CPU slot: its share of the host's. */
   readonly memoryBytes: number;
 };

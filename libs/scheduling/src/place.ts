@@ -57,7 +57,7 @@ export type PassOptions = {
   readonly grantsMax?: number;
 };
 
-/** Which rules a pool follows. */
+/** The rules by the pool's compat. */
 const rules: Readonly<
   Record<Pool["settings"]["compat"], (pool: Pool, options: PassOptions) => Pass>
 > = {
@@ -86,7 +86,7 @@ export class PlacementPass {
   #notesObstacles = false;
   /** Runs whose slots are free soon. */
   readonly #leaving: PlacedRun[];
-  /** By shape, the questions that were answered with no. */
+  /** The refused demands by shape. */
   readonly #no = new Map<string, Refused>();
   /** The reservation that is on record, with the grants of this pass. */
   #recorded: readonly Share[] | null;

@@ -65,7 +65,7 @@ export class PlacedRuns {
   readonly #limitedLater = new SortedRuns(
     (a, b) => timeLimitOf(a) - timeLimitOf(b) || a.order - b.order,
   );
-  /** By the run that they passed, in the order of their grants. */
+  /** The runs by the run that they passed, in the order of their grants. */
   readonly #borrowers = new Map<string, SortedRuns>();
   #slots = 0;
   #starts = 0;
@@ -257,7 +257,7 @@ export function endsAtMs({ demand, startedAtMs, stuck }: PlacedRun, nowMs: numbe
   return Math.max(nowMs, (startedAtMs ?? nowMs) + demand.timeLimitMs);
 }
 
-/** Of a started run with a time limit. */
+/** Returns the end of a started run with a time limit. */
 function endOf({ demand, startedAtMs }: PlacedRun): number {
   return (startedAtMs ?? 0) + (demand.timeLimitMs ?? 0);
 }

@@ -41,7 +41,7 @@ export class Pool {
     return this.#settings;
   }
 
-  /** By workspace. */
+  /** Returns the quotas by workspace. */
   get quotas(): ReadonlyMap<string, Quota> {
     return this.#quotas;
   }
@@ -53,7 +53,7 @@ export class Pool {
     this.queue.reshape();
   }
 
-  /** For the waiting and placed runs of the job, and those that are queued later. */
+  /** Changes the waiting and placed runs of the job, and those that are queued later. */
   updateJob(job: string, change: JobUpdate): void {
     this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
     this.queue.reshape(job);
@@ -134,7 +134,7 @@ export class Pool {
   }
 }
 
-/** Of two quotas of one workspace the first holds. */
+/** Returns the quotas by workspace: of two for one workspace the first holds. */
 function quotasOf({ quotas }: PoolSettings): ReadonlyMap<string, Quota> {
   return new Map(quotas.toReversed().map((quota) => [quota.workspace, quota]));
 }

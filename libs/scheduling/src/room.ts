@@ -1,4 +1,4 @@
-/** Which runs have to end before a demand fits. */
+/** Finds the runs that have to end before a demand fits. */
 import type { PoolAgents } from "./agents.ts";
 import { conditionsOf } from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";

@@ -17,7 +17,7 @@ export type PoolSettings = {
   /** Whether queue, preemption and placement follow Determined's rules. */
   readonly compat: "" | "determined";
   readonly preemption: boolean;
-  /** Which runs may pass the first one that has no place. */
+  /** The runs that may pass the first run without a place. */
   readonly backfill: "reserved" | "any" | "none";
   /** The agent with the fewest free slots that suffice, or with the most. */
   readonly fit: "pack" | "spread";

@@ -31,7 +31,7 @@ export function agentsText(conditions: Conditions): string {
   return labels.length === 0 ? "" : ` with ${labels.join(" and ")}`;
 }
 
-/** As vendors count: 10^9 bytes; to one decimal, cut off. */
+/** Returns gigabytes as vendors count them: 10^9 bytes; to one decimal, cut off. */
 function gigabytes(bytes: number): number {
   return Math.floor(bytes / 1e8) / 10;
 }

@@ -36,7 +36,7 @@ export type Tiers = readonly AgentIndex[];
 export class View {
   readonly conditions: Conditions;
   seen = -1;
-  /** By the value of `sameLabel`; one group, of the empty text, where that is not asked for. */
+  /** The groups by the value of `sameLabel`; one group, of the empty text, where that is not asked for. */
   readonly #groups = new Map<string, Tiers>();
   readonly #indexOf = new Map<number, AgentIndex>();
 

@@ -5,7 +5,7 @@
 import type { Demand } from "./demand.ts";
 import type { Lane } from "./queue.ts";
 
-/** Of two ranks the smaller one goes first, compared number by number. */
+/** The place of a run in the walk: the smaller rank goes first, compared number by number. */
 export type Rank = readonly number[];
 
 type Head = {

@@ -374,7 +374,7 @@ class Killed(CheckpointCase):
             uuid = process.stdout.readline().decode().strip()
             process.send_signal(signal.SIGKILL)
         self.assertNotIn(uuid, self.platform.checkpoints)
-        # By this the agent knows whose folder nobody else knows of.
+        # This file shows the agent a folder that nobody else knows of.
         spool = CheckpointSpool(self.folder / "run" / "spool")
         self.assertEqual([path.name for path in spool.folder.iterdir()], [f"{uuid}.begun"])
         with self.assertRaises(trainyard.CheckpointError):

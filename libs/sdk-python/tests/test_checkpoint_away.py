@@ -138,7 +138,7 @@ class Away(CheckpointCase):
         self.platform.wait_for(lambda: self.completed() == [uuid])
 
     def test_a_storage_that_the_platform_sees_differently_ends_no_script(self):
-        """As the registry answers where its host does not see the storage."""
+        """The sentence is the registry's answer where its host does not see the storage."""
         why = "the registry service is busy: /c is not the same storage here"
 
         def faults(request):

@@ -150,7 +150,7 @@ class Uploading(UploadCase):
 
         self.platform.faults = fault
         self.wait_until_complete(self.store(weights="1"))
-        # By one program, which has read the files once.
+        # One program declares it and has read the files once.
         asked = [request.path.split("/")[-1] for request in self.platform.requests]
         self.assertEqual(asked.count("checkpoints"), 1)
         # Three that were answered so, and the one whose plan was carried out.
@@ -262,7 +262,7 @@ class Uploading(UploadCase):
         taken = threading.Event()
         self.platform.store_faults = lambda method, key: taken.wait(120) and None
         weights = "x" * 300_000
-        # Of 1 MB in all, two such checkpoints fit into the share and a third does not.
+        # The share of the disk is 1 MB: two such checkpoints fit, a third does not.
         sealed = self.storage
 
         def used():

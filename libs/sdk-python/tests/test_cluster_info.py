@@ -40,7 +40,7 @@ class ClusterInfo(unittest.TestCase):
         for said, addresses in (
             ("10.0.0.1,fe80::2", ("10.0.0.1", "fe80::2")),
             (",10.0.0.2", ("10.0.0.1", "10.0.0.2")),
-            # Of a platform that does not say them.
+            # A platform that does not name the addresses leaves this text empty.
             ("", ("10.0.0.1", "")),
             ("10.0.0.1,10.0.0.2,10.0.0.3", ("10.0.0.1", "")),
         ):

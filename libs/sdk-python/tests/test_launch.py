@@ -362,7 +362,7 @@ class Told(unittest.TestCase):
         ):
             failure = _failure.failure_of(0, 0, 1, [head, "  x", last], None)
             self.assertEqual(failure.follows, follows, last)
-        # As torch prints it once its process group is there.
+        # Torch prints this prefix once its process group is there.
         prefixed = [f"[rank0]: {line}" for line in (head, '  File "t.py", line 3', "ValueError: x")]
         said = _failure.failure_of(0, 0, 1, prefixed, None)
         self.assertEqual(said.summary, "ValueError: x (t.py, line 3)")

@@ -103,7 +103,7 @@ class Append(SpoolCase):
 
     @contextlib.contextmanager
     def full_disk(self):
-        """As long as it lasts the file takes 20 bytes more."""
+        """Lets the file take only 20 bytes more."""
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (self.path.stat().st_size + 20, hard))
         try:
@@ -286,7 +286,7 @@ class Killed(SpoolCase):
     def test_every_report_that_returned_is_there_after_kill_9(self):
         draw = random.Random(20240601)
         for _ in range(6):
-            # Of the two processes, one is killed and the other writes on.
+            # One of the two processes is killed, and the other continues to write.
             writers = [self.start_writer(draw.choice([0, 100, 120_000])) for _ in range(2)]
             first = self.read_until_killed(writers[0], draw.randrange(1, 60))
             second = self.read_until_killed(writers[1], draw.randrange(20, 80))

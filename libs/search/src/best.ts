@@ -1,4 +1,4 @@
-/** Which trial is the best so far. Values that are not finite are never the best; of equal values the first is. */
+/** Keeps the best trial so far. Values that are not finite are never the best; of equal values the first is. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { Best, SearchState, TrialState } from "./state.ts";
 

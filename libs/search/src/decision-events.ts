@@ -17,7 +17,7 @@ export function eventsOf(
   search: RunningSearch,
   decisions: readonly Decision[],
 ): readonly SearchEvent[] {
-  // As it is for most reports.
+  // Most reports cause no decision.
   if (decisions.length === 0) return [];
   const events: SearchEvent[] = [];
   const { trialsMax } = search.plan;

@@ -29,7 +29,7 @@ export class EarlierReader {
   readonly #objectives: readonly Objective[];
   readonly #points = new Map<number, JsonObject>();
   readonly #best = new Map<number, number>();
-  /** Of several metrics, each trial's values in its last report that had all of them. */
+  /** The values of each trial's last report that had all metrics, in a search by several. */
   readonly #latest = new Map<number, Readonly<Record<string, number>>>();
   readonly #trained = new Set<number>();
   #metric = "";

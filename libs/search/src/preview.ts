@@ -28,7 +28,7 @@ export type SearchPreview = {
 
 export function previewSearch(config: SearcherConfig, space: HyperparameterSpace): SearchPreview {
   const plan = halvingPlanOf(config);
-  // As many as its client proposes, which nobody knows beforehand.
+  // A custom search has as many trials as its client proposes, which nobody knows beforehand.
   if (config.name === "custom" && config.max_trials === 0) return { rungs: [], total: [] };
   if (plan === null) {
     const population = populationEnd(config);

@@ -4,7 +4,7 @@ import type { UndoLog } from "./undo-log.ts";
 
 /** A search that a decision tries its events out on: the machine takes them back when the decision is made. */
 export interface TriedSearch {
-  /** As it is after what has been applied so far: it is changed in place. */
+  /** The state after the events that were applied so far: it is changed in place. */
   readonly state: SearchState;
   apply(event: SearchEvent): void;
   /** Takes back what `look` has changed. */

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export type PostgresBinaries = {
-  /** Of the package that brought them. */
+  /** The version of the package that brought them. */
   readonly version: string;
   readonly initdb: string;
   readonly postgres: string;

@@ -5,7 +5,7 @@
 import { runTool } from "../run-tool.ts";
 
 export type Field = {
-  /** As it is in a stored body. */
+  /** The name as it is in a stored body. */
   readonly name: string;
   /** `list of Placement`, `optional uint32`. */
   readonly type: string;
@@ -27,7 +27,7 @@ export type Enum = {
 };
 
 export type Protocol = {
-  /** By their full names. */
+  /** The messages by their full names. */
   readonly messages: ReadonlyMap<string, Message>;
   readonly enums: ReadonlyMap<string, Enum>;
   /** The streams that comments of the form `Stream trial-<id>. Owner: experiments.` name, by category. */

@@ -89,7 +89,7 @@ export type AgentConfig = ProcessConfig & {
   readonly container: ContainerConfig;
   readonly users: UserSettings;
   readonly checkpointDir: string;
-  /** Of the free disk, for sealed checkpoints: above 0, at most 1. */
+  /** The share of the free disk that sealed checkpoints may take: above 0, at most 1. */
   readonly checkpointDiskShare: number;
   /** Null where training processes use the installed package. */
   readonly sdkPath: string | null;

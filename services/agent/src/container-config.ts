@@ -34,14 +34,14 @@ export const containerVariables = {
   TRAINYARD_AGENT_RUNTIME: z.enum(["auto", "process", "docker", "podman"]).default("auto"),
   /** The engine's socket; empty for its usual place. */
   TRAINYARD_AGENT_ENGINE_SOCKET: z.string().default(""),
-  /** Of registries, as `docker login` and `podman login` write it. */
+  /** The file with the registries' credentials, as `docker login` and `podman login` write it. */
   TRAINYARD_AGENT_REGISTRY_AUTH_FILE: z.string().default(""),
   /** How long an image may take to be pulled, all attempts together. */
   TRAINYARD_AGENT_PULL_TIMEOUT: duration.prefault(pullTimeout),
-  /** For experiments without environment.image. */
+  /** The image of experiments without environment.image. */
   TRAINYARD_AGENT_IMAGE: z.string().default(""),
   TRAINYARD_AGENT_CONTAINER_NETWORK: z.string().min(1).default("host"),
-  /** Of each run. */
+  /** The memory limit of each run. */
   TRAINYARD_AGENT_CONTAINER_MEMORY: size,
   TRAINYARD_AGENT_CONTAINER_CPUS: z.coerce.number().positive().optional(),
   /** name=soft:hard, separated by commas. */

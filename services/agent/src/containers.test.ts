@@ -192,7 +192,7 @@ test("a run that denies that it started has failed all the same", async () => {
   const denial = "rm $TRAINYARD_RUN_DIR/../pipes/started && exit 3";
   const said = await ended(launchOf(`echo trained; ${denial}`, inImage()));
   expect(said).toMatchObject({ launchFailed: false, exit: { code: 3 } });
-  // Of one that has written nothing either, the agent cannot know more, and it is not the agent's failure.
+  // This process writes nothing either, so the agent cannot know more: it is not the agent's failure.
   const silent = await ended(launchOf(denial, inImage()));
   expect(silent).toMatchObject({ launchFailed: false, exit: { code: 126 } });
 });

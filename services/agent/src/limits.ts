@@ -19,8 +19,7 @@ export const limits = {
   batchBytesMax: 400 * 1024,
   lineOverheadBytes: 160,
   /**
-   * At least this long between two batches of one run: a process that prints in a loop fills batches instead of the
-   * bus.
+   * The least time between two batches of one run: a process that prints in a loop fills batches instead of the bus.
    */
   batchGapMs: 50,
   /** How long the logs service has for a batch. */
@@ -31,7 +30,7 @@ export const limits = {
   reportsBeforeEndMs: 10_000,
   /** … and for its last lines, so that who follows the log sees them before the end. */
   linesBeforeEndMs: 2_000,
-  /** For a run that ended while no agent was there, these may be over: it is given this long all the same. */
+  /** The least time for the same waits of a run that ended while no agent was there, where they may already be over. */
   beforeOldEndMs: 2_000,
   /** The same four for a run that was killed: nobody decides on it any more. */
   beforeKilledEndMs: 1_000,
@@ -97,7 +96,7 @@ export const limits = {
   endRecordBytesMax: 1024 * 1024,
   /** … to this much, which is what the scheduler records. */
   endMessageCharsMax: 2_000,
-  /** Of what an engine or a registry says, and of a line of the agent's own. */
+  /** The maximum of characters kept of an engine's or registry's message, and of a line of the agent's own. */
   saidCharsMax: 2_000,
   /**
    * The SDK's files about a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters
@@ -126,7 +125,7 @@ export const limits = {
   deviceFailedLooks: 2,
   /** The output limit of one call; a list of 100 GPUs has 20 KiB. */
   deviceOutputBytesMax: 1024 * 1024,
-  /** Of a line of theirs in a message. */
+  /** The maximum of characters of a device tool's line in a message. */
   deviceLineCharsMax: 200,
   deviceStrangeLinesMax: 3,
   /** An image is asked for this often, with growing pauses: a registry that restarts is back by then. */
@@ -161,7 +160,7 @@ export const limits = {
   folderLockMs: 5_000,
 } as const;
 
-/** Of a run that was killed. */
+/** The waits for a run that was killed. */
 export const killedWaits = {
   reportsBeforeEndMs: limits.beforeKilledEndMs,
   linesBeforeEndMs: limits.beforeKilledEndMs,

@@ -35,7 +35,7 @@ export type Overrides = {
   readonly bus?: Bus;
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** For tests: between two looks at the devices. */
+  /** The time between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
 };
 

@@ -56,7 +56,7 @@ export const experiments: StreamFold<ExperimentFacts> = {
   evolve: evolveExperiment,
 };
 
-/** By `storageStreamId` of the root. */
+/** The adopted roots by their `storageStreamId`. */
 export const adoptions: StreamFold<AdoptionFacts> = {
   name: "adoption",
   category: "storage",

@@ -23,7 +23,7 @@ import { ProgressLine } from "./progress-line.ts";
 import { Failure } from "./usage-error.ts";
 
 const folder = join(checkout, "examples", "iris");
-/** As in the example's search.yaml. */
+/** The name in the example's search.yaml. */
 const name = "iris";
 /** The reason of a trial that reached the end of its code. */
 const finished = "finished";

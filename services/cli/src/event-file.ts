@@ -9,7 +9,7 @@ export type EventPoint = {
   /** Milliseconds since 1970. */
   readonly atMs: number;
   readonly step: number;
-  /** By tag. TensorBoard has float32. */
+  /** The values by tag. TensorBoard has float32. */
   readonly scalars: Readonly<Record<string, number>>;
 };
 

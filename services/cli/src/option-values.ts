@@ -4,7 +4,7 @@ import { UsageError } from "./usage-error.ts";
 
 const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Of "90" or "90s", 15m, 12h, 7d; more than 0. */
+/** Reads a duration as "90", "90s", "15m", "12h" or "7d"; it is more than 0. */
 export function secondsOf(option: string, text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(text) ?? [];
   if (amount === undefined || unit === undefined || Number(amount) === 0) {

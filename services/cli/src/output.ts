@@ -95,7 +95,7 @@ export function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
 
-/** Of a reason with a traceback: what it says before that. */
+/** Returns the first line of a reason, without its traceback. */
 export function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }

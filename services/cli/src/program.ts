@@ -22,7 +22,7 @@ import { Failure, UsageError } from "./usage-error.ts";
 /** 0 done; 1 failed, or not completed, or out of reach; 2 wrong usage or input. */
 type ExitCode = 0 | 1 | 2;
 
-/** Of this command line; `yard version` asks the cluster for its own. */
+/** The version of this command line; `yard version` asks the cluster for its own. */
 const { version } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
 ) as { readonly version: string };

@@ -52,7 +52,7 @@ function gitIn(folder: string): Git {
 
 const status = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", "."];
 
-/** Of `git status --porcelain -z`: two letters, a space, and the path from the repository's root. */
+/** Reads the output of `git status --porcelain -z`: two letters, a space, and the path from the repository's root. */
 function changesIn(text: string): readonly { readonly path: string; readonly isKnown: boolean }[] {
   return text
     .split("\0")

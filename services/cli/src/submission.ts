@@ -72,7 +72,7 @@ async function withSecrets(text: string, file: string): Promise<string> {
   return withMaskedValues(text, masked, (name) => values.get(name) ?? "");
 }
 
-/** Of code that nobody has changed since it was downloaded. */
+/** Returns the repository that is recorded with downloaded code, if nobody has changed the code since. */
 async function recordedRepository(
   folder: string,
   { bytes }: PackedContext,

@@ -22,7 +22,7 @@ const schema = z.object({
       error: "must be s3://bucket/prefix or gs://bucket/prefix",
     })
     .optional(),
-  /** Of a store that is not Amazon's. */
+  /** The endpoint of a store that is not Amazon's. */
   TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT: z.url().optional(),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
   TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),

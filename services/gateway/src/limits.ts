@@ -1,13 +1,13 @@
 export const gatewayLimits = {
   /** The context's 96 MiB in base64, and the configuration beside it. */
   createBodyBytesMax: 132 * 1024 * 1024,
-  /** Of a packed context, checked, hashed or written in one turn of the event loop. */
+  /** The piece of a packed context that is checked, hashed or written in one turn of the event loop. */
   contextPieceBytes: 64 * 1024,
-  /** Of a request over gRPC: names of trials and metrics. */
+  /** The body of a request over gRPC: names of trials and metrics. */
   grpcMessageBytesMax: 256 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
-  /** Of a sign-in, whose caller is not known before the body is read. */
+  /** The body of a sign-in, whose caller is not known before the body is read. */
   signInBodyBytesMax: 4 * 1024,
   /** A body of less is not counted: a command, a manifest, a small context. */
   largeBodyBytes: 1024 * 1024,
@@ -70,7 +70,7 @@ export const gatewayLimits = {
   readLagMsMax: 15_000,
   /** A start waits so long for the read model; /readyz reports one that takes longer. */
   startWaitMs: 2_000,
-  /** Of a query for series: a hundred curves of several metrics, each by the pixel. */
+  /** The trials in a query for series: a hundred curves of several metrics, each by the pixel. */
   seriesTrialsMax: 200,
   seriesNamesMax: 50,
   seriesBucketsDefault: 1_000,
@@ -97,7 +97,7 @@ export const gatewayLimits = {
   watchedPositions: 4_000,
   /** How often a watcher of a search looks when nothing announces any event. */
   searchPollMs: 1_000,
-  /** Of one Watch. */
+  /** The topics of one Watch. */
   watchTopicsMax: 64,
   /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
   watchStreamsOfOneMax: 64,
@@ -185,11 +185,11 @@ export const gatewayLimits = {
   picturedTrialsMax: 1_000,
   /** Events of a search that are read at once. */
   searchEventsPage: 500,
-  /** Of a branch, a remote, a folder, or the name of a client. */
+  /** The characters of a branch, a remote, a folder, or the name of a client. */
   sourceTextCharactersMax: 1_000,
   /** A longer diff is in the model code itself. */
   sourceDiffCharactersMax: 1024 * 1024,
-  /** Of a run: environments have some hundred packages. */
+  /** The packages of a run's environment: some have hundreds. */
   packagesMax: 2_000,
   packageTextCharactersMax: 200,
   /** All overrides of a submission together: as long as the configuration that they change. */
@@ -206,7 +206,7 @@ export const gatewayLimits = {
   diffEditsMax: 300,
   /** Files of stored code whose lists are kept, all lists together: two of the longest. */
   codeFilesKept: 200_000,
-  /** Of one file of stored code, as text in an answer. */
+  /** The bytes of one file of stored code that an answer holds as text. */
   codeFileBytesMax: 1024 * 1024,
   /** The best versions of a model, in one answer. */
   bestVersionsMax: 100,

@@ -20,14 +20,15 @@ export const logsLimits = {
    */
   linesPerStepMax: 5_000,
   linesPerAnswerMax: 50_000,
-  /** Of the text that an answer compares with an expression: the slowest expressions take a second for it. */
+  /** The bytes of text that an answer compares with an expression: the slowest expressions take a second for it. */
   matchedBytesPerAnswerMax: 4 * 1024 * 1024,
   /** Compared in one turn of the thread that does it: readers take turns. */
   matchedBytesPerTurnMax: 16 * 1024,
   /** Processor time of the comparing thread for one answer; readers share the thread. */
   matchMsPerAnswer: 1_000,
   /**
-   * Of a compiled expression: the time for a line grows with it. A log policy's has at most 500 when it is submitted.
+   * The instructions of a compiled expression: the time for a line grows with them. A log policy's has at most 500 when
+   * it is submitted.
    */
   patternInstructionsMax: 1_000,
   /** Expressions that a thread keeps compiled. */
@@ -58,7 +59,7 @@ export const logsLimits = {
   chunkPausesPerStep: 3,
   /** Chunks that one look passes over: 40 million lines, a second of the database's time. */
   chunksPerLookMax: 10_000,
-  /** Of a line in the event that a policy matched it. */
+  /** The characters of a line in the event that a policy matched it. */
   matchedLineCharactersMax: 1_000,
   /** Lines that one statement removes, some ten milliseconds of the database's time. */
   linesPerRemovalMax: 5_000,

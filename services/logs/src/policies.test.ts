@@ -80,7 +80,7 @@ describe("a line that matches a log policy", () => {
   test("that was stored before the service died is recorded when its batch is sent again", async () => {
     const trial = await trialWith(oom);
     const rows = [line(`${trial}#1`, 1, "CUDA out of memory")];
-    // As a death between the commit and the event leaves it.
+    // The missing table leaves the lines stored and the event unwritten, as a crash between the two does.
     await logs.stage.sql("alter table log.events rename to events_away");
     const answer = await logs.write(rows);
     await logs.stage.sql("alter table log.events_away rename to events");

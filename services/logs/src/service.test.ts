@@ -275,7 +275,8 @@ describe("a query", () => {
 
   test("is cut where the answer's bytes run out, not its lines", async () => {
     const run = `${newExperiment()}.1#1`;
-    // As JSON each character takes six bytes, so that the last two pages hold fewer than the database gave.
+    // Each of these characters takes six bytes in JSON, so that the last two pages hold fewer lines than the database
+    // gave.
     const lines = Array.from({ length: 12 }, (_, n) => line(run, n, "\u001b".repeat(30_000)));
     await logs.written(lines);
     const sizes: number[] = [];

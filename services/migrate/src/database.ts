@@ -5,10 +5,13 @@ import { type DatabaseRole, databaseRoles, logRoles } from "./roles.ts";
 import { scramMatches, scramVerifier } from "./scram.ts";
 
 export type DatabaseOptions = {
-  /** Of a role that may create roles and databases. Its path names the database, which is created if it is missing. */
+  /**
+   * The address of a role that may create roles and databases. Its path names the database, which is created if it is
+   * missing.
+   */
   readonly adminUrl: string;
   readonly services: readonly string[];
-  /** By role. */
+  /** The passwords by role. */
   readonly passwords: Readonly<Record<string, string>>;
 };
 

@@ -5,12 +5,12 @@ export const registryLimits = {
   manifestCharactersMax: 896 * 1024,
   /** The longest path that Linux opens. */
   pathCharactersMax: 4_096,
-  /** Of a path in a sentence. */
+  /** The characters of a path in a sentence. */
   pathCharactersShownMax: 200,
   /** Offending files that a refusal lists; the first is in its sentence. */
   problemsToldMax: 16,
   /**
-   * As encoded: the metadata is part of an event of at most 256 KiB, with the storage section of a configuration beside
+   * The encoded metadata: it is part of an event of at most 256 KiB, with the storage section of a configuration beside
    * it.
    */
   metadataBytesMax: 64 * 1024,
@@ -29,7 +29,10 @@ export const registryLimits = {
   clockTickMs: 20,
   /** Files of a checkpoint that are read ahead of its completion: the SDK names the largest ones. */
   filesReadAheadMax: 100,
-  /** Of one checkpoint, by the sizes of its files, holes too: what a disk of 1 GiB/s reads in some four minutes. */
+  /**
+   * The bytes of one checkpoint that are read ahead, by the sizes of its files, holes too: a disk of 1 GiB/s reads them
+   * in some four minutes.
+   */
   readAheadBytesMax: 256 * 1024 ** 3,
   /**
    * Checkpoints whose files are read ahead at one time: completions read by the same thread. Others are read at their
@@ -47,7 +50,7 @@ export const registryLimits = {
   partsPlannedMax: 800,
   /** Between two events of an upload that moves: the next run waits ten minutes from each. */
   uploadToldMs: 2 * 60 * 1000,
-  /** As many as a checkpoint of 5,000 files is planned in. */
+  /** The plan of a checkpoint of 5,000 files has as many pages. */
   pagesRememberedMax: 50,
   /** Manifests that are kept in memory for uploads that ask page by page: 5,000 files are about a megabyte. */
   manifestsIndexedMax: 16,
@@ -90,7 +93,7 @@ export const registryLimits = {
   descriptionBytesMax: 4 * 1024,
   notesBytesMax: 32 * 1024,
   reasonCharactersMax: 1_000,
-  /** Of the metrics at a version's step, by name in alphabetical order: part of the same event. */
+  /** The metrics at a version's step, by name in alphabetical order: they are part of the same event. */
   versionMetricsBytesMax: 48 * 1024,
   /** Events of a trial's measurements that are read at once. */
   measurementsPage: 1_000,

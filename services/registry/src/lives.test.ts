@@ -42,7 +42,7 @@ const pin = (checkpoint: string, more: { condemnedOnly?: boolean; reason?: strin
 };
 const unpin = (checkpoint: string, holder = "") =>
   registry.stage.ask([UnpinCheckpointSchema, { checkpoint, holder }], AcceptedSchema);
-/** Until all is read, as people's command does. */
+/** Asks until all files are read, as the command `checkpoint verify` does. */
 const verify = async (checkpoint: string) => {
   const ask = () =>
     registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);

@@ -123,7 +123,7 @@ describe("a checkpoint that nobody completes", () => {
     const isVoid = `select from registry.unfinished where checkpoint = '${checkpoint}' and state = 'void'`;
     await vi.waitFor(async () => expect(await registry.stage.sql(isVoid)).toHaveLength(1), soon);
     await registry.restart({ graceSeconds, aheadMs: graceSeconds * 1_000 - 60_000 });
-    // Of one pass the last, so that the first was looked at.
+    // This checkpoint is the last of a pass: once it is judged, the first was looked at.
     const last = "ffffffff-0000-4000-8000-0000000000aa";
     const other = await registry.newTrial();
     await registry.declare(other, 1, last);

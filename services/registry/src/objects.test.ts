@@ -182,7 +182,7 @@ describe("a store", () => {
   });
 });
 
-/** Until all is read, as people's command does. */
+/** Asks until all files are read, as the command `checkpoint verify` does. */
 async function verify({ checkpoint }: Stored, at = bucket) {
   const ask = () =>
     at.registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);

@@ -24,7 +24,7 @@ export const checkpoints: Aggregate<CheckpointState, CheckpointCommand, Checkpoi
   decider: checkpointDecider,
 };
 
-/** By `storageStreamId` of the root. */
+/** The storages by the `storageStreamId` of their root. */
 export const storages: Aggregate<StorageState, StorageCommand, StorageEvent> = {
   name: "storage",
   category: "storage",

@@ -95,7 +95,7 @@ async function store(trial: string, files: Files) {
 
 const copies = () => s3.served.filter(({ operation }) => operation === "CopyObject");
 
-/** As another program that uses the bucket. */
+/** Opens the bucket as another program that uses it. */
 const other = () =>
   openS3Store({ bucket: "models", endpoint: s3.url, credentials: testUser, clock: systemClock });
 

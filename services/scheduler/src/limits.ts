@@ -34,8 +34,8 @@ export const limits = {
   /** Launches of so many experiments failed on an agent in a row: of one, it may be the experiment. */
   distrustExperiments: 2,
   /**
-   * For how long the agent gets nothing then, twice as long each time: the first passes with a restart of what it lacks
-   * …
+   * The time for which a distrusted agent gets nothing, twice as long each time: the first ends with a restart of what
+   * it lacks …
    */
   distrustFirstMs: 30_000,
   /** … and the last is as long as a host that somebody mends goes unnoticed, where nobody says so. */
@@ -60,10 +60,10 @@ export const limits = {
   explainedPerJobMax: 64,
   /** Experiments of one answer: their texts are bounded, so that the answer stays below a message's 1 MiB. */
   jobsListedMax: 1_000,
-  /** Of a pool's description: a paragraph. All pools are in one answer. */
+  /** The characters of a pool's description: a paragraph. All pools are in one answer. */
   descriptionCharsMax: 1_000,
   quotasMax: 256,
-  /** As long as an experiment's configuration may have it. */
+  /** The limit of an experiment's configuration. */
   workspaceCharsMax: 255,
   /** The server takes messages of 1 MiB; a configuration may have 96 KiB, and states and forgets need their room. */
   launchBytesPerWantedMax: 512 * 1024,
@@ -76,7 +76,7 @@ export const limits = {
    * last.
    */
   roundsPerTurnMax: 4,
-  /** As many rounds in a row are either a very long queue or decisions that change nothing: someone should look. */
+  /** The rounds in a row that mean a very long queue, or decisions that change nothing: someone should look. */
   roundsWithoutRestMax: 1_000,
   /** A fold is saved after this many positions, so that the next term starts with a short tail. */
   snapshotPositions: 2_000,

@@ -9,7 +9,7 @@ export class NotRun extends Error {
   override readonly name = "NotRun";
 }
 
-/** Of every case: where it is from, and what its expectation already contains. */
+/** The keys of a case that say where it is from, and what its expectation already contains. */
 const annotations = ["id", "source", "notes", "defaults_applied"];
 
 const space = ["hyperparameters"];

@@ -17,7 +17,7 @@ const lateMs = 5_000;
 /** Timers and the milliseconds of the log are rounded. */
 const roundingMs = 2;
 
-/** By the simulation's clock, and by the log's. */
+/** A moment by the simulation's clock and by the log's. */
 type Time = { readonly atMs: number; readonly logMs: number };
 type Facts = { kill: Time | null; place: Time | null; isKilled: boolean; isOver: boolean };
 

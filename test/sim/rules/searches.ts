@@ -7,9 +7,9 @@ import type { TrialRules } from "./trials.ts";
 
 type SearchFacts = {
   readonly proposals: EventData<"TrialProposed">[];
-  /** Of trials that are over, as far as the search knows. */
+  /** The trials that are over, as far as the search knows. */
   readonly outcomes: Set<number>;
-  /** Of those that are not over, the ones that the search wants to train no more, or not now. */
+  /** The trials that are not over and that the search wants to train no more, or not now. */
   readonly resting: Set<number>;
   /** Those that the search fails for their reports. */
   readonly failed: Set<number>;

@@ -12,7 +12,7 @@ function folderOf(file: string): string | null {
   return rest.length === 0 || folder === "testing" ? null : `${lib}${folder}`;
 }
 
-/** Which folders each folder imports, types included. */
+/** Returns the folders that each folder imports, types included. */
 function importsBetween(repository: Repository): ReadonlyMap<string, ReadonlySet<string>> {
   const all = new Map<string, Set<string>>();
   for (const file of sourcesOf(repository)) {

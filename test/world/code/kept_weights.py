@@ -11,7 +11,7 @@ import trainyard
 STOP = pathlib.Path(os.environ["STOP"])
 STEP_SECONDS = float(os.environ["STEP_SECONDS"])
 SMALL_FILES = int(os.environ["SMALL_FILES"])
-# Of one more file, which goes in several parts above 64 MiB.
+# The size of one more file, which is sent in several parts above 64 MiB.
 LARGE_BYTES = int(os.environ["LARGE_BYTES"])
 SMALL_BYTES = 20_000
 

@@ -84,7 +84,8 @@ const layoutSteps: readonly LayoutStep[] = [];
 /** Creates what is missing and brings an older layout up to date; refuses a newer one. */
 export function prepareHome(home: Home, steps: readonly LayoutStep[] = layoutSteps): void {
   mkdirSync(home.path, { recursive: true });
-  // As root, PostgreSQL runs as another user, who must be able to pass through (not to list) this folder.
+  // If root starts the cluster, PostgreSQL runs as another user, who must be able to pass through (not to list) this
+  // folder.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   if ((statSync(home.path).mode & 0o777) !== mode) chmodSync(home.path, mode);
   for (const folder of [

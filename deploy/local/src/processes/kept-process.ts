@@ -147,7 +147,7 @@ export class KeptProcess {
     return child;
   }
 
-  /** Until it ends (false) or is to be stopped (true). */
+  /** Waits until the process ends (false) or is to be stopped (true). */
   async #stay(child: ChildProcess | null, stop: AbortSignal): Promise<boolean> {
     const over = new AbortController();
     const onStop = (): void => over.abort();

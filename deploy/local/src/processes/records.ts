@@ -100,7 +100,7 @@ export function findMembers(clusterId: string, home: Home): Members {
 export type Members = {
   /** Training processes. */
   readonly ofRuns: readonly ProcessIdentity[];
-  /** Of the supervised those that watch over one run each: their last argument is its folder. */
+  /** The supervised processes that watch over one run each: their last argument is its folder. */
   readonly watching: readonly ProcessIdentity[];
   /** Processes that the supervisor started, and what they started. */
   readonly supervised: readonly ProcessIdentity[];

@@ -44,7 +44,7 @@ export class MemoryBucket {
   readonly clock: Clock;
   state: "there" | "away" | "refusing" | "absent" = "there";
   readonly objects = new Map<string, Kept>();
-  /** By key, then by the part's offset. */
+  /** The uploaded parts by key, then by the part's offset. */
   readonly uploads = new Map<string, Map<number, Buffer>>();
   readonly #planned = new Map<string, Planned>();
 

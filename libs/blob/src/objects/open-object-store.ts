@@ -12,11 +12,11 @@ export type ObjectStoreSettings = {
   readonly clock: Clock;
   /** The platform's; without them the client looks where its vendor's tools do. */
   readonly credentials?: StorageCredentials;
-  /** Of S3. */
+  /** The region of S3. */
   readonly region?: string;
   readonly s3Encryption?: S3Encryption;
   readonly gcsKmsKey?: string;
-  /** Of Google Cloud Storage, where it is not Google's. */
+  /** The endpoint of Google Cloud Storage, where it is not Google's. */
   readonly gcsEndpoint?: string;
   /** That of the adapter unless given. */
   readonly patience?: StorePatience;

@@ -36,7 +36,7 @@ export type ListedObject = {
 export type FileDigests = {
   readonly bytes: number;
   readonly sha256: string;
-  /** Of each part, in order; one entry for a file of one part, also for an empty one. */
+  /** The digests of each part, in order; one entry for a file of one part, also for an empty one. */
   readonly parts: readonly PartDigests[];
   /** Base64; empty if unknown. For stores that keep one of a whole object. */
   readonly md5: string;
@@ -67,7 +67,7 @@ export type PlannedRequest = {
  */
 export type UploadPlan = {
   readonly kind: "single" | "multipart" | "resumable";
-  /** Of all that the store does not have; `parts` may have the first of these only (see `claim`). */
+  /** All parts and bytes that the store does not have; `parts` may have only the first of these (see `claim`). */
   readonly missing: { readonly parts: number; readonly bytes: number };
   readonly parts: readonly PlannedPart[];
 };
@@ -93,7 +93,7 @@ export type CopyResult =
 export type ObjectContent = { readonly bytes: number; readonly stream: AsyncIterable<Uint8Array> };
 
 export interface ObjectStore extends AsyncDisposable {
-  /** For people: `s3://bucket/prefix`. */
+  /** The address in messages: `s3://bucket/prefix`. */
   readonly address: string;
   /** The size of a part; files up to it are sent in one request. */
   readonly partBytes: number;

@@ -16,7 +16,7 @@ export type StoresSettings = {
   readonly s3Encryption?: S3Encryption | undefined;
   /** The key of Cloud KMS that encrypts what is stored in Google Cloud Storage; without it, as the bucket says. */
   readonly gcsKmsKey?: string | undefined;
-  /** Of Google Cloud Storage, where it is not Google's. */
+  /** The endpoint of Google Cloud Storage, where it is not Google's. */
   readonly gcsEndpoint?: string | undefined;
   /**
    * Addresses of stores other than Amazon's that a configuration may name. The platform sends requests there, signed

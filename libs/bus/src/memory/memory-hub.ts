@@ -103,7 +103,7 @@ export class MemoryHub {
     return this.#last;
   }
 
-  /** Of the last event. */
+  /** The epoch of the last event. */
   get epoch(): EventsEpoch {
     return this.#epoch;
   }

@@ -95,7 +95,7 @@ export class Streams {
     return ensuring;
   }
 
-  /** For streams that nobody waits for: says what is wrong, and not with every message. */
+  /** Ensures a stream that nobody waits for; a problem is reported, but not with every message. */
   ensureInBackground(key: StreamKey, onProblem: (problem: Fault) => void): void {
     if (!this.#link.up || performance.now() < (this.#retryAtMs.get(key) ?? 0)) return;
     this.ensure(key).catch((problem: unknown) => {

@@ -45,7 +45,7 @@ export function leaseContract(harness: ContractHarness): void {
     await log.acquireLease(lease, "dead", longMs);
     // A shorter wish of another owner does not make a lease that is held one of the future.
     expect(await log.acquireLease(lease, "b", 1_000)).toBeNull();
-    // As if it had been granted by a clock that was ten minutes ahead.
+    // The shift makes the lease as if a clock ten minutes ahead had granted it.
     await subject.tamper.shiftLease(lease, 600_000);
     expect(await log.acquireLease(lease, "b", longMs)).toMatchObject({ owner: "b", epoch: 2 });
     expect(await log.acquireLease(lease, "dead", longMs)).toBeNull();
@@ -92,7 +92,7 @@ export function leaseContract(harness: ContractHarness): void {
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0)]);
     const epoch = (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0;
-    // As one that was given this epoch by a log that has gone back since.
+    // This fence is that of a holder that got its epoch from a log that was rewound since.
     const lost = { lease, epoch, owner: "b" };
     const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
     const park = [{ position: 1, key: "experiment-1", reason: "no" }];

@@ -26,7 +26,7 @@ export class MemoryStore {
   /** In position order. Tests that tamper with them see what `verify` says. */
   readonly commits: ChainCommit[] = [];
   readonly events: StoredEvent[] = [];
-  /** By the source of the commit and its id. */
+  /** The results by the source of the commit and its id. */
   readonly #results = new Map<string, Committed>();
   readonly leases = new Map<string, MemoryLease>();
   readonly snapshots = new Map<string, MemorySnapshot>();
@@ -38,7 +38,7 @@ export class MemoryStore {
   readonly #parked = new Map<string, ParkedRow>();
 
   /**
-   * For tests: what puts everything back to where it is now, as a restored backup does. A listener continues
+   * Returns a function that restores the present state, as a restored backup does; tests use it. A listener continues
    * listening.
    */
   backup(): () => void {

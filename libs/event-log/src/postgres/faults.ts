@@ -3,7 +3,7 @@ import pg from "pg";
 
 type Kind = { readonly code: string; readonly retry: Retry; readonly says: string };
 
-/** By SQLSTATE, the longest prefix that fits. */
+/** The kinds of faults by SQLSTATE: the longest prefix that fits counts. */
 const kinds: Readonly<Record<string, Kind>> = {
   "08": { code: "connection_lost", retry: "later", says: "the connection to the log failed" },
   "23": { code: "log_raced", retry: "now", says: "the log changed under the statement" },

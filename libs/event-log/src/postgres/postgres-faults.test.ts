@@ -118,7 +118,7 @@ test("a connection to a server that became read-only is dropped, and a writable 
   await subject.sql("alter system set default_transaction_read_only = on");
   await subject.sql("select pg_reload_conf()");
   try {
-    // Until the server has read its new settings it takes commits: each is another, since a repeat writes nothing.
+    // The server takes commits until it has read its new settings: each is another, since a repeat writes nothing.
     let version = 1;
     const append = async (): Promise<unknown> => {
       const result = await log.append(requestOf([writeOf("trial-1.1", version)]));

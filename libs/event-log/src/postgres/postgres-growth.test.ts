@@ -219,7 +219,7 @@ describe("with many partitions", () => {
     for (let version = 3; version < 19; version += 1) {
       await committed(log, [writeOf("experiment-1", version)]);
     }
-    // At position 19 of 20, and nothing was written to its row.
+    // The log is at position 19 of 20, and nothing was written to its row.
     expect(await rows()).toEqual(first);
     // Two events, on both sides of the boundary; a stream that begins beyond it; and a jump over two partitions.
     await committed(log, [writeOf("experiment-1", 19, 2)]);

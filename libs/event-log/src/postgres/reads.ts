@@ -39,8 +39,8 @@ type PageRow = [
 ];
 
 /**
- * Of a log of few partitions, which are all looked into. An event without its commit is no event: the join keeps it, so
- * that it is noticed.
+ * Reads from a log of few partitions, and looks into all of them. An event without its commit is no event: the join
+ * keeps it, so that it is noticed.
  */
 const readStreamStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
   from log.events e left join log.commits c on c.position = e.commit_position
@@ -68,9 +68,7 @@ const readAllStatement = `(
     from log.commits where position >= $1 + $2 order by position limit 1
   )`;
 
-/**
- * As many positions as are asked for are looked at by their index, and what is of other streams stays in the database.
- */
+/** Looks at the asked number of positions by their index; events of other streams stay in the database. */
 const readSomeStatement = `select head.position, e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta, e.stream
   from (select coalesce(max(position), 0) as position from log.commits) as head
   left join log.events e on e.position > $1 and e.position <= $1::bigint + $2::bigint and e.position <= head.position

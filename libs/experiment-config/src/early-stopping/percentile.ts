@@ -12,7 +12,7 @@ type Percentile = Median & {
   readonly percentile: number;
 };
 
-/** As Vizier and Ray have it. */
+/** The defaults of Vizier and Ray. */
 const defaults = { min_trials: 3, grace: 0 };
 const keys = ({ number, positive }: Values): Shape => ({
   min_trials: positive,

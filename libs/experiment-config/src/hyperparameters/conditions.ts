@@ -32,7 +32,7 @@ type Leaf = {
 
 export type ResolvedConditions = {
   readonly problems: readonly FieldProblem[];
-  /** By the way to the hyperparameter. */
+  /** The conditions by the path of the hyperparameter. */
   readonly conditions: ReadonlyMap<string, Conditions>;
 };
 

@@ -5,8 +5,8 @@ import { isMapping, type Json, valueAt } from "../json.ts";
 export type AllowedValues = Json[] | { readonly minval?: number; readonly maxval?: number };
 
 /**
- * By the way to another hyperparameter from the top (`/optimizer/name`). All must hold, of hyperparameters that are
- * there.
+ * The allowed values of other hyperparameters by their path from the top (`/optimizer/name`). All conditions must hold,
+ * each for a hyperparameter that the point has.
  */
 export type Conditions = { readonly [pointer: string]: AllowedValues };
 

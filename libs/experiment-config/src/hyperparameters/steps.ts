@@ -12,7 +12,10 @@ export type Steps = {
   readonly whole: boolean;
 };
 
-/** Of a range whose length is almost a multiple of the step, such as 0.3 and 0.1, the last value is its end. */
+/**
+ * The tolerance makes the range's end its last value where the length is almost a multiple of the step, such as 0.3 and
+ * 0.1.
+ */
 const TOLERANCE = 1e-9;
 
 /** Null for a continuum, and for an int on a logarithmic scale. */

@@ -15,7 +15,7 @@ export type ConfigPart = {
   readonly merge: (mine: Json, theirs: Json) => Json;
 };
 
-/** By the name of Determined's schema, for example `searcher-random`; undefined where there is none. */
+/** Returns a part by the name of Determined's schema, for example `searcher-random`; undefined where there is none. */
 export function configPart(name: string): ConfigPart | undefined {
   const part = partOf(name);
   if (part === undefined) return undefined;

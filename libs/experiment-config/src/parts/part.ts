@@ -25,11 +25,11 @@ export type Drawn = { readonly seed: number };
 
 export type Part = {
   readonly schema: z.ZodType;
-  /** Of a mapping, by key. */
+  /** The parts of a mapping by key. */
   readonly parts?: Readonly<Record<string, Part>>;
-  /** Of a list, or of a mapping with any keys. */
+  /** The part of each item of a list, or of each value of a mapping with any keys. */
   readonly each?: Part;
-  /** Which of several parts a value is. */
+  /** Chooses the part that a value is, where there are several. */
   readonly kind?: (value: Json) => Part | undefined;
   /** Rules that no schema of a single key has. */
   readonly check?: Check;
@@ -39,7 +39,7 @@ export type Part = {
   readonly completeCheck?: Check;
   /** Older shapes in the newer one; a wrong shape as it is. */
   readonly rewrite?: (value: Json) => Json;
-  /** Of a mapping: the default of an absent key. */
+  /** The defaults of a mapping's absent keys. */
   readonly defaults?: JsonObject;
   /** Defaults that are not keys of their own, or that are drawn. */
   readonly fill?: (value: Json, drawn: Drawn) => Json;

@@ -107,7 +107,7 @@ function kindsOfHyperparameter(hyperparameter: TypedHyperparameter): ReadonlySet
   return new Set(["number"]);
 }
 
-/** As an expression names them; what is no plain name is written in backticks. */
+/** Returns the names as an expression spells them; a name that is not plain is written in backticks. */
 function namesIn(space: HyperparameterSpace, around = ""): readonly string[] {
   return Object.entries(space).flatMap(([key, node]) => {
     const name = `${around}${/^[A-Za-z_]\w*$/.test(key) ? key : `\`${key}\``}`;

@@ -23,7 +23,7 @@ type Timed = {
 };
 
 type Trials = {
-  /** Of hyperband 0 for one round of the brackets as they come. */
+  /** The maximum of trials; in hyperband 0 means one round of the brackets as they come. */
   readonly max_trials: number;
 };
 /** Suspends trials at rungs and resumes the best (true), or stops those that are not good enough (false). */
@@ -61,7 +61,7 @@ const determinedKeys = (values: Values): Shape => ({
 });
 const rungs = ({ z }: Values) => z.int().min(1).max(RUNGS_MAX);
 
-/** Of the papers; it wastes less than 4 on the learning curves that we measured. */
+/** The defaults of the papers; 3 wastes less than 4 on the learning curves that we measured. */
 const own = { ...concurrent, divisor: 3 };
 const determined = { ...concurrent, divisor: 4 };
 
@@ -80,7 +80,7 @@ const readResume = (searcher: JsonObject, otherwise: boolean): Resuming => ({
   resume: flagAt(searcher, "resume", !flagAt(searcher, "stop_once", !otherwise)),
 });
 
-/** Of those whose rungs go up from a first one. */
+/** Checks searchers whose rungs rise from a first one. */
 function checkRising(searcher: JsonObject, note: Note): void {
   const least = valueAt(searcher, "min_time");
   const most = valueAt(searcher, "max_time");
@@ -97,10 +97,10 @@ export const asha: SearcherModule<Rising & Resuming> = {
   read: (searcher) => ({ ...readRising(searcher), ...readResume(searcher, true) }),
 };
 
-/** As asha, where a model proposes most trials. */
+/** The searcher bohb is asha in which a model proposes most trials. */
 export const bohb: typeof asha = { ...asha };
 
-/** As asha in promotion form, where a model proposes most trials and the first rung may rise. */
+/** The searcher auto is asha in promotion form, where a model proposes most trials and the first rung may rise. */
 export const auto: SearcherModule<Rising> = {
   ...asha,
   keys: risingKeys,

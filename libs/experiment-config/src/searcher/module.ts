@@ -12,7 +12,7 @@ export type SearcherModule<Own extends object = object> = {
    * reading a recorded configuration loads no schema library.
    */
   readonly keys: (values: Values) => Shape;
-  /** By key: its default where it is absent. A default that follows from other keys is in `read`. */
+  /** The default of each key that may be absent. A default that follows from other keys is in `read`. */
   readonly defaults: JsonObject;
   readonly required: readonly string[];
   /** Whether its trials train until their code ends, unless `max_time` ends them: the others have rungs or segments. */

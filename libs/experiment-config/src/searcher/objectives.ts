@@ -8,7 +8,7 @@ const OBJECTIVES_MAX = 8;
 
 export type SearchObjective = { readonly metric: string; readonly smaller_is_better: boolean };
 
-/** Of a searcher that can search by several metrics at once. */
+/** The key of a searcher that can search by several metrics at once. */
 export type SeveralObjectives = { readonly objectives?: SearchObjective[] };
 
 export const objectiveKeys = ({ flag, section, text, z }: Values): Shape => ({

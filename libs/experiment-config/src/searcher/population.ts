@@ -77,7 +77,7 @@ const defaults = { ...numbers, exploit: "truncation", perturb_factors: [0.8, 1.2
 
 const intervalOf = (maxTime: number): number => Math.max(1, Math.floor(maxTime / INTERVALS));
 
-/** As many as if every member copied at each of its comparisons. */
+/** Returns the number of trials if every member copied at each of its comparisons. */
 const trialsOf = (population: number, maxTime: number, interval: number): number =>
   population * Math.max(1, Math.ceil(maxTime / interval));
 

@@ -58,7 +58,7 @@ export const sobol: typeof random = { ...random };
 
 type Grid = Ending &
   SeveralObjectives & {
-    /** At most this many of the grid's points, from its end. */
+    /** The maximum of the grid's points that are tried; they are taken from its end. */
     readonly max_trials?: number;
     readonly max_concurrent_trials: number;
   };

@@ -16,8 +16,8 @@ export function namedSource(config: object): NamedSource | null {
 }
 
 /**
- * Of a recorded configuration. Before these keys took effect they were recorded as they were written: such experiments
- * start from nothing, as they began. They never have both as text.
+ * Reads the source from a recorded configuration. Before these keys took effect they were recorded as they were
+ * written: such experiments start from nothing, as they began. They never have both as text.
  */
 export function recordedSource(struct: unknown): WarmStartSource | null {
   const named = isMapping(struct) ? namedSource(struct) : null;

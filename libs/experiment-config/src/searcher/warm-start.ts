@@ -13,7 +13,7 @@ export type WarmStart = {
   readonly points?: JsonObject[];
   /** Experiments whose trials a model learns from. */
   readonly experiments?: number[];
-  /** At most this many of their trials; half of them are the best. */
+  /** The maximum of trials that are taken from them; half of them are the best. */
   readonly max_trials?: number;
 };
 

@@ -1,4 +1,4 @@
-/** Which slots a trial asks for, where, and what of it nothing acts on. */
+/** The slots that a trial asks for, where they may be, and the keys that have no effect. */
 import { isName } from "@trainyard/kernel";
 import { z } from "zod";
 import { defaults } from "../defaults.ts";
@@ -22,7 +22,7 @@ function textLike(pattern: RegExp, what: string): z.ZodString {
   return z.string().regex(pattern, { error: `must be ${what}` });
 }
 
-/** As text it is held against 0 by `check`. */
+/** A text is compared with 0 by `check`. */
 const time = oneOf([number.gt(0), textLike(durationPattern, durationShape)], durationShape);
 
 const deviceMapping = entry({ host_path: text, container_path: text }, { mode: text });

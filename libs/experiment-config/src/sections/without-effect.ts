@@ -154,7 +154,10 @@ export const pathsWithoutEffect: readonly (readonly string[])[] = [
   ...Object.entries(inside).flatMap(([name, keys]) => keys.map((key) => [name, key])),
 ];
 
-/** Of those, the ones that hold credentials: they go no further, since what is normalised is written into the log. */
+/**
+ * The paths among these that hold credentials: they are dropped, since a normalised configuration is written into the
+ * log.
+ */
 export const pathsOfSecrets: readonly (readonly string[])[] = [
   ["environment", "registry_auth"],
   ["integrations", "pachyderm"],

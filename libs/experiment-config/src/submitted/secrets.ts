@@ -1,8 +1,8 @@
 /**
- * Which values of a configuration are secrets, and the configuration without them. A value is a secret by the name of
- * its key (`password`, `api_key`, `hf_token`), by the name of an environment variable (`HF_TOKEN=…` in a list), or
- * because it is the password in a URL. Hyperparameters are never secrets: each trial shows them. A secret in a command
- * line is not recognised.
+ * Finds the values of a configuration that are secrets, and returns the configuration without them. A value is a secret
+ * by the name of its key (`password`, `api_key`, `hf_token`), by the name of an environment variable (`HF_TOKEN=…` in a
+ * list), or because it is the password in a URL. Hyperparameters are never secrets: each trial shows them. A secret in
+ * a command line is not recognised.
  */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath } from "../json.ts";
 import { pathsOfSecrets } from "../sections/without-effect.ts";

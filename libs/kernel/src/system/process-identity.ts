@@ -1,6 +1,7 @@
 /**
- * Which process a pid names. A pid is used again after a while, so a process is identified by its pid, its start (clock
- * ticks since the boot) and the boot. A zombie is dead. Without /proc (macOS) the start is the time that ps prints.
+ * Identifies the process that a pid names. A pid is used again after a while, so a process is identified by its pid,
+ * its start (clock ticks since the boot) and the boot. A zombie is dead. Without /proc (macOS) the start is the time
+ * that ps prints.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -19,7 +20,7 @@ export function identityOf(pid: number): ProcessIdentity | null {
   return start?.isLiving === true ? { pid, started: start.started, boot } : null;
 }
 
-/** Of a child that was not waited for, which is itself also when it has ended already. */
+/** Identifies a child that was not waited for: its pid is still its own, even if it has ended. */
 export function identityOfChild(pid: number): ProcessIdentity | null {
   const start = startOf(pid);
   return start === null ? null : { pid, started: start.started, boot };

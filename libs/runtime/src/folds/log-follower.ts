@@ -47,7 +47,7 @@ export class LogFollower {
     return this.#position;
   }
 
-  /** Until the signal aborts. */
+  /** Follows the log until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     let begun = false;
     const failed = (error: unknown, waitMs: number): void => {

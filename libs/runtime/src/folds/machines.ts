@@ -72,7 +72,7 @@ export class SharedMachine<State extends Machine = Machine> {
     return this.#machine.version - (this.#ahead?.events ?? 0);
   }
 
-  /** As the log has it. */
+  /** Returns the state as the log has it. */
   committed(): State {
     this.#machine.undo();
     this.#ahead = null;

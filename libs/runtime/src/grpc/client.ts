@@ -35,7 +35,7 @@ export class GrpcClient implements Disposable {
     const { path, requestSerialize, responseDeserialize } = definitionOf(method);
     return new Promise((resolve, reject) => {
       const answer = (error: ServiceError | null, reply?: object): void =>
-        // Of the method's type, by its deserializer.
+        // The method's deserializer gave the reply its type.
         error === null ? resolve(reply as MessageShape<Reply>) : reject(error);
       const coded = [requestSerialize, responseDeserialize] as const;
       this.#client.makeUnaryRequest(path, ...coded, request, this.#metadata, answer);

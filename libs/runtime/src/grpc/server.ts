@@ -41,7 +41,7 @@ export type GrpcServerDeps<Caller> = {
   /** Null when ready, else why not. */
   readonly readiness: () => string | null;
   readonly draining: AbortSignal;
-  /** Of one message. */
+  /** The maximal size of one message. */
   readonly messageBytesMax: number;
   /** A client of a stream that leaves messages unread for so long is cut off. Default: the limit of that name. */
   readonly slowMs?: number;

@@ -49,7 +49,7 @@ type HandlerOf<Method extends GenServiceMethods[string], Caller> = {
   client_streaming: never;
 }[Method["methodKind"]];
 
-/** Of some methods of a service; the others are UNIMPLEMENTED. */
+/** The handlers of some methods of a service; the others are UNIMPLEMENTED. */
 export type GrpcHandlers<Service extends DescService, Caller> = {
   readonly [Name in keyof MethodsOf<Service>]?: HandlerOf<MethodsOf<Service>[Name], Caller>;
 };
@@ -85,7 +85,7 @@ export function grpcService<Service extends DescService, Caller>(
 export const serviceDefinition = <Caller>({ methods }: GrpcService<Caller>): ServiceDefinition =>
   Object.fromEntries(methods.map(({ desc, definition }) => [desc.localName, definition]));
 
-/** For both ends: a client gives the same serializers the other way round. */
+/** Returns a definition for both ends: a client swaps the serializers. */
 export function definitionOf(method: DescMethod): MethodDefinition<object, object> {
   const { input, output, methodKind } = method;
   return {

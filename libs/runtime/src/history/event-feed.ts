@@ -131,12 +131,12 @@ export class EventFeed implements AsyncDisposable {
     return event?.position === position ? event : null;
   }
 
-  /** Of the log, at most `limit` after a position, whatever was handed out. */
+  /** Reads a page of the log, at most `limit` after a position, whatever was handed out. */
   page(after: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#log.readAll(after, limit);
   }
 
-  /** For another reader of the same log, from wherever it begins. */
+  /** Returns a history for another reader of the same log, which may begin anywhere. */
   history(): LogHistory {
     return new LogHistory(this.#log);
   }

@@ -135,7 +135,10 @@ export class Partition {
     }
   }
 
-  /** Until the signal aborts or something fails. A loop that stops itself is no failure of the term. */
+  /**
+   * Runs the term's loops until the signal aborts or something fails. A loop that stops itself is no failure of the
+   * term.
+   */
   async #run(
     term: Term,
     loop: ReactionLoop,

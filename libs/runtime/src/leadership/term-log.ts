@@ -44,7 +44,7 @@ export class TermLog implements EventLog {
     const result = await this.#resting(seen, () =>
       this.#log.append(seen === null ? request : { ...request, seen }),
     );
-    // Of a repeat only the first attempt's events are in the log.
+    // After a repeat the log has only the events of the first attempt.
     if (result.kind === "committed" && !result.repeated) {
       const last = request.writes.at(-1)?.events.at(-1);
       if (last !== undefined) this.see([{ position: result.position, id: last.id }]);

@@ -31,7 +31,7 @@ const novels: Aggregate<null, "write", EventOf<"ExperimentStopRequested">> = {
 class World {
   readonly log = createMemoryLog().as("experiments");
   readonly noted: string[] = [];
-  /** By experiment, what its event throws. */
+  /** The error that an experiment's event throws, by experiment. */
   readonly failing = new Map<string, Error>();
   /** Experiments whose reaction decides on more than the log takes. */
   readonly tooLarge = new Set<string>();

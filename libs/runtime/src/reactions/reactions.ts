@@ -48,7 +48,7 @@ export type ReactionSpec = {
    * the stream.
    */
   readonly keyOf?: (event: StoredEvent) => string;
-  /** As many events as one commit may react to, where more than one of the same story are there already. Default: 1. */
+  /** The maximum of events that one commit reacts to, where several of the same story have arrived. Default: 1. */
   readonly eventsTogetherMax?: number;
   /** After each event whose effects are committed, also one that caused nothing. Must not throw. */
   readonly after?: (event: StoredEvent) => void;
@@ -238,7 +238,7 @@ export class ReactionLoop {
     return { commitId: deriveCommitId("reaction", at), meta: reactionMeta(service, event) };
   }
 
-  /** Of one commit for several events: the story of the last one that could cause something. */
+  /** Returns the identity of one commit for several events: that of the last one that could cause something. */
   #identityOf(events: readonly StoredEvent[]): CommitIdentity {
     const { service, consumer, partition } = this.#spec;
     const cause = events.findLast((event) => this.#handlerOf(event) !== undefined);
@@ -329,7 +329,7 @@ export class ReactionLoop {
     return answer;
   }
 
-  /** For a loop that has stopped itself: serves only retries, until one came through (true) or the signal aborts. */
+  /** Serves only retries for a loop that has stopped itself, until one succeeded (true) or the signal aborts. */
   async untilRetried(signal: AbortSignal): Promise<boolean> {
     await this.#start();
     while (!signal.aborted) {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 export type BodyBudgetLimits = {
   /** Up to this a body is not counted. */
   readonly smallBytes: number;
-  /** Of all counted bodies together. */
+  /** The bytes of all counted bodies together. */
   readonly bytesMax: number;
 };
 

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 
-/** For the zod schema of a process without a database: `z.object({ ...processVariables, … })`. */
+/** The variables of a process without a database, for its zod schema: `z.object({ ...processVariables, … })`. */
 export const processVariables = {
   TRAINYARD_NATS_URL: z.string().min(1),
   TRAINYARD_NATS_USER: z.string().min(1).optional(),
@@ -25,10 +25,10 @@ const databaseVariables = {
   TRAINYARD_POSTGRES_URL: z.string().min(1),
 };
 
-/** For a service's zod schema: `z.object({ ...connectionVariables, … })`. */
+/** The variables of a service, for its zod schema: `z.object({ ...connectionVariables, … })`. */
 export const connectionVariables = { ...databaseVariables, ...processVariables };
 
-/** For the schema of a service that serves gRPC, too, on TRAINYARD_HTTP_HOST. */
+/** The further variables of a service that serves gRPC, on TRAINYARD_HTTP_HOST. */
 export const grpcVariables = {
   TRAINYARD_GRPC_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
 };

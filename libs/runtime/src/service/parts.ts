@@ -16,7 +16,7 @@ export type Overrides = {
   readonly logger?: Logger;
 };
 
-/** Of a service that has tables of its own, too. */
+/** The overrides of a service that also has tables of its own. */
 export type TableOverrides = Overrides & { readonly pool?: Pool };
 
 /**
@@ -32,7 +32,7 @@ export type ServingParts = {
 
 export type Parts = ServingParts & { readonly log: EventLog; readonly clock: Clock };
 
-/** For a service that reads or writes the log. */
+/** Opens the parts of a service that reads or writes the log. */
 export async function openParts(
   name: string,
   config: ConnectionsConfig,
@@ -43,7 +43,7 @@ export async function openParts(
   return { ...parts, log, clock: overrides.clock ?? systemClock };
 }
 
-/** For a service without the log. */
+/** Opens the parts of a service without the log. */
 export async function openServingParts(
   name: string,
   config: ConnectionsConfig,

@@ -1,7 +1,7 @@
 /** The settings with which a service reaches object stores of checkpoints. */
 import { z } from "zod";
 
-/** For a service's zod schema, beside `connectionVariables`. */
+/** The variables of the object stores, for a service's zod schema, beside `connectionVariables`. */
 export const storesVariables = {
   /** A file of mode 0600 with the platform's credentials; without it those of the environment or the instance count. */
   TRAINYARD_STORAGE_CREDENTIALS: z.string().min(1).optional(),
@@ -13,7 +13,8 @@ export const storesVariables = {
   /** The name of the key of Cloud KMS that encrypts checkpoints, where the bucket's own setting is not meant. */
   TRAINYARD_STORAGE_GCS_KMS_KEY: z.string().min(1).optional(),
   /**
-   * Of Google Cloud Storage, where it is not Google's: a private address of it, or a server that speaks its protocol.
+   * The endpoint of Google Cloud Storage, where it is not Google's: a private address of it, or a server that speaks
+   * its protocol.
    */
   TRAINYARD_STORAGE_GCS_ENDPOINT: z.url().optional(),
   /** The stores other than Amazon's that configurations may name: addresses with commas between. */
@@ -25,7 +26,7 @@ export const storesVariables = {
   TRAINYARD_STORAGE_SILENCE_SECONDS: z.coerce.number().positive().default(4),
 };
 
-/** Of one call of a service: a second one for a connection that broke; the caller retries anyway. */
+/** The attempts of one call of a service: the second is for a connection that broke; the caller retries anyway. */
 const attemptsMax = 2;
 
 export type StoresConfig = {

@@ -115,7 +115,7 @@ export class DatabaseStage implements AsyncDisposable {
     return this.#log.head();
   }
 
-  /** As administrator. */
+  /** Runs SQL as administrator. */
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.#admin.query<Row>(text, values)).rows;
   }

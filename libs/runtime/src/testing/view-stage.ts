@@ -96,7 +96,7 @@ export class ViewStage implements AsyncDisposable {
     this.log = log.as("experiments");
     this.#bus = createMemoryBus().connect("experiments");
     this.#versions = new Map();
-    // As the service's migrations leave it: what the view keeps besides is made by the view.
+    // The schema is as the service's migrations leave it: the view makes its further tables itself.
     await this.sql("drop schema tested cascade");
     await this.sql(tables);
   }
@@ -194,7 +194,7 @@ export class FoldedView implements AsyncDisposable {
     this.#running = run();
   }
 
-  /** Until the rows have all events of the test. */
+  /** Waits until the rows have all events of the test. */
   async reach(): Promise<void> {
     await this.view.reach(await this.#log.head(), patienceMs);
   }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 
-/** As many experiments as fill several pages of a comparison, each paused once. */
+/** These experiments fill several pages of a comparison; each is paused once. */
 const many = Array.from({ length: runtimeLimits.verifyPageRows * 2 + 100 }, (_, n) => String(n));
 
 async function folded(...experiments: readonly string[]): Promise<FoldedView> {

@@ -17,7 +17,7 @@ import type { Queryable, ViewSlot } from "./view-tables.ts";
 /** A stream whose events a view does not apply any more. */
 export type SetAside = {
   readonly stream: string;
-  /** Of the first event that could not be applied. */
+  /** The stream of the first event that could not be applied. */
   readonly position: number;
   readonly type: string;
   readonly reason: string;
@@ -158,8 +158,8 @@ async function attempt(
 }
 
 /**
- * By SQLSTATE: connections, permissions and missing tables (42), transactions undone by the server (40), its resources
- * (53, 54), its being stopped, read-only or slow (25, 55, 57, 58).
+ * The SQLSTATEs of the world's failures: connections, permissions and missing tables (42), transactions undone by the
+ * server (40), its resources (53, 54), its being stopped, read-only or slow (25, 55, 57, 58).
  */
 const worldStates = /^(?:08|25|40|42|53|54|55|57|58)/;
 

@@ -17,8 +17,8 @@ export type ViewSpec = {
   readonly schema: string;
   readonly view: string;
   /**
-   * Of what `apply` makes of the log: raised with every change after which the same events give other rows. Then the
-   * view is built again beside the old one, which an older process continues with until the new one takes its place.
+   * The version of `apply`: it rises with every change after which the same events give other rows. Then the view is
+   * built again beside the old one, which an older process uses until the new one takes its place.
    */
   readonly version: number;
   /**

@@ -295,7 +295,7 @@ export class View {
     return isThere;
   }
 
-  /** For an operator: one line an occurrence, which is rare. */
+  /** Logs one line an occurrence for an operator; occurrences are rare. */
   #tell(fields: Readonly<Record<string, unknown>>, what: string): void {
     this.#logger.error({ view: `${this.spec.schema}.${this.spec.view}`, ...fields }, what);
   }

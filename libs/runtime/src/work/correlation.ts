@@ -28,7 +28,7 @@ export const emptyMeta: CommitMeta = {
   traceparent: "",
 };
 
-/** Of a commit of a service; without fields, of one that has no cause outside of it. */
+/** Returns the metadata of a service's commit; without fields, of a commit that has no cause outside of the service. */
 export function serviceMeta(service: string, fields: Partial<CommitMeta> = {}): CommitMeta {
   return { ...emptyMeta, source: `/trainyard/${service}`, ...fields };
 }

@@ -1,6 +1,6 @@
 /**
- * Which machines to start and which to end, from the number of new agents that the queue wants. Decisions only: a
- * driver carries them out.
+ * Decides which machines to start and which to end, from the number of new agents that the queue wants. A driver
+ * carries the decisions out. Decisions only: a driver carries them out.
  *
  * Ended are stopped machines, those whose agent is away for too long, and those idle for too long while more than the
  * minimum stay. While there are still more than the maximum: spot requests without a machine, idle agents, agents that

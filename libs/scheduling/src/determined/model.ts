@@ -42,7 +42,7 @@ export type Queue = {
   readonly agents: readonly DeterminedAgent[];
   readonly tasks: readonly DeterminedTask[];
   readonly jobs: ReadonlyMap<string, DeterminedJob>;
-  /** Of the jobs; smaller is nearer the head, 0 if absent. */
+  /** The positions of the jobs; smaller is nearer the head, 0 if absent. */
   readonly positions: ReadonlyMap<string, number>;
 };
 

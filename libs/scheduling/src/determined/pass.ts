@@ -124,7 +124,7 @@ class BlockedAgents {
       unfit = [...(constraints?.excludedAgents ?? []), ...this.#unfit(conditions, slots === 0)];
       this.#byShape.set(shape, unfit);
     }
-    // As elsewhere: an agent where a launch failed is better than none.
+    // An agent where a launch failed is better than none, as under our own rules.
     const avoided =
       avoid.length > 0 && this.#agents.without(avoid, () => this.#agents.couldHold(demand));
     return avoided ? [...unfit, ...avoid] : unfit;

@@ -67,7 +67,7 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:
-        """For what Determined's package has and this one has not: says what takes its place."""
+        """Raises for a name that only Determined's package has, and says what takes its place."""
         # Loaded here: a script that runs asks for nothing that is not there.
         from ._missing_names import PACKAGE, missing_import
 

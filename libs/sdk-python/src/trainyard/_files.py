@@ -61,7 +61,7 @@ def unlock(fd: int) -> None:
             fcntl.flock(fd, fcntl.LOCK_UN)
 
 
-# Of linux/falloc.h: without the first the file would become shorter.
+# The constants are those of linux/falloc.h: without the first the file would become shorter.
 _FALLOC_KEEP_SIZE = 1
 _FALLOC_PUNCH_HOLE = 2
 

@@ -117,7 +117,7 @@ LAUNCH_LOOK_S = 0.05
 LAUNCH_OUTPUT_END_S = 1.0
 # A longer line is cut in pieces.
 LAUNCH_LINE_BYTES = 65_536
-# Of this many lines of a rank's stderr its traceback is taken.
+# A rank's traceback is taken from this many last lines of its stderr.
 LAUNCH_TAIL_LINES = 400
 # Where a launcher looks for free ports of its own: below what Linux gives to clients (32768), and above
 # what the scheduler gives to runs.
@@ -147,7 +147,7 @@ UPLOAD_FILES_PER_PLAN = 100
 UPLOAD_CONNECTIONS = 8
 # A store that takes or gives nothing for this long has gone.
 STORE_TIMEOUT_S = 60.0
-# Of an object store's refusal this much is shown.
+# Messages show this much of an object store's refusal.
 STORE_ANSWER_BYTES_MAX = 2_000
 # A plan is used for this long; then the platform is asked again, and sees how far the upload is.
 UPLOAD_PLAN_S = 60.0
@@ -155,7 +155,7 @@ UPLOAD_PLAN_S = 60.0
 UPLOAD_ROUNDS_MAX = 5
 # A transfer that takes longer says how far it is, this often.
 TRANSFER_NOTICE_S = 5.0
-# For this long nobody looks whether files that were sent are still in the store.
+# The client does not look for this long whether files that were sent are still in the store.
 UPLOAD_REMEMBERED_S = 300.0
 # An upload that moves no byte for this long is ended, and begun again later. The agent has the same limit.
 UPLOAD_SILENCE_S = 600.0
@@ -166,5 +166,5 @@ ENVIRONMENT_TIMEOUT_S = 10.0
 ENVIRONMENT_ATTEMPTS = 8
 ENVIRONMENT_BACKOFF_FIRST_S = 1.0
 ENVIRONMENT_BACKOFF_MAX_S = 30.0
-# As the gateway has it.
+# The gateway's own limit.
 ENVIRONMENT_PACKAGES_MAX = 2_000

@@ -41,7 +41,7 @@ from ._limits import HELD_REPORT_BYTES_MAX, METRIC_NAMES_MAX, REPORT_BYTES_MAX
 REPORTS = "reports.ndjson"
 ACKED = "reports.acked"
 
-# Of this much of the end of the file the last keys are read; two lines of the largest size fit.
+# The last keys are read from this much of the end of the file; two lines of the largest size fit.
 TAIL_BYTES = 2 * (REPORT_BYTES_MAX + 256)
 # A line that a signal handler wrote inside another report's call is before that one's, so the
 # last line need not have the highest number. Handlers do not nest as deep as this.

@@ -1,11 +1,13 @@
-"""Which storage of checkpoints this host sees at a path.
+"""Identifies the storage of checkpoints that this host sees at a path.
 
-The root of a storage holds a marker, a file whose first line is a random id. The host that writes there makes it
-once, and sends its id with each checkpoint; a verifier or deleter elsewhere compares it first,
-so that a share that is not mounted there is not taken for a storage whose files are missing.
+The root of a storage holds a marker, a file whose first line is a random id. The host that writes
+there makes it once, and sends its id with each checkpoint; a verifier or deleter elsewhere compares
+it first, so that a share that is not mounted there is not taken for a storage whose files are
+missing.
 
-A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails
-where one is. A file system without links gets it by an exclusive create, which a crash may leave empty.
+A marker is whole or it is not there: it is written beside, flushed, and linked into its place,
+which fails where one is. A file system without links gets it by an exclusive create, which a crash
+may leave empty.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _fit(draw: random.Random, has_epochs: bool) -> dict[str, Any]:
 
 
 def _kills(draw: random.Random) -> list[Any]:
-    """Which rank dies at which of its events: ``(rank, event, how many before)``."""
+    """Draws which rank dies at which of its events: ``(rank, event, how many before)``."""
     kills = []
     for _ in range(draw.choice((1, 1, 2, 3))):
         event = draw.choice(EVENTS)

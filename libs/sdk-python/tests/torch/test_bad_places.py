@@ -90,7 +90,7 @@ class Data(BadInputCase):
             raise ValueError("early")
 
         def signalled(*_):
-            # As torch's handler of the signal does, outside what any callback is called in.
+            # Torch's handler of the signal raises like this, outside of any callback.
             raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
 
         kind = self.made(train_batch=fails, build_callbacks=lambda _: {"late": Late()})
@@ -100,7 +100,7 @@ class Data(BadInputCase):
 
     def test_a_loading_process_whose_signal_comes_after_its_socket_closed(self):
         def train_batch(trial, batch, epoch_idx, batch_idx):
-            # As torch's handler of the signal does.
+            # Torch's handler of the signal raises like this.
             def signalled(*_):
                 raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
 
@@ -122,7 +122,7 @@ class Data(BadInputCase):
 
     def test_a_loading_process_that_dies_while_a_batch_is_trained(self):
         def train_batch(trial, batch, epoch_idx, batch_idx):
-            # As torch's handler of the signal does.
+            # Torch's handler of the signal raises like this.
             raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
 
         kind = self.made(train_batch=train_batch)

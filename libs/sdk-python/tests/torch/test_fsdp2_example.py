@@ -56,7 +56,7 @@ def launch(folder: Path, slots: int) -> None:
 
 
 def losses(folder: Path) -> dict:
-    """Of all runs, by step."""
+    """Returns the losses of all runs by step."""
     found = {}
     for spool in sorted(folder.glob("run-*/spool/reports.ndjson")):
         for line in spool.read_text().splitlines():

@@ -36,7 +36,7 @@ export type ModelState = {
   readonly ended: number;
   /** The best of those that were trained, the best first, of equals the earlier. */
   readonly ranked: readonly Ranked[];
-  /** Of a search by several metrics. */
+  /** The state of a search by several metrics; null for one metric. */
   readonly several: SeveralState | null;
 };
 

@@ -16,7 +16,7 @@ const MOST = 1_000;
 type Contender = { readonly trial: number; readonly scores: readonly number[] };
 
 export type SeveralState = {
-  /** Of trial n at n - 1; empty before a report that had all metrics. */
+  /** The latest values of trial n at index n - 1; empty before a report that had all metrics. */
   readonly latest: readonly (readonly number[])[];
   readonly contenders: readonly Contender[];
 };

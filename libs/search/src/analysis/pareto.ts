@@ -1,9 +1,8 @@
 /**
- * Which of several results are best where more than one number counts. A result dominates another that is worse in
- * something and better in nothing; those that none dominates are the first front, those that only these dominate the
- * second, and so on. Among those of one front the lonelier comes first, by the crowding distance of K. Deb, A. Pratap,
- * S. Agarwal, T. Meyarivan ("A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002). Smaller is better
- * throughout.
+ * Ranks results where more than one number counts. A result dominates another that is worse in something and better in
+ * nothing; those that none dominates are the first front, those that only these dominate the second, and so on. Among
+ * those of one front the lonelier comes first, by the crowding distance of K. Deb, A. Pratap, S. Agarwal, T. Meyarivan
+ * ("A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002). Smaller is better throughout.
  */
 
 type Scores = readonly number[];
@@ -18,7 +17,7 @@ function dominates(a: Scores, b: Scores): boolean {
   return better;
 }
 
-/** By the first objective, of equals by the second, and so on: what comes later dominates nothing that came before. */
+/** Orders by the first objective, among equals by the second, and so on: a later one dominates none before it. */
 function inOrder(all: readonly Scores[], members: readonly number[]): number[] {
   return members.toSorted((a, b) => {
     const [one, other] = [all[a] as Scores, all[b] as Scores];

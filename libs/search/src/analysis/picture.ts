@@ -25,7 +25,7 @@ export type Moment = { readonly version: number; readonly atMs: number; readonly
 export type PicturedDecision = Moment & {
   /** The event that records it: TrialSuspended. */
   readonly event: string;
-  /** As in `decisionVerb`. */
+  /** The verb of `decisionVerb`. */
   readonly verb: string;
   /** Empty for a copy, which has an origin instead. */
   readonly rule: string;
@@ -39,7 +39,7 @@ export type RungReport = Moment & {
   readonly rung: number;
   /** The trial's own time when it arrived. */
   readonly time: number;
-  /** As reported; null where it was not finite, or the trial ended before the rung. */
+  /** The reported value; null where it was not finite, or the trial ended before the rung. */
   readonly value: number | null;
   /** From 1. */
   readonly rank: number;
@@ -81,7 +81,7 @@ export type SearchPicture = Moment & {
   /** Null in a search without rungs. */
   readonly form: HalvingForm | null;
   readonly brackets: readonly { readonly rungs: readonly PicturedRung[] }[];
-  /** Of all trials, not only of the range. */
+  /** The number of all trials, not only of the range. */
   readonly trialsProposed: number;
   readonly trials: readonly PicturedTrial[];
   /** Decisions about the search itself. */
@@ -118,7 +118,7 @@ export class PictureRecord {
   #now: Moment = { version: 0, atMs: 0, units: 0 };
   #firstRung = 0;
 
-  /** Of the trials numbered `from` to `to`, both inclusive. */
+  /** Draws the trials numbered `from` to `to`, both inclusive. */
   constructor(from: number, to: number) {
     this.#from = from;
     this.#to = to;

@@ -170,7 +170,7 @@ describe("max_concurrent_trials", () => {
       type: "TrialResumed",
       data: { trial: 2, target: 7, rule: "place_free" },
     });
-    // At its target it gives its place to the next.
+    // A trial that reaches its target gives its place to the next.
     expect(search.validate(2, 7, 0.5).slice(1)).toMatchObject([
       { type: "TrialSuspended", data: { trial: 2, rule: "target_reached" } },
       { type: "TrialResumed", data: { trial: 3 } },
@@ -262,7 +262,7 @@ describe("early stopping", () => {
     const search = limited({ max_trials: 1 });
     post(search, proposal("a", { target: 5 }));
     expect(refusal(search, [proposal("b")])).toMatchObject({ rejected: "search_finished" });
-    // Of a search that takes no more trials nobody need resume this one: it ends at its target.
+    // Nobody could resume this trial, since the search takes no more operations: it ends at its target.
     expect(search.validate(1, 5, 0.5).at(-1)?.type).toBe("TrialStopDecided");
   });
 

@@ -200,7 +200,7 @@ function propose(
 const below = (parent: string, path: string): string =>
   path === "" ? parent : `${parent}.${path}`;
 
-/** Of a trial that has not ended. */
+/** Decides on a trial that has not ended. */
 function ofOpenTrial(
   search: RunningSearch,
   { index, operation }: Place,
@@ -212,7 +212,7 @@ function ofOpenTrial(
   return refused("trial_ended", index, operation, `trial ${number} has ended`);
 }
 
-/** Of a trial that neither ended nor is about to. */
+/** Decides on a trial that neither ended nor is about to. */
 function ofGoingTrial(
   search: RunningSearch,
   place: Place,

@@ -11,7 +11,7 @@ export function targetReached(
 ): readonly Decision[] {
   const goal = search.memory.goals[trial - 1];
   if (goal === undefined || goal.target === null || time < goal.target) return [];
-  // Of a search that was finished nobody would resume it.
+  // A trial of a finished search is stopped rather than suspended: nobody would resume it.
   const stops = goal.stops || search.finishing;
   const rule = "target_reached";
   const evidence = { target: goal.target, time, value };

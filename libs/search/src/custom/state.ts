@@ -22,9 +22,9 @@ export type Posted = {
 };
 
 export type Goal = {
-  /** Until when the trial trains; null for its end. */
+  /** The time until which the trial trains; null for its end. */
   readonly target: number | null;
-  /** At its target it ends, rather than being suspended. */
+  /** The trial ends at its target, rather than being suspended. */
   readonly stops: boolean;
   /** It has not ended and has no place: it is suspended, or was when it was stopped. */
   readonly rests: boolean;
@@ -33,7 +33,7 @@ export type Goal = {
 };
 
 export type CustomState = {
-  /** By the operation's id, after a `#`, so that no id is the name of a built-in property. */
+  /** The posted operations by the operation's id, after a `#`, so that no id is the name of a built-in property. */
   readonly posted: Readonly<Record<string, Posted>>;
   /** That of trial n at n - 1; made with the operation, just before the trial. */
   readonly goals: readonly Goal[];

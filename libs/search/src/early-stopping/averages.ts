@@ -35,7 +35,7 @@ export type Averages = {
   readonly latest: number;
 };
 
-/** Of one trial. Sums and averages are of ranked values. */
+/** The course of one trial. Sums and averages are of ranked values. */
 export type Course = {
   /** The last report's time; the smallest integer for none. */
   readonly time: number;
@@ -133,8 +133,8 @@ function openTime(
   }
   const opened = emptyRanking();
   if (passed) {
-    // As long as every time is one of comparison, nobody reported between the last one and this: who went beyond the
-    // last has reached this one too, with the same average.
+    // Every time so far is one of comparison, so nobody reported between the last one and this: a trial that went
+    // beyond the last has reached this one too, with the same average.
     const after = times[before] as number;
     for (const entry of entriesBetween(ranking, 0, ranking.size)) {
       if (lastTimeOf(entry.trial) > after) insert(undo, opened, entry);

@@ -14,7 +14,7 @@ export type Case = {
   readonly trial: number;
   readonly progress: Progress;
   readonly time: number;
-  /** As it was reported. */
+  /** The time as it was reported. */
   readonly value: number;
 };
 

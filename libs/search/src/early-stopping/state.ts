@@ -11,14 +11,14 @@ import { emptyRanking, type Ranking } from "../ranking.ts";
 export type Progress = {
   readonly course: Course;
   readonly standing: Standing;
-  /** By the number of the policy, see `rulesOf`: a patience, or reports in a row in the lower quantile. */
+  /** The patience by the number of the policy, see `rulesOf`: a patience, or reports in a row in the lower quantile. */
   readonly patience: readonly (Patience | null)[];
   readonly streaks: readonly number[];
   /** When its run started that has not ended; null for none. */
   readonly runningSince: number | null;
 };
 
-/** Of a budget of time: what its runs have taken. Times are milliseconds of the epoch. */
+/** The use of a budget of time: what its runs have taken. Times are milliseconds of the epoch. */
 export type Usage = {
   readonly startedAt: number;
   /** The latest time in any event. */

@@ -61,7 +61,7 @@ export type Trust = {
   readonly owed: readonly number[];
 };
 
-/** At least two rungs are left above one that is asked about. */
+/** The first rung is asked about only if at least two rungs are above it. */
 const RUNGS_ASKED = 3;
 
 /** Values at a first rung of this many in all, with those of trials that were asked below it. */

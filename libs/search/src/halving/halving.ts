@@ -125,7 +125,10 @@ function rankedValue(value: number, smallerIsBetter: boolean): number {
   return smallerIsBetter ? value : 0 - value;
 }
 
-/** As many as random search replaces, and not where every trial is alike. */
+/**
+ * Returns whether a new trial replaces this one: as many are replaced as in random search, and none where every trial
+ * is alike.
+ */
 function isReplaceable(memory: Halving, plan: SearchPlan, outcome: TrialOutcome): boolean {
   if (outcome !== TrialOutcome.INVALID_HYPERPARAMETERS || isConstant(plan.space)) return false;
   return memory.replaced < Math.max(searchLimits.replacementsMin, plan.trialsMax);

@@ -24,7 +24,7 @@ export type HalvingMembers = {
   readonly trials: readonly TrialMember[];
 };
 
-/** Of a search whose algorithm is one of those that halve. */
+/** Returns the members of a search whose algorithm halves. */
 export function halvingMembers({ memory }: SearchState): HalvingMembers {
   assert(isHalving(memory), "the search is one that halves");
   const { brackets, plan, places } = memory;

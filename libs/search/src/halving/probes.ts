@@ -112,7 +112,7 @@ function afterNext(halving: Halving, plan: TrustPlan, bracket: number): Trust {
   return { ...trust, question: asks ? "later" : "none" };
 }
 
-/** Of what has been spent, what it may take at most to ask about the later rung. */
+/** The share of the search's spending that questions about the later rung may cost. */
 const LATER_COST_MAX = 1 / 12;
 
 /** Asks about the later rung as soon as that is cheap. Trials that have been there, or are over, are not asked. */

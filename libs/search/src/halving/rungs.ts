@@ -1,4 +1,4 @@
-/** Which trials a rung promotes, and when it is closed. */
+/** Decides which trials a rung promotes, and when it is closed. */
 import { entryAt, placeOf } from "../ranking.ts";
 import { mayCreate } from "./brackets.ts";
 import { type Halving, rungOf } from "./state.ts";

@@ -24,10 +24,10 @@ export const DONE = "max_time";
 export type Saved = { readonly checkpoint: string; readonly step: number; readonly time: number };
 
 export type Score = {
-  /** As it is ranked. */
+  /** The value as it is ranked. */
   readonly value: number;
   readonly time: number;
-  /** Of two equal values the one that was reported earlier is the better. */
+  /** The order of reports: of two equal values the earlier one is the better. */
   readonly order: number;
 };
 

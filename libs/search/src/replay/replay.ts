@@ -71,7 +71,9 @@ class Suggestions {
     );
   }
 
-  /** At the state itself: one that others have followed on is not looked at for long. */
+  /**
+   * The answer is computed now, from the state itself: a state that others have followed on is not available for long.
+   */
   note(state: SearchState): void {
     if (this.#restedOn.has(state.version)) this.#answers.set(state.version, suggestionOf(state));
   }

@@ -20,7 +20,7 @@ export type Fate = {
   readonly units: number;
   /** "completed", "stopped", "suspended", "failed", "canceled", "invalid", "running", "unknown" or "not proposed". */
   readonly end: string;
-  /** Of a stop or a suspension. */
+  /** The rule of a stop or a suspension. */
   readonly rule: string;
 };
 

@@ -207,7 +207,7 @@ class Run implements SimulatedRun {
   }
 }
 
-/** Of trials with the same next time, the one that was proposed first. */
+/** Returns the trial with the next time; of several, the one that was proposed first. */
 function firstOf(training: readonly Trainee[]): Trainee | undefined {
   let first: Trainee | undefined;
   for (const other of training) {

@@ -113,7 +113,7 @@ export function valueAtShare(hyperparameter: TypedHyperparameter, u: number): Js
   }
 }
 
-/** As between half below the range and half above it in the logarithm, rounded: each whole number has its share. */
+/** Draws in the logarithm between half below the range and half above it, rounded: each whole number has its share. */
 function logInt({ minval, maxval }: IntHyperparameter, u: number): number {
   const [least, most] = logIntEnds({ minval, maxval });
   const value = roundHalfAway(exp(least + u * (most - least)));

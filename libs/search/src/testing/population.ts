@@ -64,7 +64,7 @@ export class TestPopulation<State> {
     this.#hear(this.search.start(configOf(searcher, space), seed), 0);
   }
 
-  /** Until nobody trains any more. */
+  /** Runs until no trial trains any more. */
   run(): void {
     while (this.next()) {
       // Each turn is one member's training until its next report.

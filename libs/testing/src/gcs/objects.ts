@@ -110,7 +110,7 @@ export async function insertObject(request: GcsRequest): Promise<GcsAnswer> {
   }
 }
 
-/** Of multipart/related: RFC 2387. Small objects only, as the API reference advises. */
+/** Reads the parts of multipart/related: RFC 2387. Small objects only, as the API reference advises. */
 async function partsOf(type: string, message: AsyncIterable<Uint8Array>) {
   const [, boundary] = /^multipart\/related;.*boundary="?([^";]+)"?/.exec(type) ?? [];
   if (boundary === undefined) {

@@ -17,7 +17,7 @@ export type GcsRequest = {
   readonly message: IncomingMessage;
   readonly method: string;
   readonly bucket: GcsBucket;
-  /** Of the object, decoded; empty for the bucket. */
+  /** The name of the object, decoded; empty for the bucket. */
   readonly name: string;
   readonly query: ReadonlyMap<string, string>;
   readonly headers: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ export type GcsRoute = SignedUrl & {
   readonly isXml: boolean;
   readonly bucket: string;
   readonly name: string;
-  /** Of a rewrite. */
+  /** The target of a rewrite. */
   readonly target: { readonly bucket: string; readonly name: string } | null;
 };
 

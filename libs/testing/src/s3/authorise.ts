@@ -21,7 +21,7 @@ export type S3Action =
 export type S3User = {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials; a request without it is refused. */
+  /** The token of temporary credentials; a request without it is refused. */
   readonly sessionToken?: string;
 };
 

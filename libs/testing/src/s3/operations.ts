@@ -1,4 +1,4 @@
-/** Which operation a request is, by its method, its path and the parameters that name a subresource. */
+/** Finds the operation of a request by its method, its path and the parameters that name a subresource. */
 import { S3Error } from "./errors.ts";
 import { headBucket, listMultipartUploads, listObjects, listParts } from "./listings.ts";
 import {

@@ -24,9 +24,9 @@ export type S3Request = {
 };
 
 export type S3Limits = {
-  /** Of every part but the last. */
+  /** The least size of every part but the last. */
   readonly partBytesMin: number;
-  /** Of CopyObject and of a part that is copied. */
+  /** The maximum of CopyObject and of a part that is copied. */
   readonly copyBytesMax: number;
   readonly listedMax: number;
 };

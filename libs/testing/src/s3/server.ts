@@ -39,7 +39,7 @@ export type S3ServerOptions = {
 export type S3Served = {
   readonly operation: S3Operation | "Unknown";
   readonly key: string;
-  /** Of an upload in parts. */
+  /** The number of the part of an upload in parts. */
   readonly part: number | null;
   readonly status: number;
 };

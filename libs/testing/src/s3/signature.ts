@@ -11,11 +11,11 @@ import { S3Error } from "./errors.ts";
 
 export type SignedRequest = {
   readonly method: string;
-  /** As it was sent, percent-encoded. */
+  /** The path as it was sent, percent-encoded. */
   readonly path: string;
   /** Decoded, in the order in which they were sent. */
   readonly query: readonly (readonly [string, string])[];
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -29,7 +29,7 @@ export type Signature = {
   readonly service: string;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
-  /** Of a presigned request. */
+  /** The lifetime of a presigned request. */
   readonly expiresSeconds: number | null;
   /** A hex digest, UNSIGNED-PAYLOAD, or the name of a streaming form. */
   readonly payload: string;

@@ -22,17 +22,17 @@ export type HostAccess = {
   readonly paths: readonly string[];
   /** Files of devices, or folders of them. */
   readonly devices: readonly string[];
-  /** By name; "*" for all. */
+  /** The GPUs by name; "*" means all. */
   readonly capabilities: readonly string[];
 };
 
 /** The settings of containers in an agent's configuration. */
 export type ContainerSettings = {
-  /** For experiments that name no image; empty for none. */
+  /** The image of experiments that name none; empty means no image. */
   readonly image: string;
   /** "host", "bridge", "none" or the name of a network. */
   readonly network: string;
-  /** Of each run; null for no limit. */
+  /** The memory limit of each run; null for no limit. */
   readonly memoryBytes: number | null;
   readonly cpus: number | null;
   readonly ulimits: readonly Ulimit[];
@@ -110,7 +110,7 @@ export type ContainerPlace = {
 /** The names in the folder of the pipes; `started` is made by the container's shell. */
 export const pipeNames = { stdout: "stdout", stderr: "stderr", started: "started" } as const;
 
-/** As in Determined; the engines' own 64 MB are too few for the data loaders of PyTorch. */
+/** The default is Determined's; the engines' own 64 MB are too few for the data loaders of PyTorch. */
 const shmBytesOtherwise = 4 * 1024 ** 3;
 
 /** Opens the pipes, and is replaced by the command. $0 is their folder. */
@@ -172,8 +172,8 @@ export function containerBody(
 }
 
 /**
- * By their own numbers on the host. In the host's network they are ports of the host as they are; without one they are
- * none.
+ * Returns the ports that a container publishes, each under its own number on the host. A container in the host's
+ * network publishes none: its ports are the host's already. A container without a network has none.
  */
 export function publishedPorts(
   { proxyPorts }: Pick<ContainerSection, "proxyPorts">,

@@ -8,7 +8,7 @@ import type { Slot } from "@trainyard/contracts/events";
 import { visibilityVariables, visibleDevices } from "./visible-devices.ts";
 
 export type StoragePlaces = {
-  /** Of the run's checkpoints; null where only the registry knows. */
+  /** The folder of the run's checkpoints; null where only the registry knows it. */
   readonly checkpointRoot: string | null;
   /**
    * They go to an object store: the run seals them in its own folder, in so much of the free disk, 0 to 1. Null for a
@@ -16,8 +16,8 @@ export type StoragePlaces = {
    */
   readonly uploadDiskShare: number | null;
   /**
-   * Of its TensorBoard files: null beside the checkpoints, empty where an object store takes them from the run's
-   * folder.
+   * The folder of the run's TensorBoard files: null beside the checkpoints, empty where an object store takes them from
+   * the run's folder.
    */
   readonly tensorboardRoot: string | null;
 };

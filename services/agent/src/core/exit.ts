@@ -28,7 +28,7 @@ export type RunView = {
   readonly exit: ExitRecord | null;
   /** The content of end.json; or why it was not read. */
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
-  /** Which of its slots the agent does not offer any more, and why; empty for none. */
+  /** Says which of the run's slots the agent no longer offers, and why; empty for none. */
   readonly notice: string;
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
@@ -63,7 +63,9 @@ function messageOf(parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("; ");
 }
 
-/** Of a launch that could not even be written down: it has no folder, and nothing of it was started. */
+/**
+ * Returns the exit of a launch that could not even be written down: it has no folder, and nothing of it was started.
+ */
 export function refusalOf(
   agent: string,
   { allocation, nodeRank, slots }: Plain<Launch>,

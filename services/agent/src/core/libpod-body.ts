@@ -58,7 +58,7 @@ export function libpodBody(
   };
 }
 
-/** As --device has it: Podman reads the path as such a text. */
+/** Returns a device as `--device` takes it: Podman reads the path from such a text. */
 function deviceOf({
   PathOnHost,
   PathInContainer,

@@ -8,7 +8,7 @@ const prefix = /^\[rank=([0-9]{1,9})\] /;
 type Line = { readonly source: number; readonly text: string; readonly continued: boolean };
 
 export class LineRanks {
-  /** Of the line that each source is in the middle of. */
+  /** The rank of the line that each source has begun and not ended. */
   readonly #open: Map<number, number | null>;
 
   constructor(open: ReadonlyMap<number, number | null> = new Map()) {

@@ -1,4 +1,6 @@
-/** Of the message of an exit: with each character escaped its record fits the room that is reserved for it. */
+/**
+ * The length limit of an exit's message: with each character escaped its record fits the room that is reserved for it.
+ */
 export const exitMessageCharsMax = 600;
 
 /** Why a run's processes were signalled. */

@@ -101,7 +101,10 @@ export type GpuPlace = {
   readonly nvlinkGroup?: number;
 };
 
-/** By index. The columns are separated by tabs; the header may be underlined by escape codes. */
+/**
+ * Returns the place of each GPU by its index. The columns are separated by tabs; the header may be underlined by escape
+ * codes.
+ */
 export function parseTopology(text: string): ReadonlyMap<number, GpuPlace> {
   const lines = stripVTControlCharacters(text).split("\n");
   const rows = lines.map((line) => line.split(/\t+/).map((cell) => cell.trim()));

@@ -103,7 +103,7 @@ export class SlotOffer {
     });
   }
 
-  /** Which of these are not offered, and why; empty for none. */
+  /** Says which of these devices are not offered, and why; empty for none. */
   problemsOf(ids: readonly string[]): string {
     return ids.flatMap((id) => this.problemOf(id) ?? []).join("; ");
   }

@@ -64,7 +64,7 @@ function cardOf(index: number, values: unknown): Card {
   };
 }
 
-/** As ROCR_VISIBLE_DEVICES takes it: 16 hexadecimal digits. */
+/** Returns the id as ROCR_VISIBLE_DEVICES takes it: 16 hexadecimal digits. */
 function uuidOf(uniqueId: string): string {
   const digits = /^0x([0-9a-f]{1,16})$/i.exec(uniqueId)?.[1] ?? "";
   return /^0*$/.test(digits) ? "" : `GPU-${digits.toLowerCase().padStart(16, "0")}`;

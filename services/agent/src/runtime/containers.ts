@@ -24,7 +24,7 @@ import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
 export type ContainerRuntimeSettings = ContainerSettings & {
   readonly engine: EngineKind;
   readonly socket: string;
-  /** Of registries; empty for none. */
+  /** The file with the registries' credentials; empty for none. */
   readonly authFile: string;
   /** How long a pull may take, all attempts together. */
   readonly pullTimeoutMs: number;

@@ -16,7 +16,7 @@ export function bounded(ms = requestMs): AbortSignal {
   return AbortSignal.timeout(ms);
 }
 
-/** For a call that takes no signal. */
+/** Bounds the time of a call that takes no signal. */
 export async function inTime<T>(answer: Promise<T>, ms = requestMs): Promise<T> {
   const signal = bounded(ms);
   const late = new Promise<never>((_, reject) => {
@@ -25,7 +25,7 @@ export async function inTime<T>(answer: Promise<T>, ms = requestMs): Promise<T> 
   return await Promise.race([answer, late]);
 }
 
-/** Which of the two answers. Throws where none does. */
+/** Finds out which of the two engines answers. Throws if none does. */
 export async function kindOfEngine(engine: Docker): Promise<EngineKind> {
   const { Components = [] } = (await inTime(engine.version())) as unknown as {
     Components?: readonly { Name: string }[] | null;

@@ -148,7 +148,10 @@ function refused(key: string, named: string, agent: string, setting: string): La
   );
 }
 
-/** Of what does not exist, the real path of the folder that does and the rest as it is. */
+/**
+ * Returns the real path; of a path that does not exist, the real path of its nearest existing folder and the rest
+ * unchanged.
+ */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

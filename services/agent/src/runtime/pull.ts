@@ -15,7 +15,7 @@ export type PullDeps = {
   readonly clock: Clock;
   /** Empty for none. */
   readonly authFile: string;
-  /** For all attempts together. */
+  /** The time for all attempts together. */
   readonly timeoutMs: number;
   /** A line of the run's log. */
   readonly say: (text: string) => void;
@@ -64,7 +64,7 @@ export async function ensureImage(
   return pulled;
 }
 
-/** Until it is here; `total` aborts when the time for all attempts is over. */
+/** Pulls again until the image is here; `total` aborts when the time for all attempts is over. */
 async function pullAgain(
   name: string,
   deps: PullDeps,

@@ -256,7 +256,10 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
   }
 }
 
-/** Of an SDK that named none: the storage is this host's own only where the folder is that the process wrote. */
+/**
+ * Returns the storage id where the SDK named none: the storage is this host's own only if the process wrote to that
+ * folder.
+ */
 async function storageIdOf(
   { folder, checkpointDir }: CheckpointDeps,
   checkpoint: string,

@@ -30,7 +30,7 @@ let plans: number;
 
 type Asked = { readonly path: string; readonly bytes: number; readonly sha256: string };
 
-/** As the registry plans, for files of one part. */
+/** Plans as the registry does, for files of one part. */
 async function planOf({ path, bytes, sha256 }: Asked) {
   const parts: FileDigests["parts"] = [{ sha256 }];
   const digests = { bytes, sha256, parts, md5: "", crc32c: "" };

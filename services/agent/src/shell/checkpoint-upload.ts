@@ -40,7 +40,7 @@ const refusedStatus = 65;
 const laterStatus = 75;
 /** A bound for a manifest with its digests: other processes of the run's user could write without an end. */
 const manifestCharactersMax = 4 * 1024 * 1024;
-/** Of what it says the end is kept. */
+/** The maximum of characters kept from the end of the uploader's output. */
 const saidCharactersMax = 4_096;
 
 export async function uploadCheckpoint(

@@ -39,7 +39,7 @@ export type CodeArchivesDeps = {
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly clock: Clock;
-  /** For tests; a download that brings nothing for this long is begun again. */
+  /** The silence after which a download is started again; only tests set it. */
   readonly silenceMs?: number;
 };
 
@@ -53,7 +53,7 @@ export class CodeArchives {
     makeFolder(deps.folder);
   }
 
-  /** Of code that is fetched, or was a while ago. */
+  /** Returns the progress of code that is being fetched, or was a while ago. */
   progressOf(digest: string): FetchProgress {
     return this.#progress.get(digest) ?? { pieces: 0, waits: false };
   }

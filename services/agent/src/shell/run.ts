@@ -72,7 +72,7 @@ export class Run implements AsyncDisposable {
   readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
-  /** Of its code, unpacked. */
+  /** The number of fetched pieces of its unpacked code. */
   #pieces = 0;
   #isDelivered = false;
   /** Its records, which do not change any more. */
@@ -260,7 +260,7 @@ export class Run implements AsyncDisposable {
   async #endBeforeStart(error: unknown): Promise<void> {
     const { events } = this.#deps;
     const notRemoved = (left: unknown): void => events.notRemoved(this.allocation, left);
-    // Of no use any more, and what is written next needs room.
+    // The run's work is of no use any more, and the next record needs room.
     if (isDiskFull(error)) await this.folder.removeWork().catch(notRemoved);
     // A supervisor of an earlier agent may have had its order after all.
     if (!this.folder.claimAsNeverStarted()) return;

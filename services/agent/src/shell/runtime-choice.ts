@@ -11,7 +11,7 @@ import { findProcessGroups } from "./process-groups.ts";
 
 export type RuntimeDeps = {
   readonly config: AgentConfig;
-  /** Of the state folder. */
+  /** The state folder. */
   readonly folder: string;
   readonly sdkPath: string | null;
   readonly users: RunUsers;

@@ -11,7 +11,7 @@ export type StoredLine = {
   readonly atMs: number;
   readonly text: string;
   readonly continued: boolean;
-  /** Of the process, where its launcher says it. */
+  /** The rank of the process, if its launcher says it. */
   readonly rank?: number;
 };
 
@@ -35,7 +35,8 @@ export class OutputReader {
   readonly #output: string;
   #at: ShippedRecord;
   /**
-   * Of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of its rest.
+   * The ranks of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of
+   * its rest.
    */
   #ranks = new LineRanks();
 

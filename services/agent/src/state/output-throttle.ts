@@ -8,7 +8,8 @@ import type { Clock } from "@trainyard/kernel";
 import { type OutputWriter, outputSource } from "./output-writer.ts";
 
 /**
- * Of undelivered output: beyond it a run is throttled, until half of it is delivered. A training prints this in hours.
+ * The size of undelivered output from which a run is throttled, until half of it is delivered. A training prints this
+ * in hours.
  */
 export const throttledBytes = 128 * 1024 * 1024;
 /**
@@ -30,7 +31,7 @@ export class OutputThrottle {
     this.#clock = clock;
   }
 
-  /** For how long a pipe is not read, after some bytes of it that are written. */
+  /** Returns how long a pipe is not read after some of its bytes were written. */
   pauseMs(bytes: number, lines: number): number {
     if (this.#isOver) return 0;
     const nowMs = this.#clock.monotonicMs();

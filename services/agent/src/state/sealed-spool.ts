@@ -22,7 +22,7 @@ export type Sealed = {
   readonly ofOthers?: readonly object[];
   /** These are files of a checkpoint that the chief's host completes. */
   readonly isPart?: boolean;
-  /** Of the storage, as the process saw it; absent from older SDKs. */
+  /** The id of the storage, as the process saw it; absent from older SDKs. */
   readonly storageId?: string;
 };
 

@@ -8,7 +8,7 @@ export class Uptime {
   readonly #folder: string;
   readonly #monotonicMs: () => number;
   readonly #beganMs: number;
-  /** At this agent's start. */
+  /** The uptime at this agent's start. */
   readonly atStartMs: number;
 
   constructor(folder: string, monotonicMs: () => number) {

@@ -12,9 +12,10 @@ const looksToBeSure = 3;
 const removeAgainMs = 500;
 
 /**
- * Until nothing lives: what cannot be killed still has its memory and its devices, and nobody else may get them. Then
- * its container is removed, which is tried for at least `removeMs`; each attempt comes after another look for what
- * lives, since an engine may start a container late. Says what remains; empty for nothing.
+ * Ends all processes and returns when none lives: a process that cannot be killed still has its memory and its devices,
+ * and nobody else may get them. Then its container is removed, which is tried for at least `removeMs`; each attempt
+ * follows another look for living processes, since an engine may start a container late. The result says what remains;
+ * empty for nothing.
  */
 export async function endAll(
   group: RunGroup,

@@ -41,7 +41,9 @@ def read_record(folder, name):
 
 
 def write_record(folder, name, record):
-    """By rename. On a full disk it uses the room that was reserved for it, where there is any."""
+    """Writes a record by a rename. On a full disk it uses the room that was reserved for it, if
+    any.
+    """
     draft = os.path.join(folder, ".%s.%d.new" % (name, os.getpid()))
     content = json_bytes(record)
     try:
@@ -257,7 +259,7 @@ class Throttle:
         self.look_again = 0.0
 
     def pause_s(self, size, lines):
-        """For how long nothing is read, after `size` bytes and the lines in them."""
+        """Returns how long nothing is read, after `size` bytes and the lines in them."""
         now = time.monotonic()
         if now >= self.look_again:
             self.look_again = now + THROTTLE_CHECK_S

@@ -114,8 +114,8 @@ function orNotHere<T>(work: () => T): T {
 }
 
 /**
- * As another user it becomes the command once it has its order: nothing of the run's is in a process of the
- * supervisor's user.
+ * Starts the leader. A leader with another user becomes the command once it has its order: nothing of the run's is in a
+ * process of the supervisor's user.
  */
 function spawnLeader({ argv, environment, work, user }: Command): ChildProcess {
   if (user !== undefined) {

@@ -35,7 +35,8 @@ PR_SET_NO_NEW_PRIVS = 38
 USER_UMASK = 0o007
 CONTROL = 3
 ORDER = 0
-# As the supervisor itself: the signal that ends the run must not end it before it has seen the run's end.
+# The supervisor ignores the same signals: the signal that ends the run must not end this process
+# before it has seen the run's end.
 IGNORED = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 LOOK_FIRST_S = 0.0005
 LOOK_LAST_S = 0.5
@@ -185,7 +186,7 @@ def wait_for_all(leader):
     pause = LOOK_FIRST_S
     while True:
         try:
-            # Until the leader's end this only waits.
+            # This call blocks until the leader ends.
             pid, status = os.waitpid(-1, os.WNOHANG if is_over else 0)
         except OSError as problem:
             if problem.errno == errno.EINTR:

@@ -34,7 +34,9 @@ def stat_of(pid):
 
 
 def identity_of(pid):
-    """As kernel's process-identity.ts returns it, also of a child that has ended and was not waited for."""
+    """Returns a process's identity as the kernel library's process-identity.ts does, also that of a
+    child that has ended and was not waited for.
+    """
     seen = stat_of(pid)
     if seen is None:
         return None
@@ -75,7 +77,9 @@ def send(pid, number):
 
 
 def describe_left(left):
-    """As core/left.ts: processes that were killed and are still there; empty where none is."""
+    """Describes processes that were killed and are still there, as core/left.ts does; empty where
+    none is.
+    """
     if not left:
         return ""
     named = [

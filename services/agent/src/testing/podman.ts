@@ -37,7 +37,7 @@ export function podmanProblem(): string | null {
   return why;
 }
 
-/** For the first line of a test that needs it. */
+/** Skips a test that needs Podman where it is missing; it is the test's first line. */
 export function needPodman(skip: (note: string) => never): void {
   const problem = podmanProblem();
   if (problem !== null) notRun(skip, problem);

@@ -12,7 +12,7 @@ export type RuntimeUnderTest = {
   readonly variables: Readonly<Record<string, string>>;
 };
 
-/** For the head of a test file. Its tests are skipped where the runtime is not here. */
+/** Gives a test file its runtime, from the head of the file. Its tests are skipped where the runtime is missing. */
 export function useRuntime(): RuntimeUnderTest {
   if (process.env[runtimeVariable] !== "podman") return { variables: {} };
   const stack = new AsyncDisposableStack();

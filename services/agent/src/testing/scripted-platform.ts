@@ -67,7 +67,7 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly received: { readonly key: string; readonly authorization: string }[] = [];
   epoch = 1;
   version = 0;
-  /** For which start of the agent the lists are, and whether it has its name. */
+  /** The agent's start that the lists are for, and whether its name is taken. */
   address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
   /** The versions of the protocol that it names. */
   spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
@@ -147,7 +147,8 @@ export class ScriptedPlatform implements AsyncDisposable {
       const report = this.#whole(heard);
       if (report === null) return;
       this.report = report;
-      // As the scheduler: launches go along until the run was named, and ended runs are forgotten once unwanted.
+      // The lists change as the scheduler's do: a launch is in them until its run was named, and ended runs are
+      // forgotten once unwanted.
       const forget = report.allocations.filter(
         (one) => one.state === AllocationReportState.ENDED && !this.#wishes.has(one.allocation),
       );

@@ -1,4 +1,4 @@
-/** As whom runs start on this host: users of their own, or the agent's. */
+/** The users as whom runs start on this host: users of their own, or the agent's. */
 import type { RunFolder } from "../state/run-folder.ts";
 import { inheritedByUser } from "./inherited.ts";
 import { type Owner, ownerOf, type RunUser, type UserRange } from "./run-user.ts";
@@ -26,12 +26,12 @@ export class RunUsers {
     return this.#range === null ? null : ownerOf(this.#range, experiment);
   }
 
-  /** By its folder, not by today's range: a run keeps its user. */
+  /** Returns the user by the run's folder, not by today's range: a run keeps its user. */
   startAs({ owner }: RunFolder): { readonly user?: RunUser } {
     return owner === null ? {} : { user: { ...owner, groups: this.#groups } };
   }
 
-  /** Of the agent's variables, those that the run has, with its user's over them. */
+  /** Returns those of the agent's variables that the run has, with its user's over them. */
   variables(
     folder: RunFolder,
     inherited: Readonly<Record<string, string>>,

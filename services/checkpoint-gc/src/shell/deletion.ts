@@ -81,7 +81,7 @@ export class Deletion {
     this.loop.wake();
   }
 
-  /** Of one pass: its pages may hold hundreds of a store that does not answer. */
+  /** Makes the brake of one pass: its pages may hold hundreds of checkpoints of a store that does not answer. */
   #newBrake(): StoreBrake {
     return new StoreBrake({
       clock: this.#deps.clock,

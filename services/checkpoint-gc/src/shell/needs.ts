@@ -72,8 +72,9 @@ async function needOfProposed(
 }
 
 /**
- * Of a trial whose last checkpoints are still on their way nothing is judged: they compete with the others. One that is
- * not declared yet is as much on its way. What is read a moment late is judged later: its end is passed on here too.
+ * Says which event the judgement of a trial waits for. A trial is not judged while its last checkpoints are still
+ * uploaded or not declared yet, since they compete with the others. A checkpoint that is read late is judged late: its
+ * end is passed on here too.
  */
 export async function needOfUnsettled(work: Reader, trial: string): Promise<string | null> {
   // A folder that a person uploaded has no trial.

@@ -131,7 +131,7 @@ export class HistoryRun {
     this.#check();
   }
 
-  /** As the partition does: each event in order, again from where it was after a crash. */
+  /** Reacts as the partition does: to each event in order, and after a crash again from where it was. */
   async #react(): Promise<void> {
     while (this.#reacted < this.#store.store.events.length) {
       const stored = this.#store.store.events[this.#reacted];

@@ -44,7 +44,7 @@ export class Oracle {
     return this.#stored.map(({ checkpoint }) => checkpoint);
   }
 
-  /** Of the experiment: asked for, taken back, or done. */
+  /** Sets the deletion of the experiment: asked for, taken back, or done. */
   deletion(state: "none" | "asked" | "done"): void {
     this.#deletion = state;
   }

@@ -41,7 +41,7 @@ type Place = {
 export class TestGc implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly root: string;
-  /** As the writing host saw it. */
+  /** The id of the storage, as the writing host saw it. */
   readonly storageId: string;
   #service: Service | null = null;
   #experiments = 0;

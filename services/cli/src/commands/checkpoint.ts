@@ -104,7 +104,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   ]);
 }
 
-/** Of Python, the SDK and the frameworks that wrote it; empty where an older SDK did. */
+/** Names the versions of Python, the SDK and the frameworks that wrote it; empty where an older SDK did. */
 function versionsOf(versions: unknown): string {
   if (typeof versions !== "object" || versions === null) return "";
   return Object.entries(versions)

@@ -65,7 +65,7 @@ async function compare(folder: string, manifest: readonly Plain<FileEntry>[]): P
   }
 }
 
-/** Of a regular file; empty for anything else, also a file that is not there. */
+/** Returns the digest of a regular file; empty for anything else, also for a missing file. */
 async function digestOf(path: string): Promise<string> {
   const stats = await lstat(path).catch(() => null);
   if (stats?.isFile() !== true) return "";

@@ -1,4 +1,4 @@
-/** Which storages have checkpoints, and how a person says that one of them is mounted here. */
+/** Lists the storages that have checkpoints, and records that a person mounted one of them here. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";

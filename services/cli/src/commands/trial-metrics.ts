@@ -228,7 +228,7 @@ async function exported(context: Context, trial: string, options: Options): Prom
   }
 }
 
-/** By the tags under which the SDK copies reports to TensorBoard files. */
+/** Names each metric by the tag under which the SDK copies reports to TensorBoard files. */
 function eventPointOf({ group, reportedAtMs, stepsCompleted, metrics: own }: Plain<MetricPoint>) {
   const tagged = Object.entries(own).map(([name, value]) => [`${group}/${name}`, value] as const);
   return { atMs: reportedAtMs, step: stepsCompleted, scalars: Object.fromEntries(tagged) };

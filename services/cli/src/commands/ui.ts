@@ -31,7 +31,7 @@ export async function signInLink(client: Client, url: string): Promise<SignInLin
   return { link: `${url.replace(/\/+$/, "")}/#code=${code}`, expiresAtMs, until };
 }
 
-/** For a start, which may find a cluster of an earlier version running: null where that makes no codes. */
+/** Returns the link of a start, which may find a running cluster of an earlier version: null if that makes no codes. */
 export async function signInLinkOfStart(client: Client, url: string): Promise<SignInLink | null> {
   try {
     return await signInLink(client, url);

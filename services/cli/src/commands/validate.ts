@@ -45,7 +45,7 @@ async function validate(file: string, options: ValidateOptions, command: Command
   else output.line(`${file} is a valid configuration`);
 }
 
-/** By the rules that every cluster has; what a cluster knows besides is its agents' slots. */
+/** Validates by the rules that every cluster has; only a cluster knows its agents' slots. */
 async function validateHere(
   config: string,
   given: readonly string[],

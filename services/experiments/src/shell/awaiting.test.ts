@@ -75,7 +75,7 @@ test("a run that nobody brings the checkpoint for is requested when its time has
   await holding(limits.checkpointsWaitMs - 1);
   expect(await requests()).toBe(1);
   stage.afresh();
-  // By the newest event the next holder sees how much of the time is over.
+  // The newest event shows the next holder how much of the time is over.
   await stage.tell("experiment-13", experimentCreated());
   await holding(2);
   expect(await requests()).toBe(2);

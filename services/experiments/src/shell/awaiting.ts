@@ -39,7 +39,7 @@ export class AwaitingTrials {
   readonly #untilMs: Map<string, number>;
   #event: string;
   #position: number;
-  /** Of the newest event, by the log's clock. */
+  /** The time of the newest event, by the log's clock. */
   #timeMs = 0;
 
   constructor({ event, position, untilMs }: Saved) {

@@ -16,7 +16,8 @@ export type Proposal = EventData<"TrialProposed">;
 export type Proposals = (experiment: string, number: number) => Promise<Proposal | null>;
 
 /**
- * For a trial that was proposed and never created, because its experiment was stopped at that moment: few, and rarely.
+ * Reads the proposal of a trial that was never created because its experiment was stopped at that moment: few, and
+ * rarely.
  */
 export function proposalsOf(log: EventLog): Proposals {
   return async (experiment, number) => {

@@ -45,7 +45,7 @@ export async function unlessSourceIsGone<Decided extends readonly unknown[]>(
   return reject("checkpoint_deleted", detail);
 }
 
-/** Of several trials one may have none, and new ones have none. */
+/** A trial may have no checkpoint of its own: it failed early, or it is new. */
 async function hasOwnCheckpoint(
   work: Work,
   id: string,

@@ -28,7 +28,7 @@ export function postgresIds(pool: Pool): ExperimentIds {
   };
 }
 
-/** For tests and simulations. */
+/** Makes ids in memory, for tests and simulations. */
 export function memoryIds(): ExperimentIds {
   let last = 0;
   return {

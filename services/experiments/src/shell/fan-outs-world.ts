@@ -69,7 +69,7 @@ export class FanOutsWorld {
   readonly commits: Noted[] = [];
   readonly #hub = createMemoryBus();
   readonly #others: EventLog;
-  /** By whom the log is used now: a process that has died hears no answer any more. */
+  /** The number of the process that uses the log: an answer to a process that has died is dropped. */
   #life = 0;
   #stop = new AbortController();
   #cache: CountingCache | null = null;

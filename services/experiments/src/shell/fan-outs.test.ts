@@ -15,7 +15,7 @@ import { fanOutsPlace } from "./fan-outs.ts";
 import { allocationEnded, FanOutsWorld } from "./fan-outs-world.ts";
 
 const large = 5_000;
-/** Of several lives, or several experiments. */
+/** The number of trials where a test has several lives or several experiments. */
 const less = 2_000;
 const kill = { kind: "stop", stop: StopKind.KILL, reason: "enough" } as const;
 

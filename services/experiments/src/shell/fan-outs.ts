@@ -62,7 +62,7 @@ type FanOut = {
   readonly cause: number;
   /** The trials before this one were brought along after the wish. */
   readonly next: number;
-  /** Of an experiment that may end: nothing more can come of the trials before this one. */
+  /** The number below which no trial decides anything more; it counts once the experiment may end. */
   readonly closedBelow: number;
   /** The version of the experiment's stream that the reactions have reached; 0 for not known. */
   readonly seen: number;

@@ -7,8 +7,8 @@ import type { EventLog } from "@trainyard/event-log";
 import { isOfThisLog, type Logger, ofAnotherHistory } from "@trainyard/runtime";
 
 /**
- * As the text holds it: the event is its first key, its position the exact one. The event is empty where it was not
- * seen.
+ * The part of the log that a text is folded from: the event is its first key, its position the exact one. The event is
+ * empty where it was not seen.
  */
 export type LogFold = { readonly event: string; readonly position: number };
 
@@ -16,7 +16,7 @@ export type LogFold = { readonly event: string; readonly position: number };
 export type LogFoldPlace = {
   readonly stream: string;
   readonly schema: string;
-  /** For people. */
+  /** The name of the text in messages. */
   readonly what: string;
 };
 

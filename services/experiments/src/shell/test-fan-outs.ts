@@ -11,7 +11,7 @@ export const waitsBy = (clock: Pick<Clock, "nowMs">): Waits => ({
   isOver: (_, untilMs) => clock.nowMs() >= untilMs,
 });
 
-/** For experiments that are so small that their reactions look at all of their trials. */
+/** Never fans out: for experiments that are so small that their reactions look at all of their trials. */
 export const noFanOuts: LargeFanOuts = {
   begin: none,
   lookForEnd: none,

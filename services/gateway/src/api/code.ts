@@ -11,7 +11,7 @@ import { readContent } from "../shell/contents.ts";
 import { pageSize } from "./paging.ts";
 
 export function codeHandlers(backend: Backend) {
-  // By the digest of the code, which names its content forever.
+  // The files of each context by the digest of the code, which names its content forever.
   const lists = new LRUCache<string, readonly CodeFile[]>({
     maxSize: gatewayLimits.codeFilesKept,
     sizeCalculation: (files) => files.length + 1,

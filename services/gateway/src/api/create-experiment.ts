@@ -87,7 +87,7 @@ export async function acceptConfig(
   return { config, place, warnings };
 }
 
-/** As `findPlace`, in the words of a configuration. */
+/** Finds the place as `findPlace` does, and names it in its errors as a configuration does. */
 async function placeOf(
   backend: Backend,
   { workspace, project }: NormalisedConfig,

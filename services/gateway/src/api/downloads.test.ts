@@ -27,7 +27,7 @@ const large = randomBytes(12 * 1024 * 1024);
 let gateway: TestGateway;
 let registry: AsyncDisposable;
 let scratch: string;
-/** Of the checkpoint that the registry returns. */
+/** The id of the checkpoint that the registry returns. */
 let checkpoint = "";
 let manifest: { path: string; bytes: number; sha256: string }[] = [];
 

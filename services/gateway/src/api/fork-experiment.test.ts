@@ -24,7 +24,7 @@ const checkpoint = (trial: string): readonly AnyEvent[] => [
   },
 ];
 
-/** As the platform records it. */
+/** Returns a configuration as the platform records it. */
 function recorded() {
   const document = {
     name: "iris",

@@ -53,7 +53,7 @@ export type ListScope = {
 
 export type ListPage<Kind extends DocumentKind> = {
   readonly items: readonly Documents[Kind][];
-  /** By the id of a document, the hyperparameters and metrics that `fields` names. */
+  /** The hyperparameters and metrics that `fields` names, by the id of their document. */
   readonly values: ReadonlyMap<string, Readonly<Record<string, string | number>>>;
   readonly nextPageToken: string;
   readonly position: string;

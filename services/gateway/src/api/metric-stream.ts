@@ -47,7 +47,7 @@ type Followed = {
   readonly after: string;
 };
 
-/** At most `limit` items, or as many as the service likes. */
+/** A request for at most `limit` items, or as many as the service likes. */
 type Looked = Omit<Followed, "after"> & { readonly limit?: number };
 
 type Page = Plain<StreamedPointPage>;
@@ -77,7 +77,7 @@ export class StreamReader {
   }
 }
 
-/** Until it is over and a last look after that found nothing. */
+/** Follows a stream until it is over and a last look after that found nothing. */
 async function* follow(
   reader: StreamReader,
   { after: from, ...filter }: Followed,
@@ -95,7 +95,8 @@ async function* follow(
   await using _tail = await bus.tailLive(allMetricSubjects(experiment, trial || undefined), wake);
   const look = (position?: number) => reader.look(filter, position, context);
   let after = start ?? (await look()).next;
-  // At once, so that a follower that loses its connection before the first point knows where to continue.
+  // The position is sent at once, so that a follower that loses its connection before the first point knows where to
+  // continue.
   if (start === undefined) yield positionItem(after);
   let toldAtMs = clock.monotonicMs();
   for (let silence = true; ; ) {

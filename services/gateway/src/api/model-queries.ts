@@ -137,7 +137,7 @@ export async function bestVersions(
   return { items, order: direction, position: backend.position };
 }
 
-/** As it is asked for, else as the search of the newest version that has the metric takes it. */
+/** Returns the direction that is asked for, else that of the search of the newest version that has the metric. */
 async function directionOf(
   backend: Backend,
   model: string,

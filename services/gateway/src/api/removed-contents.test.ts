@@ -235,7 +235,7 @@ test("two gateways that create and delete experiments with the same code leave e
       if (round % 2 === 0) await pause(systemClock, 300);
       expect(await codeOf(experiment.id)).toBe(200);
       await deleteForGood(experiment.id);
-      // At some of these moments nothing else names the code, and it goes.
+      // Sometimes nothing else names the code at this moment, and it is removed.
       await pause(systemClock, Math.random() * 1_000);
     }
   };

@@ -7,7 +7,7 @@ import {
 import type { UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
-/** Which storages have checkpoints: the registry knows. */
+/** Lists the storages that have checkpoints: the registry knows them. */
 export function storageHandlers(backend: Backend) {
   return {
     listStorages: async (_request, context) => {

@@ -80,7 +80,7 @@ async function askForSeries(
   };
 }
 
-/** At least one piece. */
+/** Cuts items into pieces; there is at least one. */
 function inPieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   const pieces: (readonly Item[])[] = [];
   for (let start = 0; start === 0 || start < items.length; start += size) {

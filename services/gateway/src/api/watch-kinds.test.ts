@@ -76,7 +76,7 @@ class Client {
   readonly lists = watched.map((one) => new Kept(one));
   #cursor = "";
 
-  /** Until the cursor is at a position, or so many frames have come; then the connection breaks. */
+  /** Reads until the cursor is at a position, or `frames` frames have come; then the connection breaks. */
   async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
     const topics = this.lists.map((list) => ({ ...list.watched.topic, position: list.position }));
     const body = { topics, after: this.#cursor };
@@ -113,7 +113,7 @@ const withoutPlace = ({ jobsAhead: _place, ...document }: Document): Document =>
 const placement = { agent: "a1", slots: ["0"], nodeRank: 0, address: "h" };
 
 /**
- * By chance, something of each kind that can happen at any time; what was there already is refused, and changes
+ * Makes one random change of each kind that can happen at any time; what exists already is refused, and changes
  * nothing.
  */
 const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = [
@@ -229,7 +229,7 @@ test("over any history, restart, rebuild and cuts, each list and its frames are 
       async (steps, frames) => {
         runs += 1;
         if (runs === 6) await rebuilt();
-        // As after a restart: another process, with what the clients have.
+        // The watch continues as after a restart: another process, with the clients' cursors.
         if (runs === 9) url = another;
         let position = 0;
         for (const { kind, n, chance } of steps) {

@@ -204,7 +204,7 @@ test("over any reports, lines, cuts and outages, each comes once and in its orde
       for (const { kind, trial, count } of steps) {
         if (kind === "leave" || kind === "return") await leave();
         if (kind === "return") await serve();
-        // At the first bookmark nothing more comes.
+        // The first bookmark shows that nothing more comes.
         const { bookmarks } = series;
         if (kind === "cut") await series.read(() => series.bookmarks > bookmarks, count);
         for (let n = 0; n < count; n += 1) {

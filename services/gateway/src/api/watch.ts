@@ -34,7 +34,7 @@ import { clientIds, shownDocuments } from "./shown-documents.ts";
 import { frameText } from "./watch-frames.ts";
 import { seriesKinds, seriesReader, seriesTopic } from "./watch-series.ts";
 
-/** By the name of a topic's kind. */
+/** The lists by the name of their topic's kind. */
 const lists: Readonly<Record<string, ListSpec>> = {
   experiments: experimentList as unknown as ListSpec, // — a list of one kind is watched like every other
   trials: trialList as unknown as ListSpec, // — the same
@@ -71,7 +71,9 @@ export function watchHandlers(backend: Backend) {
   } satisfies SomeHandlers;
 }
 
-/** By the token, not by its owner: all tokens of a cluster may have one owner, since a token hands its own on. */
+/**
+ * Counts by the token, not by its owner: all tokens of a cluster may have one owner, since a token hands its own on.
+ */
 const countedAs = (caller: Caller): string =>
   caller.kind === "user" ? `token-${caller.token}` : caller.authid;
 
@@ -197,7 +199,7 @@ async function scopeOf(
   return workspace === "" ? experiment : (await findWorkspace(backend, workspace)).id;
 }
 
-/** Of the document that is watched alone; empty for all. */
+/** Returns the id of the document that is watched alone; empty for all. */
 async function idOf(
   backend: Backend,
   { id, workspace }: Plain<WatchTopic>,

@@ -1,4 +1,4 @@
-/** Which environments the runs of an experiment had: those that differ, the first few of them. */
+/** The distinct environments of an experiment's runs, only the first few. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 

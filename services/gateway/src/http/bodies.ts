@@ -23,7 +23,7 @@ export class ParsedBody {
     this.#digest = digest;
   }
 
-  /** Of the whole request: differs from that of another request under the same idempotency key. */
+  /** Returns a digest of the whole request: another request under the same idempotency key has another. */
   digest(request: FastifyRequest): string {
     return this.#digest ?? digestOfRequest(prefixOf(request), this.json);
   }

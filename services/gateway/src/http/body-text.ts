@@ -22,7 +22,7 @@ export type ReadBody =
 /** RFC 4648's alphabets, with or without what fills up the last group. */
 const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** As `parseBody`, with its digest, and with its bytes apart from it. */
+/** Parses as `parseBody` does, and returns also its digest, with its bytes apart from it. */
 export function readBodyText({ body, prefix, byteFields }: BodyText): ReadBody {
   const parsed = parseBody(body);
   if (parsed.kind === "refused") return parsed;

@@ -27,7 +27,7 @@ test("a body is read in the thread as it is read here, with its bytes apart", as
   };
   expect(Buffer.from(bytes["context"] ?? []).toString()).toBe("packed");
   expect(json).toEqual({ a: 1 });
-  // As every version of the gateway has computed it: of the method, the path and the whole body.
+  // Every version of the gateway has computed this digest of the method, the path and the whole body.
   expect(digest).toBe("018d8224c5a1c639ff7a001f6aaa5260bd277e6243f1f8888a8ed85782f63f58");
 });
 

@@ -7,7 +7,8 @@ import { isMapping } from "@trainyard/kernel";
 import { Problem } from "./problem.ts";
 
 /**
- * Of the entity that an answer is, or has as its only part with a tag; empty for none. `body` is the answer as JSON.
+ * Returns the tag of the entity that an answer is, or has as its only part with a tag; empty for none. `body` is the
+ * answer as JSON.
  */
 export function etagOf(reply: DescMessage, body: string): string {
   const hasTag = (message: DescMessage | undefined): boolean =>

@@ -26,7 +26,7 @@ export const idempotencyKeyPattern = /^[\x21-\x7e]{1,200}$/;
 type KeyedRequest = {
   readonly method: string;
   readonly url: string;
-  /** Of all of it. */
+  /** The digest of the whole request. */
   readonly digest: string;
 };
 

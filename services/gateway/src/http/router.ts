@@ -108,7 +108,7 @@ async function serve(
 
 /** A request on its way to its handler. */
 type Asked = {
-  /** Of the path, and of the query or the body, as proto JSON. */
+  /** The fields of the path and of the query or the body, as proto JSON. */
   readonly fields: JsonObject;
   readonly route: { readonly request: DescMessage; readonly reply: DescMessage };
   readonly request: FastifyRequest;
@@ -139,7 +139,7 @@ async function serveUnary<Name extends UnaryName>(
   await reply.status(status).type("application/json; charset=utf-8").send(body);
 }
 
-/** Of a request that has such a list. */
+/** Returns the list of fields of a request that has one. */
 function fieldsAsked(message: object): readonly string[] {
   return "fields" in message && Array.isArray(message.fields) ? (message.fields as string[]) : [];
 }

@@ -1,4 +1,4 @@
-/** Of each item of a list, the fields that the request asked for. */
+/** Keeps, in each item of a list, the fields that the request asked for. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { JsonObject } from "@trainyard/kernel";
 import { isMapping } from "@trainyard/kernel";

@@ -22,7 +22,7 @@ export type WebFile = {
 export type WebFiles = {
   /** The text of index.html, with placeholders for the nonce. */
   readonly index: string;
-  /** By path from the root: /assets/index-3f9a.js. */
+  /** The files by path from the root: /assets/index-3f9a.js. */
   readonly files: ReadonlyMap<string, WebFile>;
 };
 

@@ -37,7 +37,7 @@ async function build(): Promise<void> {
   await rename(made, join(folder, "web"));
 }
 
-/** As it is written: `fetch` would resolve `..` before it asks. */
+/** Sends the path exactly as it is written: `fetch` would resolve `..` before it asks. */
 function get(
   path: string,
   headers: Readonly<Record<string, string>> = {},

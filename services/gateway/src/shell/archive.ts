@@ -86,7 +86,7 @@ function headerOf(
   path: string,
   stats: { readonly size: number; readonly mode: number; readonly mtime: Date },
 ): Buffer {
-  // As tar's portable archives: readable by their owner, writable by nobody else.
+  // The mode is that of tar's portable archives: readable by their owner, writable by nobody else.
   const mode = (stats.mode | 0o600) & 0o755;
   const fields = { path, type: "File", size: stats.size, mode, mtime: stats.mtime } as const;
   const block = Buffer.alloc(blockBytes);
@@ -94,7 +94,7 @@ function headerOf(
   return needsMore ? Buffer.concat([new Pax({ path, size: stats.size }).encode(), block]) : block;
 }
 
-/** As many bytes as its header says, also of a file that is being written to. */
+/** Reads as many bytes as the entry's header says, also of a file that is being written to. */
 async function* contentOf(handle: FileHandle, path: string, size: number): AsyncGenerator<Buffer> {
   let left = size;
   while (left > 0) {

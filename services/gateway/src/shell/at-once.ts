@@ -26,7 +26,7 @@ export class AtOnce {
     return this.run(task);
   }
 
-  /** For the gateway itself, which has no more than a few tasks: waits however many do. */
+  /** Runs a task of the gateway itself, which has only a few: it waits however many others do. */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#bounds.max) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -34,7 +34,7 @@ export type BackendParts = {
   /** Queries of lists take turns here, so that slow ones leave connections to everything else. */
   readonly listQueries: AtOnce;
   readonly blobs: BlobStore;
-  /** For the streams that the gateway owns itself. */
+  /** The executor of the streams that the gateway owns itself. */
   readonly executor: Executor;
   /** Keeps what is folded of single streams level with the log, however far the read model is. */
   readonly follower: LogFollower;

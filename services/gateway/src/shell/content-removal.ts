@@ -38,7 +38,7 @@ const owned: Aggregate<ContentState, ContentCommand, ContentEvent> = {
   decider: contentDecider,
 };
 
-/** As the log has it, whatever this process knew. */
+/** Reads the state from the log, whatever this process knew. */
 export async function contentState(
   { executor }: Pick<RemovalDeps, "executor">,
   content: Content,

@@ -15,7 +15,7 @@ import type { BackendParts } from "./backend.ts";
 
 export type ContentParts = Pick<BackendParts, "executor" | "clock" | "blobs">;
 
-/** As the log has it, whatever this process knew. */
+/** Reads the state from the log, whatever this process knew. */
 async function contentState(
   { executor }: Pick<ContentParts, "executor">,
   content: Content,

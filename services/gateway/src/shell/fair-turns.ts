@@ -1,7 +1,7 @@
 export type TurnBounds = {
   /** Tasks that run at once. */
   readonly max: number;
-  /** Of one caller. */
+  /** The maximum of tasks of one caller. */
   readonly ofOneMax: number;
 };
 
@@ -11,7 +11,7 @@ export type TurnBounds = {
  */
 export class FairTurns {
   readonly #bounds: TurnBounds;
-  /** By caller, those whose turn was the longest ago first. */
+  /** The waiting tasks by caller; the caller whose turn was the longest ago is first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #runningOf = new Map<string, number>();
   #running = 0;

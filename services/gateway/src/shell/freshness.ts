@@ -67,7 +67,7 @@ export class Freshness {
     if (lag === null) return;
     this.#head = this.#view.position + lag;
     const goal = this.#goal.position;
-    // Of a log that went back, the end that it had before is nobody's goal any more.
+    // After a rewind of the log its earlier end is no goal any more.
     const isGone = this.#head < goal;
     if (this.#view.position >= goal || isGone) this.#goal = { position: this.#head, atMs };
     const lags = this.behindMs > gatewayLimits.readLagMsMax;

@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 
 /**
- * By experiment, how many others with a waiting run are ahead of it in its pool. One without a waiting run is in no
- * queue.
+ * Returns, by experiment, how many others with a waiting run are ahead of it in its pool. An experiment without a
+ * waiting run is in no queue.
  */
 export async function jobsAhead(
   pool: Pool,

@@ -31,7 +31,7 @@ export async function writeListRows(
 const isListed = (list: ListSpec, { doc }: DocumentRow): boolean =>
   list.isListed?.(doc as never) ?? true;
 
-/** Of documents that are gone, or in the list no more. */
+/** Removes the rows of documents that are deleted or no longer in the list. */
 async function removeRows(
   client: Queryable,
   table: string,
@@ -162,7 +162,7 @@ function isSame(some: readonly Attribute[], others: readonly Attribute[]): boole
   );
 }
 
-/** Of experiments, and of their trials. */
+/** Removes the rows of experiments and of their trials. */
 export async function removeListRows(
   client: Queryable,
   experiments: readonly string[],

@@ -28,7 +28,7 @@ class Door {
   touch = (digests: readonly string[]): ReadonlySet<string> =>
     new Set(digests.filter((digest) => !this.endedSessions.has(digest)));
 
-  /** Until one look is over. */
+  /** Waits until one look is over. */
   async look(): Promise<void> {
     const stop = new AbortController();
     const running = this.calls.run(createLogger("gateway", "silent"), stop.signal);

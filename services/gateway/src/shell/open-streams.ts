@@ -12,7 +12,7 @@ export type StreamBounds = {
 
 type Caller = {
   streams: number;
-  /** By the key of a topic, the streams that have it. */
+  /** The number of streams by the key of their topic. */
   readonly topics: Map<string, number>;
 };
 

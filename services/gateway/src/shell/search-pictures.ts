@@ -28,7 +28,10 @@ export class SearchPictures {
     this.#log = log;
   }
 
-  /** At the version, or at the latest if that is less. Callers of the same page wait for one another. */
+  /**
+   * Returns the picture at the version, or at the latest if that is less. Callers of the same page share one
+   * computation.
+   */
   async of(asked: PictureAsked): Promise<SearchPicture> {
     const { experiment, from, trials } = asked;
     const key = `${experiment} ${from} ${trials}`;

@@ -18,7 +18,9 @@ export class SearchRecords {
     this.#log = log;
   }
 
-  /** As of the log's head. Two callers at once wait for one another, so that no event is taken twice. */
+  /**
+   * Returns the record at the log's head. Two callers at once wait for one another, so that no event is applied twice.
+   */
   async of(experiment: string): Promise<SearchRecord> {
     const known = this.#known.get(experiment);
     const before = known?.record.catch(() => new SearchRecord());

@@ -139,7 +139,7 @@ export class Sessions {
   }
 }
 
-/** As `newSecret` writes one: what has another form is in no row, and is not looked for. */
+/** The form of a secret of `newSecret`: a text of another form is in no row, and is not looked for. */
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 function newSecret(): string {

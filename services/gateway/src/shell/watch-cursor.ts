@@ -11,7 +11,7 @@ export type WatchCursor = {
   readonly nowMs: number | null;
   /** Names of the topics that began at a position of their own: the cursor is beyond it. */
   readonly begun: readonly string[];
-  /** By the names of topics: points and lines. */
+  /** The places by the names of topics: points and lines. */
   readonly places: ReadonlyMap<string, Place>;
 };
 
@@ -36,7 +36,7 @@ export function textOfCursor({ log, nowMs, begun, places }: WatchCursor): string
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
-/** Of 64 topics some 4,000. */
+/** The maximum of characters of a cursor: 64 topics take some 4,000. */
 const cursorCharactersMax = 16_000;
 
 /** Null for what is no cursor. */
@@ -60,7 +60,7 @@ export function readCursor(text: string): WatchCursor | null {
   };
 }
 
-/** Of ECMAScript, about the year 275,760. */
+/** The last time of ECMAScript, about the year 275,760. */
 const lastTimeMs = 8.64e15;
 
 const isCount = (value: unknown): value is number =>

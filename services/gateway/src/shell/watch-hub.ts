@@ -54,7 +54,7 @@ export class WatchHub {
   readonly #encoder: WatchEncoder;
   readonly #turns = new FairTurns(gatewayLimits.watchQueries);
   readonly #lanes = new Map<string, Lane>();
-  /** By their beginning, those that were read a moment ago: clients that come back together begin at one place. */
+  /** The pages that were read a moment ago, by their beginning: clients that reconnect together begin at one place. */
   readonly #pages = new Map<
     number,
     { readonly page: Promise<Page | null>; readonly atMs: number }
@@ -137,7 +137,7 @@ export class WatchHub {
       if (nowMs - atMs >= gatewayLimits.watchPageMs) this.#pages.delete(begin);
     }
     const known = this.#pages.get(position);
-    // Of a page that ends earlier the rest follows. One that could not be read is read again.
+    // A known page may end early: the rest is read next. A page that could not be read is read again.
     const found = known === undefined ? null : await known.page.catch(() => null);
     if (found !== null) return found;
     const page = this.#readPage(position, upTo);
@@ -181,7 +181,7 @@ export class WatchHub {
   }
 
   /**
-   * Of the next page of events, to all watchers that have not heard of it. One that joins meanwhile gets it in its
+   * Passes the next page of events to all watchers that have not seen it. A watcher that joins meanwhile gets it in its
    * turn.
    */
   async #tell(lane: Lane, after: number): Promise<void> {

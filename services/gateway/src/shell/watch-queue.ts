@@ -50,7 +50,7 @@ export class WatchQueue {
     this.#wake();
   }
 
-  /** Until the signal aborts. Throws what the queue failed with. */
+  /** Yields frames until the signal aborts. Throws the failure of the queue. */
   async *frames(signal: AbortSignal): AsyncGenerator<Frame> {
     const stop = (): void => this.#wake();
     signal.addEventListener("abort", stop);

@@ -108,7 +108,7 @@ async function usersIn(log: EventLog): Promise<ReadonlySet<string>> {
   return users;
 }
 
-/** As the gateway does when it reads the event. */
+/** Removes as the gateway does when it reads the event. */
 async function remove(process: Process, number: number): Promise<void> {
   const stream = streamName("experiment", String(number));
   const event: Event = { type: "ExperimentDeleted", data: {} };

@@ -163,7 +163,7 @@ async function prepare(adminUrl: string, databaseUrl: string): Promise<void> {
   await admin.end();
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  // As the embedded cluster does: nothing but what is granted.
+  // The grants are those of the embedded cluster, and no others.
   await client.query("revoke all on database trainyard from public");
   await client.query("grant connect, create, temporary on database trainyard to ty_gateway");
   await client.query("create schema gateway authorization ty_gateway");

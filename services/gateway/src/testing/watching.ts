@@ -5,7 +5,7 @@ import type { TestGateway } from "./test-gateway.ts";
 export type ReceivedFrame = {
   /** The cursor after it; empty for none. */
   readonly id: string;
-  /** By the name of its kind. */
+  /** The document by the name of its kind. */
   readonly frame: Readonly<Record<string, JsonObject | undefined>>;
 };
 
@@ -40,6 +40,6 @@ export async function* watching(
   }
 }
 
-/** Of a cursor, in the log. */
+/** Returns the position of a cursor in the log. */
 export const positionOf = (cursor: string): number =>
   (JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [number])[0];

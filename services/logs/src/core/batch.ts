@@ -26,7 +26,7 @@ export type LineRow = {
   readonly source: LogSource;
   readonly continued: boolean;
   readonly text: string;
-  /** Of the process; null where no launcher said it. */
+  /** The rank of the process; null if no launcher said it. */
   readonly rank: number | null;
   readonly level: LogLevel;
 };

@@ -142,7 +142,7 @@ export class LineTable {
     );
   }
 
-  /** Of a line that is stored; empty for one that is not, or not any more. */
+  /** Returns the cursor of a stored line; empty for one that is not stored, or no longer. */
   async cursorOf({ experiment, trial, run, nodeRank, sequence }: LineRow): Promise<string> {
     const [row] = await this.#query<Pick<InsertedRow, "position">>({
       name: "position-of-line",

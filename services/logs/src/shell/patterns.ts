@@ -12,9 +12,12 @@ export type MatchQuestion = {
   readonly texts: readonly string[];
 };
 export type MatchAnswer = {
-  /** For each pattern the numbers of the texts in which it is found. */
+  /** Has for each pattern the numbers of the texts that match it. */
   readonly found: readonly (readonly number[])[];
-  /** For each pattern why it is no expression, or too large a one, so that it is found nowhere; null when it is one. */
+  /**
+   * Has for each pattern the reason why it is no expression or too large, so that no text matches it; null for a valid
+   * one.
+   */
   readonly problems: readonly (string | null)[];
   /** The processor time that this took. */
   readonly ms: number;
@@ -29,9 +32,9 @@ export type Matched = {
 };
 
 export type FirstMatches = {
-  /** For each pattern the number of the first text in which it is found; undefined for none. */
+  /** Has for each pattern the number of the first text that matches it; undefined for none. */
   readonly found: readonly (number | undefined)[];
-  /** For each pattern why it was not compared; null when it was. */
+  /** Has for each pattern the reason why it was not compared; null for one that was. */
   readonly problems: readonly (string | null)[];
   /** How many texts were left when the time was over. */
   readonly unmatched: number;

@@ -44,7 +44,7 @@ export class LogPolicies {
   /** The recorded matches, by run: nothing is looked for twice. */
   readonly #told = new LRUCache<string, Set<string>>({ max: logsLimits.runsToldMax });
 
-  /** By node, the lines of its latest batch. */
+  /** The span of the latest batch of lines by node. */
   readonly #compared = new LRUCache<string, Span>({ max: logsLimits.runsToldMax });
   readonly #queue = new KeyedQueue();
 
@@ -155,7 +155,7 @@ type Span = { readonly first: number; readonly last: number };
 
 const none: Span = { first: 0, last: -1 };
 
-/** Of lines with a gap between them none is remembered. */
+/** Returns the span of lines without a gap; none if there is a gap. */
 function spanOf(rows: readonly LineRow[]): Span {
   const [first, last] = [rows[0]?.sequence ?? 0, rows.at(-1)?.sequence ?? -1];
   return last - first + 1 === rows.length ? { first, last } : none;

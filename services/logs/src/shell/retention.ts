@@ -14,7 +14,7 @@ import type { KeptLines, KeptTable } from "./kept-table.ts";
 export type RetentionSettings = {
   /** After the experiment's end; -1 forever. */
   readonly retentionDays: number;
-  /** Of the text of an experiment's lines; null for no limit. */
+  /** The maximum of text of an experiment's lines; null for no limit. */
   readonly retentionBytes: number | null;
 };
 

@@ -1,7 +1,7 @@
 /**
- * Which chunks of an experiment's lines may have some words. Chunks are made in the background of lines that are
- * stored; they follow each other, so every line up to the last chunk's end is in one. Two replicas that make the same
- * chunk do no harm: one of them stores it.
+ * Finds the chunks of an experiment's lines that may have some words. Chunks are made in the background of lines that
+ * are stored; they follow each other, so every line up to the last chunk's end is in one. Two replicas that make the
+ * same chunk do no harm: one of them stores it.
  */
 import { isDatabaseAway, type Logger, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryResultRow } from "pg";

@@ -45,7 +45,7 @@ export function readManifest(files: readonly ManifestFile[]): Manifest | Rejecti
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** As text in quotes, which a person can read. */
+/** Returns a path as text in quotes that a person can read. */
 function shownPath(path: string): string {
   const { pathCharactersShownMax: most } = registryLimits;
   return path.length <= most ? JSON.stringify(path) : `${JSON.stringify(path.slice(0, most))}…`;

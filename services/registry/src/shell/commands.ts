@@ -79,7 +79,7 @@ export type CommandDeps = ModelDeps & {
   /** Where checkpoints go whose experiment names no place, and relative places begin. */
   readonly checkpointDir: string;
   readonly urlKey: Buffer;
-  /** At which agents reach the HTTP server. */
+  /** The address at which agents reach the HTTP server. */
   readonly publicUrl: () => string;
 };
 

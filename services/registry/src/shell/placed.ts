@@ -1,6 +1,6 @@
 /**
- * Which storages checkpoints were declared in, by root: a fold of the log, for people, for what they adopt and for
- * audits. The root of an object store is its address.
+ * Lists the storages in which checkpoints were declared, by root: a fold of the log for adoptions and audits. The root
+ * of an object store is its address.
  */
 import { type CheckpointStorageSection, checkpointRoot, storeAddress } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";

@@ -24,7 +24,7 @@ type Read = (folder: string, paths: readonly string[]) => Promise<readonly Known
 
 export class ReadAheads {
   readonly #read: Read;
-  /** By folder. */
+  /** The running reads by folder. */
   readonly #reading = new Map<string, Promise<readonly KnownDigest[]>>();
   /** Also those that a completion has joined. */
   #atWork = 0;
@@ -65,7 +65,7 @@ export class ReadAheads {
   }
 }
 
-/** Of a checkpoint of the run that is not complete yet; it need not be declared. */
+/** Reads ahead the files of a checkpoint of the run that is not complete yet; it need not be declared. */
 export async function readAhead(
   deps: Pick<CommandDeps, "executor" | "checkpointDir" | "readAheads">,
   { checkpoint, trial, run, paths }: Plain<ReadAhead>,

@@ -1,4 +1,4 @@
-/** Which storage is at a root: what writers saw there, and what a person said of it. */
+/** The storage at a root: the id that writers saw there, and the id that a person adopted. */
 import { isAbsolute } from "node:path";
 import { checkpointRoot, isStorageId, storageOfCheckpoint, storageStreamId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";

@@ -24,7 +24,7 @@ type Deps = Pick<CommandDeps, "executor" | "manifests" | "stores">;
 export type Copied = CopyResult & { readonly kind: "copied" };
 
 export class Unchanged {
-  /** By the digest of their manifests: an uploader asks for its files page by page. */
+  /** The files by the digest of their manifests: an uploader asks for its files page by page. */
   readonly #indexes = new Map<string, ReadonlyMap<string, string>>();
   readonly #running = new Map<string, Promise<CopyResult>>();
 

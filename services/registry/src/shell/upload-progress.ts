@@ -1,14 +1,14 @@
 /**
- * Which uploads of ended runs move: an uploader asks for a plan every minute, and what counts is what the store has. An
- * upload moves when the store has more of its checkpoint's objects, or more of the files that were asked for than when
- * the same ones were asked for before: to ask for others is no progress. What a restart forgets is seen again with the
- * next two plans.
+ * Decides which uploads of ended runs move: an uploader asks for a plan every minute, and only what the store has
+ * counts. An upload moves when the store has more of its checkpoint's objects, or more of the files that were asked for
+ * than when the same ones were asked for before: to ask for others is no progress. What a restart forgets is seen again
+ * with the next two plans.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 
-/** Of one checkpoint. `missing`: bytes, by the files that were asked for. */
+/** The upload of one checkpoint. `missing`: bytes, by the files that were asked for. */
 type Seen = {
   readonly listedBytes: number;
   readonly missing: Map<string, number>;
@@ -16,7 +16,7 @@ type Seen = {
 };
 
 export type UploadSeen = {
-  /** Of all objects of the checkpoint. */
+  /** The bytes of all objects of the checkpoint. */
   readonly listedBytes: number;
   /** The files that were asked for. */
   readonly page: unknown;

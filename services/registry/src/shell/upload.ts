@@ -55,7 +55,7 @@ export async function planUpload(
   return { files: planned.files };
 }
 
-/** Of what an ended run has left: its next run waits for as long as that moves. */
+/** Notes the progress of an ended run's upload: the next run waits for as long as it moves. */
 async function noteProgress(
   { executor, uploads }: CommandDeps,
   { checkpoint, trial, files }: Plain<PlanUpload>,
@@ -78,9 +78,9 @@ type PlanDeps = Pick<CommandDeps, "clock"> & {
 
 type Planned = {
   readonly files: Plain<FileUploads>["files"];
-  /** Of all objects of the checkpoint, before this plan. */
+  /** The bytes of all objects of the checkpoint, before this plan. */
   readonly listedBytes: number;
-  /** Of the files that were asked for. */
+  /** The missing bytes of the files that were asked for. */
   readonly missingBytes: number;
 };
 

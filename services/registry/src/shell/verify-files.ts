@@ -35,7 +35,10 @@ export type KnownDigest = {
 /** The placeholder of a name that no file has, or can have. */
 const absentCodes = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP"]);
 
-/** Of a file that is as it was when its digest became known, the bytes are not read again. */
+/**
+ * Verifies the files of a folder. The bytes of a file that did not change since its digest became known are not read
+ * again.
+ */
 export async function verifyFiles(
   place: FolderPlace,
   manifest: Manifest,
@@ -108,7 +111,7 @@ export async function verifyFile(
   }
 }
 
-/** Of the files of a folder, as many as have no more bytes together than are read ahead. */
+/** Returns the digests of a folder's files, of as many as have together no more bytes than are read ahead. */
 export async function digestsAhead(
   folder: string,
   paths: readonly string[],

@@ -37,7 +37,7 @@ export function verify(
   return verifyObjects(place, (unknown) => readAgain(place, unknown, false));
 }
 
-/** For people, and to distinguish places. */
+/** Names a place in messages, and distinguishes places. */
 export function nameOf(place: Place): string {
   return "folder" in place ? place.folder : `${place.store.address}/${place.checkpoint}`;
 }

@@ -130,7 +130,7 @@ export class BucketStage implements AsyncDisposable {
     return this.registry.complete(checkpoint, trial, manifest, run);
   }
 
-  /** As a client completes, which comes again where the store takes longer than an answer waits. */
+  /** Completes as a client does, which asks again if the store takes longer than an answer waits. */
   async decided(stored: Stored) {
     let answer = await this.complete(stored);
     while (answer.kind === "unavailable") answer = await this.complete(stored);

@@ -31,7 +31,7 @@ import { createService } from "../service.ts";
 export class TestRegistry implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly folder: string;
-  /** As the writing host saw it. */
+  /** The id of the storage, as the writing host saw it. */
   readonly storageId: string;
   service: ListeningService;
   readonly #variables: Variables;
@@ -93,7 +93,7 @@ export class TestRegistry implements AsyncDisposable {
     return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
   }
 
-  /** As a host declares that sees another storage, or an older SDK that names none. */
+  /** Declares as a host that sees another storage, or as an older SDK that names none. */
   async declareIn(given: {
     readonly trial: string;
     readonly run?: number;

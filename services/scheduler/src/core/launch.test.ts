@@ -4,7 +4,7 @@ import { launchOf } from "./launch.ts";
 
 const environment_variables = { cpu: ["A=cpu"], cuda: ["A=cuda"], rocm: ["A=rocm"] };
 
-/** Of a run on a1, which holds these slots of two of this kind there, and on the other nodes. */
+/** Returns the launch of a run on a1, which holds these slots of two of this kind there, and on the other nodes. */
 function launchOn(
   device: string,
   slots: readonly string[],

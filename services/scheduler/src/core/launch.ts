@@ -66,7 +66,9 @@ function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entry
     : { case: "command", value: { arguments: [...entrypoint] } };
 }
 
-/** Which list of variables a run gets. One without slots sees no device. An agent offers devices of one kind. */
+/**
+ * Decides which list of variables a run gets. A run without slots sees no device. An agent offers devices of one kind.
+ */
 function deviceOf(agent: Agent, slots: readonly string[]): keyof VariablesByDevice {
   if (slots.length === 0) return "cpu";
   const offered = agent.joined.slots;

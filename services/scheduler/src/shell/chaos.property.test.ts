@@ -40,7 +40,7 @@ class Story {
     return agent;
   }
 
-  /** As a user: what the scheduler refuses, or does not hear because the message is lost, stays undone. */
+  /** Sends a request as a user does: it has no effect if the scheduler refuses it or the message is lost. */
   async tell<Request extends Parameters<typeof send>[1]>(
     request: Request,
     message: Parameters<typeof send<Request, typeof AcceptedSchema>>[3],

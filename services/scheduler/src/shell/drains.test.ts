@@ -253,7 +253,7 @@ describe("an agent that is removed", () => {
   });
 });
 
-/** As the service itself would have, before it could act on it. */
+/** Records an event as the service itself would have, before it could act on it. */
 async function record(world: World, stream: string, event: AnyEvent): Promise<void> {
   await world.log.as("scheduler").append({
     commitId: crypto.randomUUID(),

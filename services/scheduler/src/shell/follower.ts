@@ -27,7 +27,9 @@ const snapshotVersionMax = 0x7fffffff;
 
 const ownCategories = /^(?:allocation|agent|pool)-/;
 
-/** Of other services' events only the end of an experiment counts: then what users changed of its runs is forgotten. */
+/**
+ * Only the end of an experiment counts among other services' events: then what users changed of its runs is forgotten.
+ */
 export function isOfFold({ stream, type }: Pick<StoredEvent, "stream" | "type">): boolean {
   if (ownCategories.test(stream)) return true;
   return stream.startsWith("experiment-") && shortNameOf(type) === "ExperimentEnded";

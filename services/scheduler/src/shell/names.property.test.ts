@@ -16,7 +16,7 @@ class Story {
   readonly #agents: ScriptedAgent[] = [];
   #scheduler: Service | null = null;
   #runs = 0;
-  /** Of the newest start: clocks of hosts differ, so that it need not rise. */
+  /** The time of the newest start: clocks of hosts differ, so that it need not rise. */
   #startedMs = 1_000;
 
   constructor(world: World) {

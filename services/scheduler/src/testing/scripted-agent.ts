@@ -57,7 +57,7 @@ export class ScriptedAgent {
   nameTaken: string | null = null;
   /** Kept in its folder. */
   highestEpoch = 0;
-  /** Of how many parts its reports are, and which of them never arrives. */
+  /** The number of parts of its reports, and the part that never arrives. */
   parts = 1;
   lostPart = 0;
   readonly held = new Map<string, Held>();

@@ -41,7 +41,7 @@ export class SideLoops {
     this.#budgets.observe(event);
   }
 
-  /** Until the signal aborts. */
+  /** Runs both loops until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#suggestions.loop.run(signal), this.#budgets.loop.run(signal)]);
   }

@@ -16,9 +16,9 @@ export type OpenedObjects = AsyncDisposable & {
   readonly store: ObjectStore;
   /** The same place, opened by another process. */
   readonly another: ObjectStore;
-  /** Of credentials that have no right. */
+  /** A store opened with credentials that have no right. */
   readonly refused: ObjectStore;
-  /** At an address where nothing answers. */
+  /** A store at an address where nothing answers. */
   readonly away: ObjectStore;
   /** In a bucket that does not exist. */
   readonly nowhere: ObjectStore;

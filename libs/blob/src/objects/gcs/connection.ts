@@ -189,7 +189,7 @@ function clientOf({ endpoint, credentials }: GcsSettings): Storage {
   const storage = new Storage({ apiEndpoint: endpoint, useAuthWithCustomEndpoint: true });
   const auth = storage.authClient;
   if (credentials !== undefined) {
-    // As the option `credentials` does, which writes a warning to stderr.
+    // The key is set here because the option `credentials`, which does the same, writes a warning to stderr.
     auth.jsonContent = {
       type: "service_account",
       client_email: credentials.clientEmail,

@@ -11,7 +11,7 @@ export type Failing = {
   readonly right: string;
 };
 
-/** Of an answer that is an error; `reason` is empty where the store gave none. */
+/** An answer that is an error; `reason` is empty where the store gave none. */
 export type Refusal = { readonly status: number; readonly reason: string; readonly said: string };
 
 /** The text of an answer of the JSON API. */
@@ -46,7 +46,7 @@ export function faultOfAnswer(refusal: Refusal, { address, bucket, doing, right 
   return refused(address, doing, what);
 }
 
-/** Of what was thrown while credentials were looked for or used. */
+/** Makes a fault of an error of the search for credentials, or of their use. */
 export function faultOfCredentials(error: unknown, { address, doing }: Failing): Fault {
   const said = error instanceof Error ? error.message : String(error);
   const response = (error as { response?: { status?: number } } | null)?.response;
@@ -62,7 +62,7 @@ function isOfNetwork(error: unknown): boolean {
   return /^(E[A-Z]+|UND_ERR_\w+|ENOTFOUND)$/.test(code);
 }
 
-/** Of what was thrown while the store was asked. */
+/** Makes a fault of an error of a request to the store. */
 export function faultOfNetwork(error: unknown, { address, doing }: Failing): Fault {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const isSilent = cause instanceof Error && /^(Timeout|Abort)Error$/.test(cause.name);

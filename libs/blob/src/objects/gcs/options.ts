@@ -20,7 +20,7 @@ export type GcsStoreOptions = {
   readonly partBytes?: number;
   /** How long a planned request holds: one hour unless given, seven days at most. */
   readonly planSeconds?: number;
-  /** Of one call, the first included: 5 unless given. */
+  /** The attempts of one call, the first included: 5 unless given. */
   readonly attemptsMax?: number;
   /** A store that is silent for so long is away: two minutes unless given. */
   readonly silenceMs?: number;
@@ -33,7 +33,8 @@ export type GcsSettings = Required<Omit<GcsStoreOptions, "credentials" | "kmsKey
   Pick<GcsStoreOptions, "credentials" | "kmsKey">;
 
 /**
- * As many parts of digests as a file of 5 TiB has, the store's limit, in parts of 64 MiB; and no more than S3 takes.
+ * The maximum of digest parts: a file of 5 TiB, the store's limit, has as many in parts of 64 MiB, and S3 takes no
+ * more.
  */
 export const partsMax = 10_000;
 

@@ -18,9 +18,9 @@ export const sessionsBelow = ".trainyard-uploads/";
 type Session = {
   readonly address: string;
   readonly bytes: number;
-  /** Of the file. */
+  /** The digest of the file. */
   readonly sha256: string;
-  /** Of the object that keeps it. */
+  /** The generation of the object that keeps it. */
   readonly generation: string;
 };
 

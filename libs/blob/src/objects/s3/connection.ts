@@ -19,7 +19,7 @@ type SigningOptions = NonNullable<Parameters<typeof getSignedUrl>[2]>;
 
 export class S3Connection {
   readonly client: S3Client;
-  /** For requests at which the store works before it answers: completions of uploads, and copies. */
+  /** The client for requests that the store works on before it answers: completions of uploads, and copies. */
   readonly patient: S3Client;
   readonly settings: S3Settings;
   readonly address: string;
@@ -46,7 +46,7 @@ export class S3Connection {
     return { Bucket: this.settings.bucket, Key: this.prefix + key };
   }
 
-  /** Of requests that make an object. */
+  /** The encryption that requests name when they make an object. */
   get encryption(): {
     readonly ServerSideEncryption?: "AES256" | "aws:kms";
     readonly SSEKMSKeyId?: string;

@@ -4,7 +4,7 @@ export type S3Credentials = {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
-  /** Of temporary ones: when they end. */
+  /** The end of temporary credentials. */
   readonly expiration?: Date;
 };
 
@@ -19,7 +19,7 @@ export type S3StoreOptions = {
   readonly prefix?: string;
   /** us-east-1 unless given; stores that are not Amazon's mostly take any. */
   readonly region?: string;
-  /** Of a store that is not Amazon's: `https://host:port`. */
+  /** The endpoint of a store that is not Amazon's: `https://host:port`. */
   readonly endpoint?: string;
   /** `endpoint/bucket/key` in place of `bucket.endpoint/key`. True where an endpoint is given, unless said. */
   readonly pathStyle?: boolean;
@@ -33,7 +33,7 @@ export type S3StoreOptions = {
   readonly copyBytesMax?: number;
   /** How long a planned request holds: one hour unless given, seven days at most. */
   readonly planSeconds?: number;
-  /** Of one call, the first included: 5 unless given. */
+  /** The attempts of one call, the first included: 5 unless given. */
   readonly attemptsMax?: number;
   /** A store that is silent for so long is away: two minutes unless given. */
   readonly silenceMs?: number;

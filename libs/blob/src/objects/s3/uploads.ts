@@ -189,7 +189,8 @@ export class S3Uploads {
   }
 
   /**
-   * By hand: the SDK's paginator does not end while S3 returns a marker, and S3 returns one after the last page too.
+   * Lists the parts page by page: the SDK's paginator does not end while S3 returns a marker, and S3 returns one after
+   * the last page too.
    */
   async #parts(key: string, id: string): Promise<readonly Part[]> {
     const { client } = this.#connection;

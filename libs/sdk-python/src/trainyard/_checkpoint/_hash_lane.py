@@ -20,7 +20,7 @@ class HashLane:
         import hashlib
 
         self._sha256 = hashlib.sha256()
-        # As many pieces as are in memory at one time; None ends the thread.
+        # The queue's limit is the number of pieces in memory at one time; None ends the thread.
         self._pieces: queue.Queue[bytes | None] = queue.Queue(HASH_LANE_PIECES)
         self._thread: threading.Thread | None = None
         if expected_bytes >= HASH_LANE_BYTES_MIN:

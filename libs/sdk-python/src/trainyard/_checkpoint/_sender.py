@@ -274,7 +274,8 @@ class CheckpointSender:
                 return self._refused(record, error)
             if folder != self.root / record.uuid:
                 why = f"the platform stores it in {folder}, but the agent named {self.root}"
-                # Which of them is mounted wrongly is for people to find: nothing is lost by waiting.
+                # A person must find out which of them is mounted wrongly: nothing is lost by
+                # waiting.
                 return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
             return self._complete(record, record.completion())
         return self._undone(record, failing, reply, own=False)
@@ -340,7 +341,7 @@ class CheckpointSender:
                 self._read.discard(record.uuid)
             away_since = None
             if not self._pending:
-                # Until then another save would wait for all before it.
+                # The time counts while another save would have to wait for all earlier ones.
                 away_since = self._away_since if self._noted else None
                 self._away_since, self._noted = None, False
             awaited = record.uuid in self._awaited

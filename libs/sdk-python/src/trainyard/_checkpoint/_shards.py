@@ -47,7 +47,8 @@ class Part(NamedTuple):
 
     host: int
     entries: list[FileEntry]
-    # As proto JSON with what an object store compares, where another host than the chief's sends them.
+    # The digests that an object store compares, as proto JSON, where another host than the chief's
+    # sends the files.
     digests: list[Any]
 
 
@@ -60,7 +61,8 @@ def store_shard(
     by_host = store.by_host() if here.hosts > 1 else None
     if by_host is not None:
         place = place._replace(folder=by_host.folder(place.uuid))
-    # Of each host that has a folder of its own one process looks after it; of the others' the chief.
+    # Each host that has a folder of its own has one process that keeps it; the chief keeps all
+    # others.
     keeps = here.is_first if by_host is not None else together.rank == 0
     own_folder = place.folder / f".rank-{together.rank}"
     try:

@@ -32,7 +32,7 @@ class Record(NamedTuple):
     steps_completed: float
     metadata: dict[str, Any]
     manifest: list[FileEntry]
-    # As this host sees the storage; empty where it is not known.
+    # The storage's id as this host sees it; empty where it is not known.
     storage_id: str = ""
     # Files that other hosts send to the same object store, as proto JSON with their digests.
     of_others: tuple[Any, ...] = ()

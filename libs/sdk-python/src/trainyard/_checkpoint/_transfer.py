@@ -37,7 +37,7 @@ class Planned(NamedTuple):
 
     @staticmethod
     def of(message: Any) -> Planned:
-        """Of its proto JSON. Raises TransferError for anything else."""
+        """Reads a plan from its proto JSON. Raises TransferError for anything else."""
         try:
             headers = {
                 str(name): str(value) for name, value in (message.get("headers") or {}).items()
@@ -203,7 +203,7 @@ _WRONG_CONTENT = (
     "XAmzContentChecksumMismatch",
     "XAmzContentSHA256Mismatch",
     "InvalidDigest",
-    # Of a session of Google's, whose answer has no code.
+    # This sentence is that of a session of Google's, whose answer has no code.
     "doesn't match calculated",
 )
 

@@ -27,7 +27,7 @@ class Sent(NamedTuple):
 
 
 class UploadProcess:
-    """At most one upload at a time."""
+    """Sends files in a process of its own, at most one upload at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

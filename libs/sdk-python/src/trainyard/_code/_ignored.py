@@ -50,7 +50,7 @@ def _rule(line: str) -> _Rule | None:
     # A backslash at the end escapes nothing.
     if not text or _backslashes(text) % 2 == 1:
         return None
-    # As without the first slash, which binds nothing here.
+    # The first slash binds nothing here, so it is dropped.
     text = text[1:] if re.fullmatch(r"/\*\*+/?", text) else text
     folders_only = text.endswith("/")
     text = text[:-1] if folders_only else text

@@ -15,7 +15,7 @@ from ..errors import TrainyardError
 from ._ignored import ALWAYS, Rules, lines_of
 from ._tar import tar_of
 
-# As the command line's: so that a wrong folder is noticed before it is packed.
+# The limit of the command line: a wrong folder is noticed before it is packed.
 FILES_MAX = 50_000
 # The most that the platform takes, packed.
 BYTES_MAX = 96 * 1024 * 1024

@@ -86,12 +86,12 @@ class DistributedContext:
 
         @classmethod
         def from_deepspeed(cls, *_arguments: object, **_more: object) -> NoReturn:
-            """For a script that was written for Determined: says what takes its place."""
+            """Raises for a script that was written for Determined, and says what takes its place."""
             raise missing_name("DistributedContext", "from_deepspeed", DISTRIBUTED)
 
         @classmethod
         def from_horovod(cls, *_arguments: object, **_more: object) -> NoReturn:
-            """For a script that was written for Determined: says what takes its place."""
+            """Raises for a script that was written for Determined, and says what takes its place."""
             raise missing_name("DistributedContext", "from_horovod", DISTRIBUTED)
 
     @property

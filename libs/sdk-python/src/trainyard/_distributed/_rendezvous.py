@@ -20,7 +20,7 @@ from typing import NamedTuple
 from .._files import write_by_rename
 from ..errors import DistributedError
 
-# Of the ports that the scheduler reserves for a run: torch's own, the launchers', and this.
+# The scheduler reserves three ports for a run: torch's own, the launchers', and this.
 CHIEF_PORT_OFFSET = 2
 
 

@@ -17,7 +17,7 @@ class Verdict(NamedTuple):
     """Why the run is over."""
 
     message: str
-    """For the run's last word."""
+    """The message of the run's end record."""
     headline: str
     rank: int
     exit_code: int

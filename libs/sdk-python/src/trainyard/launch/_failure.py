@@ -42,7 +42,9 @@ class Failure(NamedTuple):
         return self.summary if self.rank < 0 else f"rank {self.rank}: {self.summary}"
 
     def message(self, before: str = "") -> str:
-        """For the run's last word: the summary, then the traceback, whose end matters most."""
+        """Returns the message of the run's end record: the summary, then the traceback, whose end
+        matters most.
+        """
         head = f"{before}{self.headline()}"[:MESSAGE_CHARACTERS_MAX]
         room = MESSAGE_CHARACTERS_MAX - len(head) - 2
         if not self.traceback or room < 200:

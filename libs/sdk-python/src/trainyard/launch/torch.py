@@ -32,7 +32,7 @@ from ._options import Options, UsageError, parse
 from ._rank import RankProcess
 
 USAGE = "usage: python -m trainyard.launch.torch [OPTIONS...] [--] SCRIPT|-m MODULE [ARGUMENTS...]"
-# Of the ports that the scheduler reserves for a run: torch's own, then this.
+# The scheduler reserves ports for a run: torch's own, then this.
 _NODES_PORT_OFFSET = 1
 
 
@@ -156,7 +156,7 @@ def _free_port(preferred: int, taken: set[int]) -> int:
         if port == 0 or port in taken:
             continue
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
-            # As its user will: connections that are over do not count.
+            # The option is set as its user will set it: closed connections do not count.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 sock.bind(("", port))
@@ -226,7 +226,8 @@ def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
     if node.nodes > 1:
         variables["TRAINYARD_CHIEF_PORT"] = world.chief_port
     if world.size > 1 and "OMP_NUM_THREADS" not in os.environ:
-        # As torchrun does: each of several processes with a thread for each core would fight for them.
+        # The default is torchrun's: several processes with a thread for each core each would fight
+        # for the cores.
         variables["OMP_NUM_THREADS"] = 1
     if "PYTHONUNBUFFERED" not in os.environ:
         variables["PYTHONUNBUFFERED"] = 1

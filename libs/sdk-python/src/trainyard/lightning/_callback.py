@@ -119,7 +119,8 @@ class Callback(callbacks.Checkpoint):
             self._save(trainer)
         if stop:
             _end_early(trainer)
-            # As when the module's on_train_batch_start returns -1: without another validation.
+            # The training ends without another validation, as when the module's
+            # on_train_batch_start returns -1.
             raise StopIteration
 
     def on_validation_end(self, trainer: Any, pl_module: object) -> None:

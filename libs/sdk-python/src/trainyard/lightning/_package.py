@@ -1,4 +1,6 @@
-"""Which of Lightning's two packages is meant. Their classes have the same names and no relation."""
+"""Decides which of Lightning's two packages is meant. Their classes have the same names and no
+relation.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class ProfilerContext:
         self._reported_steps = steps
         self._steps_at_start = steps()
         self._node = node
-        # Of processes that a launcher started and that did not join, the launcher reports.
+        # The launcher reports the processes that it started and that did not join.
         from_env = os.environ.get("LOCAL_RANK", "")
         self._local_rank = local_rank or (int(from_env) if from_env.isdigit() else 0)
         self._throughput = Throughput()

@@ -30,7 +30,7 @@ class Total:
 
 
 class Summary:
-    """By node, group, device and name."""
+    """Sums samples by node, group, device and name."""
 
     def __init__(self) -> None:
         self.totals: dict[Key, Total] = {}

@@ -58,5 +58,5 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:
-        """For what ``determined.pytorch`` has and this module has not: says what takes its place."""
+        """Raises for a name that only ``determined.pytorch`` has, and says what takes its place."""
         raise missing_import("trainyard.pytorch", name, _missing_names.PACKAGE)

@@ -46,10 +46,10 @@ class Counters:
         self.best: float | None = None
         """The best value of the searcher's metric so far."""
         self.seconds = 0.0
-        """For how long it has trained, at the latest checkpoint."""
+        """The seconds that it had trained at the latest checkpoint."""
 
     def state_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Returns the progress as plain values."""
         return dict(vars(self))
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ from ._operations import Operation, Progress, Shutdown
 from ._state import Call, SearcherState, SearchEvent, operation_of
 from ._wire import Numbers, Wire, translate
 
-# Of operations whose trial has ended, or whose search has, meanwhile: there is nothing left to do.
+# The refusals of operations whose trial or search has ended meanwhile: they are ignored.
 _TOO_LATE = {
     "trial_ended": ("stop", "suspend", "resume"),
     "search_finished": ("propose", "finish"),

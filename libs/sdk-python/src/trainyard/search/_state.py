@@ -85,7 +85,7 @@ class SearcherState:
         self.experiment_completed = False
         self.experiment_failed = False
         self._by_number: dict[int, TrialInfo] = {}
-        # Of trials that were asked for and not made yet, by the operation's id.
+        # The targets of trials that were asked for and not made yet, by the operation's id.
         self._targets: dict[str, float | None] = {}
         self._ids_drawn = 0
 

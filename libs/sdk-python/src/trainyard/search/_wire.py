@@ -28,7 +28,7 @@ Wire = dict[str, Any]
 
 
 class Numbers:
-    """Which number the trial of a request id has, once it is known."""
+    """The number of the trial of each request id, once it is known."""
 
     def __init__(self) -> None:
         self._numbers: dict[RequestId, int] = {}

@@ -102,7 +102,7 @@ def files_of(tensorboard: TensorBoardContext) -> TensorBoardFiles:
 
 
 class Discarded(TensorBoardContext):
-    """For a trial outside of any run: its files are removed with the process."""
+    """The files of a trial outside of any run: they are removed with the process."""
 
     def __init__(self, info: Info) -> None:
         super().__init__(info, 0)

@@ -14,7 +14,7 @@ from .. import _log as log
 from .._checkpoint._upload_process import UploadProcess
 from .._limits import TENSORBOARD_SYNC_S
 
-# Of each file its path, size and time of change.
+# The size and the time of change of each file, by its path.
 _State = dict[str, tuple[int, int]]
 
 

@@ -91,7 +91,7 @@ function climb(searched: Searched, start: Scored): Scored {
   return at;
 }
 
-/** By the gradient, with the other axes held. */
+/** Climbs by the gradient, with the other axes held. */
 function climbContinua(
   { process, best, settle, axes }: Searched,
   start: Scored,
@@ -133,7 +133,7 @@ function climbCells({ process, best, settle, axes }: Searched, start: Scored): S
 }
 
 const STRIDES = [1, 2, 4, 8, 16, 32, 64];
-/** Of more choices than these, so many spread evenly are looked at in a step. */
+/** The maximum of choices that a step looks at: of more, it looks at as many, spread evenly. */
 const CHOICES_MAX = 64;
 
 function cellsAbout(at: number, cells: number, categorical: boolean): readonly number[] {

@@ -60,7 +60,7 @@ class Fit {
   readonly #squares: Float64Array;
   readonly #values: Float64Array;
   readonly #factor: Float64Array;
-  /** Of each pair: the covariance's derivative by the weighted squared distance. */
+  /** The covariance's derivative by the weighted squared distance, for each pair. */
   readonly #slopes: Float64Array;
   readonly #shared: Float64Array;
 

@@ -136,8 +136,8 @@ export class Process {
   }
 
   /**
-   * Of many places the means, and for each the most that its deviation can be: what is left of it when only the nearest
-   * of the points is known.
+   * Returns the means of many places, and for each an upper bound of its deviation: the deviation if only the nearest
+   * point were known.
    */
   survey(places: Points): { readonly means: Float64Array; readonly deviationsMost: Float64Array } {
     const { axes, at } = this.#points;

@@ -5,7 +5,7 @@ import { entriesBetween, entryAt } from "../../ranking.ts";
 const BRACKET = 0;
 const CHUNK = 32;
 
-/** By their values at this one rung. */
+/** Yields the trials by their values at this one rung. */
 export function* rankedAt(halving: Halving, rung: number): Generator<number> {
   const { all } = rungOf(halving, BRACKET, rung);
   for (let from = 0; from < all.size; from += CHUNK) {
@@ -17,9 +17,9 @@ export function* rankedAt(halving: Halving, rung: number): Generator<number> {
 }
 
 /**
- * By their values at this rung, where those that have gone on from it share the places that they have there by their
- * values at the next, and so on up. So every value counts, each only against others of the same rung: a trial that
- * merely continued does not come before one that has not been able to yet.
+ * Yields the trials by their values at this rung; those that continued from it share the places that they have there by
+ * their values at the next, and so on up. So every value counts, each only against others of the same rung: a trial
+ * that merely continued does not come before one that could not continue yet.
  */
 export function* rankedFrom(halving: Halving, rung: number): Generator<number> {
   const wentOn = rankedAboveOf(halving, rung);

@@ -36,7 +36,7 @@ export type RungModel = {
   /** Whether the others are all other trials, or those at the rung alone. */
   readonly othersAreAll: boolean;
   readonly candidates: number;
-  /** By how much the kernels that candidates are drawn from are wider than those that judge them. */
+  /** The factor by which the kernels that candidates are drawn from are wider than those that judge them. */
   readonly widening: number;
   readonly widthOf: (coordinates: readonly number[]) => number;
   readonly widthMin: number;

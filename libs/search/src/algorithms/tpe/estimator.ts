@@ -44,7 +44,7 @@ export type Estimator = {
   readonly scales: Float64Array;
   readonly heights: Float64Array;
   readonly cells: Int32Array;
-  /** For each discrete axis, the width of the kernels in each cell; 0 where there is none. */
+  /** The width of the kernels in each cell of each discrete axis; 0 where there is none. */
   readonly cellSigmas: readonly Float64Array[];
   /** Each kernel's weight, and that times its heights on all continuous axes. */
   readonly weights: Float64Array;

@@ -9,7 +9,7 @@ const place = fc.tuple(
 );
 const continuous = [0, 2];
 
-/** By trial and axis. */
+/** Returns the widths by trial and axis. */
 function widthsOf(gaps: Gaps, trials: readonly number[], places: readonly (readonly number[])[]) {
   const slots = gaps.hold(trials, places);
   const { sigmas, heights } = gaps.widths(0.01);

@@ -13,7 +13,7 @@ export class Gaps {
   /** The axes, by their index in a place. */
   readonly #axes: readonly number[];
   readonly #slots = new Map<number, number>();
-  /** By slot. */
+  /** The places by slot. */
   readonly #places: Place[] = [];
   readonly #trials: number[] = [];
   readonly #seen: number[] = [];
@@ -22,7 +22,7 @@ export class Gaps {
   #orders: Int32Array<ArrayBuffer>[];
   #size = 0;
   #turn = 0;
-  /** By slot and axis: the width, and the height of the normal over the mass that it has inside the box. */
+  /** The width by slot and axis, and the height of the normal over the mass that it has inside the box. */
   #sigmas = new Float64Array(0);
   #heights = new Float64Array(0);
 
@@ -50,7 +50,7 @@ export class Gaps {
   }
 
   #grow(count: number): void {
-    // As many again: those that go make room only after those that stay have been seen.
+    // The room is doubled: places that are dropped make room only after those that stay have been seen.
     const room = 2 * count + 2;
     if (this.#sigmas.length >= room * this.#axes.length) return;
     const grown = (from: Float64Array): Float64Array<ArrayBuffer> => {

@@ -1,4 +1,4 @@
-/** Which hyperparameters of a point are there: those whose condition holds, of others that are there themselves. */
+/** Decides which hyperparameters a point has: those whose condition holds, of others that it has. */
 import {
   type AllowedValues,
   type HyperparameterSpace,

@@ -155,7 +155,7 @@ function calculated(operator: ArithmeticOperator, a: number, b: number): number 
     case "//":
       return Math.floor(a / b);
     case "%": {
-      // As in Python the remainder has the divisor's sign.
+      // The remainder has the divisor's sign, as in Python.
       const rest = a % b;
       return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
     }

@@ -96,7 +96,7 @@ class Walk {
     this.#most = stepsMax(searched);
   }
 
-  /** For each point the number of the value on each axis, 0 where the axis is not there. */
+  /** Returns, for each point, the number of the value on each axis, 0 where the axis is absent. */
   whole(): { readonly found: readonly (readonly number[])[]; readonly complete: boolean } {
     this.#from(0);
     return { found: this.#found, complete: this.#steps <= this.#most };

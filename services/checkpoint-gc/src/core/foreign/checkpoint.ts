@@ -7,7 +7,7 @@ export type CheckpointFacts = {
   /** Empty until declared, and for a folder that a person uploaded. */
   readonly trial: string;
   readonly storage: Section;
-  /** Of the storage, as its writer saw it; absent where it named none. */
+  /** The id of the storage, as its writer saw it; absent where it named none. */
   readonly storageId?: string | undefined;
   /** Complete, or never to be. */
   readonly settled: boolean;

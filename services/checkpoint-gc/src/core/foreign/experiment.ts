@@ -18,7 +18,7 @@ export type ExperimentFacts = {
   readonly policy: Policy;
   readonly metric: string;
   readonly smallerIsBetter: boolean;
-  /** Of its TensorBoard files; null where they are beside its checkpoints. */
+  /** The place of its TensorBoard files; null where they are beside its checkpoints. */
   readonly tensorboards: StoragePlace | null;
 };
 

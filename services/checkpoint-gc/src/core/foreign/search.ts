@@ -4,7 +4,7 @@ import type { AnyEvent } from "@trainyard/contracts";
 export type Proposal = { readonly trial: number; readonly checkpoint: string };
 
 export type SearchFacts = {
-  /** By the number of the proposed trial, without those that are over. */
+  /** The open proposals by the number of their trial. */
   readonly proposals: ReadonlyMap<number, Proposal>;
 };
 

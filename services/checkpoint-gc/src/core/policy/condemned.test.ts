@@ -20,7 +20,7 @@ const given = (
   smaller = true,
 ) => [...condemned(candidates, policyOf(...policy), smaller).keys()].sort();
 
-/** As Determined's own test has them: the later, the worse. */
+/** The checkpoints of Determined's own test: the later, the worse. */
 const worsening = [at(1, 1, 6), at(1, 2, 7), at(1, 3, 8), at(1, 4, 9)];
 const two = [...worsening, at(2, 1, 5), at(2, 2, 10)];
 

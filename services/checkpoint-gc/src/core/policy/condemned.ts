@@ -1,8 +1,8 @@
 /**
- * Which of an experiment's checkpoints its policy gives up. Three rankings, each of which keeps its first n: the best
- * of the experiment, the best of each trial, the latest of each trial. What no ranking keeps is given up. Source of the
- * rule: Determined's checkpoint garbage collection; unlike there, the latest of a trial counts also when it was never
- * validated.
+ * Decides which checkpoints of an experiment its policy gives up. Three rankings, each of which keeps its first n: the
+ * best of the experiment, the best of each trial, the latest of each trial. What no ranking keeps is given up. Source
+ * of the rule: Determined's checkpoint garbage collection; unlike there, the latest of a trial counts also when it was
+ * never validated.
  *
  * A checkpoint without a value has no place in the rankings by value. Equal values: the one with fewer steps is the
  * better.
@@ -29,7 +29,7 @@ export type Competitor = EventData<"CheckpointCondemned">["competitors"][number]
 
 /** The rankings of one checkpoint: which of them keep it, and what outranks it if none does. */
 export type Standing = {
-  /** As sentences; empty: it is given up. */
+  /** The rankings that keep it, as sentences; empty if it is given up. */
   readonly keptBy: readonly string[];
   readonly competitors: readonly Competitor[];
 };

@@ -47,7 +47,7 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
     case "ExperimentContinued": {
       const { continuation, request: continuedBy } = event.data;
       const size = continuedSize(state.size, event.data);
-      // Of one that has not ended, one trial is taken up.
+      // An experiment that has not ended only continues one of its trials.
       if (state.status !== "ended") return { ...state, size, continuation, continuedBy };
       return { ...state, size, continuation, continuedBy, status: "active", stop: null };
     }

@@ -5,7 +5,7 @@ import {
 } from "@trainyard/experiment-config/recorded";
 import type { SearchSize } from "./state.ts";
 
-/** By the configuration as it was recorded. */
+/** Returns the size that the recorded configuration gives its search. */
 export function searchSize(config: unknown): SearchSize {
   const { searcher } = recordedConfig(config);
   const maxTrials = "max_trials" in searcher ? (searcher.max_trials ?? 0) : 0;

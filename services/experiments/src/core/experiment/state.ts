@@ -49,7 +49,7 @@ export type ExperimentState = {
   readonly workspace: string;
   readonly project: string;
   readonly owner: string;
-  /** Until when its deletion may be taken back; null for none. `gone`: it is deleted for good. */
+  /** The end of the time in which its deletion may be taken back; null for none. `gone`: it is deleted for good. */
   readonly deletion: { readonly graceEndMs: number; readonly gone: boolean } | null;
   /** Put aside; only after its end. */
   readonly archived: boolean;

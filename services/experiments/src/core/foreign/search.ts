@@ -15,7 +15,7 @@ export type SearchWant = "run" | "suspended" | Stopped | "over";
 export type SearchState = {
   readonly chunks: readonly (readonly SearchWant[])[];
   readonly proposed: number;
-  /** Of these, the trials whose outcome the search has recorded. */
+  /** The number of proposed trials whose outcome the search has recorded. */
   readonly over: number;
   /** Why the search proposes no more although it could, in words; empty while it does. */
   readonly finished: string;
@@ -109,7 +109,9 @@ function put(state: SearchState, number: number, want: SearchWant): SearchState 
   return { ...state, chunks, over };
 }
 
-/** As the search does: those that are not taken up and were open are canceled, where it had been complete. */
+/**
+ * Continues the trials as the search does: open trials that are not continued are canceled if the search was complete.
+ */
 function continueWith(
   before: SearchState,
   { trials, continuation }: EventData<"SearchContinued">,

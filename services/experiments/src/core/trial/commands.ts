@@ -30,7 +30,7 @@ export type RequestRun = {
   readonly kind: "request_run";
   readonly experiment: string;
   readonly resources: Plain<Resources>;
-  /** Of the experiment; empty for none. */
+  /** The workspace of the experiment; empty for none. */
   readonly workspace: string;
   readonly owner: string;
   /** Null to start from nothing. */

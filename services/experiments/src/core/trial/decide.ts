@@ -157,7 +157,10 @@ function awaitedUntilMs({ sealed, atMs }: Left): number {
   return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);
 }
 
-/** Of the newest run only: what a later one was requested without stays behind. A repeat names nothing again. */
+/**
+ * Names checkpoints of the newest run only: a later run was requested without those of an older one. A repeat names
+ * nothing again.
+ */
 function nameCheckpoints(
   state: TrialState,
   { run, left }: Extract<TrialCommand, { kind: "name_checkpoints" }>,
@@ -187,8 +190,8 @@ function awaitUpload(
 }
 
 /**
- * Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. Of a trial that
- * has ended what was named still counts: others may begin from it.
+ * Notes a checkpoint of the newest run only: once a later run was requested, it does not continue from an older one's.
+ * After the trial's end a named checkpoint still counts: other trials may begin from it.
  */
 function noteCheckpoint(state: TrialState, noted: Checkpoint): Decision {
   if (state.status === "none" || noted.run !== state.runs) return alreadySo;

@@ -66,7 +66,7 @@ export type TrialState = {
   readonly launchFailures: number;
   /** Launches in a row that failed; absent where the last one did not. */
   readonly unlaunched?: Unlaunched | undefined;
-  /** By step, the latest last; at most `limits.checkpointsRemembered`. */
+  /** The checkpoints by step, the latest last; at most `limits.checkpointsRemembered`. */
   readonly checkpoints: readonly Checkpoint[];
   /** The checkpoints of the newest run that are not complete, as far as its stream knows. */
   readonly named: readonly string[];

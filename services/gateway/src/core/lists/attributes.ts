@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "@trainyard/kernel";
 import { indexedText } from "./text.ts";
 
-/** Of one experiment or trial; what is beyond is not found by its value. */
+/** The maximum of attributes of one experiment or trial; lists do not find it by further ones. */
 const attributesMax = 200;
 /** A name that fits into an index, with up to four bytes a character. */
 const nameCharactersMax = 256;

@@ -14,7 +14,7 @@
 
 export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=" | ":";
 
-/** Of the filter's text, counted from 1. */
+/** The place of a term in the filter's text, counted from 1. */
 type Placed = { readonly column: number; readonly source: string };
 
 export type Comparison = Placed & {
@@ -28,7 +28,10 @@ export type Comparison = Placed & {
 
 export type Words = Placed & { readonly kind: "words"; readonly text: string };
 
-/** Of a parameter of its own: filters have no such operator, because no index answers it. */
+/**
+ * The filter of a parameter that searches a text: the filter language has no such operator, because no index answers
+ * it.
+ */
 export type Contains = { readonly kind: "contains"; readonly field: string; readonly text: string };
 
 export type Term = Comparison | Words;

@@ -8,9 +8,9 @@ export type FieldType = "text" | "number" | "time" | "boolean";
 export type FieldValue = string | number | boolean | null | undefined;
 
 export type ListField<Doc> = {
-  /** As filters spell it: the name of the API's field in snake case; times without their `_ms`. */
+  /** The field as filters spell it: the name of the API's field in snake case; times without their `_ms`. */
   readonly name: string;
-  /** Of the list's table; what is written to it is of this type. */
+  /** The column in the list's table; values written to it have this type. */
   readonly column: string;
   readonly type: FieldType;
   /** Null or absent for none. Times are milliseconds since 1970. */
@@ -25,7 +25,7 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly kind: Kind;
   /** Its table in the schema `gateway`. */
   readonly table: string;
-  /** As people call its rows. */
+  /** The plural under which people know its rows. */
   readonly plural: string;
   readonly newestFirst: boolean;
   /** The field of text that it is sorted by where no order is asked for; absent for the place of its rows. */

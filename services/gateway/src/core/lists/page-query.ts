@@ -20,7 +20,7 @@ export type ListPart = {
   readonly where: string;
   /** The value by which it is sorted; null for the list's own order. */
   readonly key: { readonly sql: string; readonly type: string } | null;
-  /** Of place and id. */
+  /** The column of place and id. */
   readonly place: string;
   readonly descending: boolean;
 };
@@ -29,7 +29,7 @@ type Tables = {
   readonly attributes: string;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Of the list, as SQL. */
+  /** The list's scope as SQL. */
   readonly scope: string;
 };
 
@@ -88,7 +88,7 @@ export function partQuery(
   table: string,
   part: ListPart,
   asked: {
-    /** As SQL: the scope, and the filter. */
+    /** The condition as SQL: the scope, and the filter. */
     readonly where: string;
     readonly after: ListPlace | null;
     readonly limit: number;

@@ -2,11 +2,12 @@
 
 /** The length that an index takes of a text, in characters. */
 export const textCharactersMax = 256;
-/** Of one row. */
+/** The maximum of words of one row. */
 const wordsMax = 200;
 
 /**
- * At most so many characters; U+0000, which PostgreSQL has in no text, is U+2400, and half a surrogate pair is U+FFFD.
+ * Cuts a text to the indexed length; U+0000, which PostgreSQL has in no text, becomes U+2400, and half a surrogate pair
+ * U+FFFD.
  */
 export function indexedText(text: string): string {
   return text.slice(0, textCharactersMax).toWellFormed().replaceAll("\0", "\u2400");

@@ -20,7 +20,7 @@ export const labelFact = (label: string): string => `label=${label}`;
 export const semanticFact = (version: string): string => `semver=${version}`;
 export const metricFact = (name: string): string => `metrics.${name}`;
 
-/** At most one for each name, so that each is a row of its own. */
+/** Returns at most one fact for each name, so that each is a row of its own. */
 export function factsOf(version: VersionDocument): readonly Fact[] {
   if (version.state === "REMOVED") return [];
   const facts = new Map<string, Fact>();

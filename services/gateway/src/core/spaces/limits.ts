@@ -1,5 +1,8 @@
 export const spaceLimits = {
-  /** Of a workspace or a project: a name is part of each commit of its experiments, words are part of an event. */
+  /**
+   * The limits of a workspace or a project: a name is part of each commit of its experiments, a description is part of
+   * an event.
+   */
   nameCharactersMax: 255,
   descriptionBytesMax: 4 * 1024,
   notesBytesMax: 32 * 1024,

@@ -21,7 +21,7 @@ export const nameDecider: Decider<NameState, Reserved, NameEvent> = {
   evolve: (_state, event) => event.data,
 };
 
-/** Of the default workspace, and of the default project of each workspace. */
+/** The name of the default workspace, and of the default project of each workspace. */
 export const defaultSpace = "default";
 
 /** Names that differ in upper and lower case only are the same. `workspace` is the id of a project's workspace. */

@@ -22,7 +22,10 @@ export type ExperimentDocument = Omit<
 > & {
   /** Trials that the search will make at most; 0 while unknown. */
   readonly trialsMax: number;
-  /** Of its packed model code; absent, as the following, in documents that an earlier version of the view wrote. */
+  /**
+   * The digest of its packed model code; like the fields below it is absent in documents that an earlier version of the
+   * view wrote.
+   */
   readonly contextDigest?: string;
   readonly notes?: string;
   readonly archived?: boolean;
@@ -34,14 +37,14 @@ export type ExperimentDocument = Omit<
   readonly revision?: number;
   /** Its constants among the hyperparameters. */
   readonly constants?: readonly Attribute[];
-  /** By which lists find it: the constants, or the best trial's hyperparameters and value. */
+  /** The attributes by which lists find it: the constants, or the best trial's hyperparameters and value. */
   readonly attributes?: readonly Attribute[];
 };
 
-/** Of an experiment: up to 96 KiB that most reads do not need. */
+/** The configuration of an experiment: up to 96 KiB that most reads do not need. */
 export type ConfigDocument = { readonly config?: JsonObject };
 
-/** Of an experiment: its best trials in order, those that failed left out. */
+/** The best trials of an experiment in order, without failed ones. */
 export type LeadersDocument = { readonly leaders: readonly Leader[] };
 
 export type Leader = { readonly trial: string; readonly value: number };
@@ -102,13 +105,13 @@ export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
   /** The changes by users of its runs, those to come too; null for none. */
   readonly change: {
     readonly pool: string;
-    /** Of the pool, by then: a pool that was removed since forgot the change. */
+    /** The number of removals of the pool at that time: a pool that was removed since forgot the change. */
     readonly removals: number;
     readonly priority?: number;
     readonly weight?: number;
     /** 0 for no limit. */
     readonly maxSlots?: number;
-    /** Of its runs in the queue, on the scale of arrivals. */
+    /** The place of its runs in the queue, on the scale of arrivals. */
     readonly place?: number;
   } | null;
 };
@@ -207,7 +210,7 @@ export class DocumentSet {
     this.#fetched.set(keyText(row), row);
   }
 
-  /** As it was before any change; absent for a row that is new. */
+  /** Returns the row as it was before any change; absent for a row that is new. */
   fetched(key: DocumentKey): DocumentRow | undefined {
     return this.#fetched.get(keyText(key));
   }

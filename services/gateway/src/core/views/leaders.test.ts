@@ -8,7 +8,7 @@ import { leadersMax, withTrial } from "./leaders.ts";
 import { project } from "./project.ts";
 import { touchedBy, touchedThrough } from "./touched.ts";
 
-/** Of one experiment by `loss`, each event folded with only the rows that are fetched for it. */
+/** The leaders of one experiment by `loss`, each event folded with only the rows that are fetched for it. */
 class Experiment {
   #rows = new DocumentSet();
 

@@ -130,7 +130,7 @@ export const agentProjections: Projections = {
   },
 };
 
-/** Of a drain that follows another one the earlier deadline holds. */
+/** Returns the deadline of a drain; if it follows another drain, the earlier deadline holds. */
 function deadlineAfter(
   before: Plain<Disabled> | undefined,
   deadlineMs: number | undefined,

@@ -11,7 +11,7 @@ const outcomeStates: Readonly<Record<number, string>> = {
   [ExperimentOutcome.FAILED]: "ERROR",
 };
 
-/** Of an experiment, as the API shows them. */
+/** The states of an experiment, as the API shows them. */
 export const experimentStates: readonly string[] = [
   "ACTIVE",
   "PAUSED",

@@ -42,7 +42,7 @@ const waitCodes: Readonly<Record<WaitCode, string>> = {
 
 const noWait = { waitsFor: "", waitCode: "", waitLimit: "" };
 
-/** Of a trial, as the API shows them. */
+/** The states of a trial, as the API shows them. */
 export const trialStates: readonly string[] = [
   "ACTIVE",
   "PAUSED",

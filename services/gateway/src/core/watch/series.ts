@@ -23,7 +23,7 @@ export type SeriesTopic = {
   readonly trial: string;
   readonly group: string;
   readonly names: readonly string[];
-  /** Of lines; absent for all. */
+  /** The filter of lines; absent for all. */
   readonly filter?: LineFilter;
 };
 
@@ -31,7 +31,10 @@ export type SeriesTopic = {
 export type Place = {
   /** Decimal digits. */
   readonly position: string;
-  /** Of lines: names the history of the store that the position is of. Empty where it is not known, and of points. */
+  /**
+   * The epoch names the history of the store that the position of lines is in. It is empty where it is not known, and
+   * for points.
+   */
   readonly epoch: string;
 };
 

@@ -1,7 +1,7 @@
 /**
- * Which run of a trial may write: the newest, until it has ended. After that only the checkpoints that were named at
- * its end, or by an agent that came back, as sealed: they still complete, until a later run is requested without them.
- * Everything else is a ghost's.
+ * Says which run of a trial may write: the newest, until it has ended. After that only checkpoints may complete that
+ * were named as sealed at its end or by an agent that returned, until a later run is requested without them. Every
+ * other writer is a ghost.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";

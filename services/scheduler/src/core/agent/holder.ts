@@ -2,7 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";
 
-/** Of an agent of an earlier version nothing is known. */
+/** The start that holds an agent's name; nothing is known of an agent of an earlier version. */
 export type Holder = {
   readonly folder?: string | undefined;
   readonly place?: string | undefined;

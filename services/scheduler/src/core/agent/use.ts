@@ -9,7 +9,7 @@ import { assertNever, type Rejection, reject } from "@trainyard/kernel";
 export type Out = {
   readonly state: "disabled" | "draining" | "drained";
   readonly reason: string;
-  /** Of a drain: its runs are killed after this many milliseconds; null for never. */
+  /** The milliseconds after which a drain kills the agent's runs; null for never. */
   readonly deadlineMs: number | null;
 };
 
@@ -90,7 +90,7 @@ function draining(
   return { state: "draining", reason, deadlineMs: least(earlier, deadlineMs ?? null) };
 }
 
-/** Of two limits, either of which may be none. */
+/** Returns the lower of two limits, either of which may be none. */
 export function least(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.min(a, b);

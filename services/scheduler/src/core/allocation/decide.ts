@@ -69,7 +69,7 @@ function stop(state: AllocationState, command: Command<"stop">): Decision {
   }
   const before = state.stop;
   if (before?.mode === StopMode.KILL) return alreadySo;
-  // Of one reason it is asked again only if it has less time now: a drain can become urgent.
+  // A stop for the same reason is asked again only if it has less time now: a drain can become urgent.
   const isLess = graceMs > 0 && (before?.graceMs === 0 || graceMs < (before?.graceMs ?? 0));
   if (before?.mode === mode && before.why === why && !isLess) return alreadySo;
   return [

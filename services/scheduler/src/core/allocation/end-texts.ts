@@ -23,7 +23,7 @@ export function cutEnd({ kind, cause, exits, endRecord, message }: End): End {
   };
 }
 
-/** As little as says how it ended, for a log that refused the whole. */
+/** Keeps the least that says how it ended, for a log that refused the whole. */
 export function barestEnd({ kind, cause, endRecord, message }: End): End {
   return {
     kind,

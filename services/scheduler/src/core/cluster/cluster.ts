@@ -56,7 +56,7 @@ export class Cluster {
   /** Started with a time limit. */
   readonly timed = new Set<string>();
   position = 0;
-  /** Of the newest event, by the database's clock. */
+  /** The time of the newest event, by the database's clock. */
   timeMs = 0;
   /** How far the epochs towards agents are ahead of the lease's. */
   epochOffset = 0;

@@ -24,7 +24,7 @@ export function removePool(cluster: Cluster, name: string): void {
   else pool.configure(defaultSettings);
 }
 
-/** Of runs that wait, that have a place, and that will be queued. */
+/** Changes runs that wait, that have a place, and that will be queued. */
 export function changeJob(cluster: Cluster, saved: SavedJob): void {
   const { place, ...update } = saved.change;
   cluster.jobs.set(saved);

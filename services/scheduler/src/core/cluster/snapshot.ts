@@ -45,7 +45,7 @@ export function readSnapshot(text: string | null): Cluster {
   for (const [pool, configured] of pools) configurePool(cluster, pool, configured);
   for (const job of jobs) changeJob(cluster, job);
   for (const agent of agents) cluster.setAgent(agent);
-  // Of runs that have a place it counts when they got it, as in the log.
+  // The order of runs that have a place is that of their grants, as in the log.
   const placeOf = ({ grant, arrival }: Allocation): number => grant?.position ?? arrival;
   const inOrder = [...allocations].sort((a, b) => placeOf(a) - placeOf(b));
   for (const allocation of inOrder) cluster.setAllocation(allocation);

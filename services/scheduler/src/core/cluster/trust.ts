@@ -9,13 +9,13 @@ import { limits } from "../../limits.ts";
 export type Trust = {
   /** Launches that failed. */
   readonly failures: number;
-  /** Of these experiments, the first few. */
+  /** The first few experiments whose launches failed. */
   readonly experiments: readonly string[];
-  /** Of the last failure. */
+  /** The reason of the last failure. */
   readonly reason: string;
   /** How often it was recorded as distrusted. */
   readonly times: number;
-  /** Until when it gets nothing; null where it never was distrusted. */
+  /** The time until which it gets nothing; null if it was never distrusted. */
   readonly untilMs: number | null;
   /** A failure that no record has answered yet. */
   readonly isDue: boolean;

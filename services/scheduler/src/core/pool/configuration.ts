@@ -16,7 +16,7 @@ export function settingsOfPool({ policy, settings }: Configured): PoolSettings {
   return settingsOf(policy, settings);
 }
 
-/** As a reader sees it: every default filled in. */
+/** Returns the settings as a reader sees them: every default filled in. */
 export function shownSettings(configured: Configured): Recorded {
   const { policy: _policy, quotas, ...settings } = settingsOfPool(configured);
   const autoscaling = configured.settings?.autoscaling;

@@ -12,11 +12,11 @@ type Deadline = { readonly atMs: number; readonly dueMs: number };
 export class Deadlines {
   #kills = new Map<string, Deadline>();
   #places = new Map<string, Deadline>();
-  /** Of agents that get nothing for a while. */
+  /** The deadlines of agents that get nothing for a while. */
   #trusts = new Map<string, Deadline>();
-  /** Of runs with a time limit. */
+  /** The deadlines of runs with a time limit. */
   #limits = new Map<string, Deadline>();
-  /** Of pools whose queue changes its order. */
+  /** The deadlines of pools whose queue changes its order. */
   #passes = new Map<string, Deadline>();
   /** The time of the newest event, and when it was first seen. */
   #newest = { timeMs: 0, seenMs: 0 };

@@ -14,7 +14,7 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   low_disk: WaitCode.LOW_DISK,
   distrusted: WaitCode.AGENTS_DISTRUSTED,
   disabled: WaitCode.AGENTS_AWAY,
-  // As good as away until it is updated; the detail says so.
+  // Such an agent is as good as away until it is updated; the detail says so.
   protocol: WaitCode.AGENTS_AWAY,
   reserved: WaitCode.RESERVED,
   quota: WaitCode.QUOTA,

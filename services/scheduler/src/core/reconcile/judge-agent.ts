@@ -92,8 +92,8 @@ function occupying(
 }
 
 /**
- * Of runs that were given up; a run that continues here says it at its own end. As many as an event takes, the latest
- * first.
+ * Returns the checkpoints that given-up runs left; a run that continues here names its own at its end. The list has as
+ * many as an event takes, the latest first.
  */
 function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {
   const givenUp = report.allocations.filter(({ allocation }) => {

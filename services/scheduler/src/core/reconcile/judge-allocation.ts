@@ -105,7 +105,10 @@ function exitOf({ placement, state }: Rank): readonly Plain<Exit>[] {
   return [{ ...exit, nodeRank, agent }];
 }
 
-/** Of a rank that is lost its agent says it when it comes back: what it said before may never be delivered. */
+/**
+ * Returns the checkpoints of a rank. If the rank is lost, its agent names them when it returns: an earlier report may
+ * never be delivered.
+ */
 function sealedOf({ state }: Rank) {
   return state.kind === "ended" ? (state.report.sealed?.checkpoints ?? []) : [];
 }

@@ -57,7 +57,7 @@ export class Observed {
     this.#beganMs = beganMs;
   }
 
-  /** Of the lists of this term. */
+  /** Returns the epoch of this term's lists. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -67,7 +67,7 @@ export class Observed {
     this.#epoch = epoch;
   }
 
-  /** Of some agents the one that has seen the highest epoch above that of this term; null when none has. */
+  /** Returns the agent that has seen the highest epoch above that of this term; null when none has. */
   ahead(
     isOne: (agent: string) => boolean,
   ): { readonly agent: string; readonly epoch: number } | null {
@@ -141,8 +141,8 @@ export class Observed {
       if (!isSameHolder(before.report, report)) this.#begin(id);
       else if ((report.startedMs ?? 0) < (before.report.startedMs ?? 0)) return false;
     } else if (before !== undefined) {
-      // Of two quick starts the first one's report may come last, and then retires the living one: the one
-      // that continues to report while the other is silent is the living one.
+      // The first report of two quick starts may come last, and would retire the living one: the living one is the one
+      // that continues to report while the other is silent.
       const retired = this.#retired.get(id)?.has(report.incarnation) === true;
       if (retired && nowMs - before.heardMs < limits.incarnationSilenceMs) return false;
       this.#retire(id, before.report.incarnation);

@@ -61,8 +61,9 @@ function needsLaunch(
 }
 
 /**
- * For whom a list to an agent is: a start that holds the name. Undefined while none has been heard in this term, or one
- * whose name is not recorded yet: then no list goes out, as any start of the name would take it for its own.
+ * Returns the start that a list to an agent is for: the one that holds the name. It is undefined while none has been
+ * heard in this term, or one whose name is not recorded yet: then no list is sent, as any start of the name would take
+ * it for its own.
  */
 export function addresseeOf(
   cluster: Cluster,

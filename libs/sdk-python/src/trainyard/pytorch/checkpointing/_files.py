@@ -86,7 +86,7 @@ def _loaded(path: Path, uuid: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_trial(folder: Path) -> dict[str, Any]:
-    """Which trial stored the checkpoint."""
+    """Reads which trial stored the checkpoint."""
     path = folder / TRIAL
     if not path.is_file():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Which trial a checkpoint is of, so that it can be made again elsewhere."""
+"""Records which trial a checkpoint belongs to, so that it can be made again elsewhere."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Which units each rank gets in each step, as batch samplers of torch.
+"""Divides units among ranks and steps, as batch samplers of torch.
 
 A step is one batch on every rank. In training, the steps of an epoch cut its order into global
 batches: step k of R ranks with B samples each has the samples from k·B·R to (k+1)·B·R of the order,
-rank r the r-th B of them. So R ranks with B samples each take in step k the samples that one process
-takes with batches of B·R. The last global batch may be smaller; it is shared out as evenly as can
-be, which keeps that true and every sample in the epoch once. A rank that would be left with none
-takes one from the epoch's beginning, since every rank has to take part in every step.
+rank r the r-th B of them. So R ranks with B samples each take in step k the samples that one
+process takes with batches of B·R. The last global batch may be smaller; it is shared out as evenly
+as can be, which keeps that true and every sample in the epoch once. A rank that would be left with
+none takes one from the epoch's beginning, since every rank has to take part in every step.
 
 In validation nothing is taken twice: batch i of a single process is rank (i mod R)'s, so that ranks
 may have different numbers of batches, and some none.
@@ -44,7 +44,7 @@ def _arrived(unit: object, seed: int) -> Any:
 
 
 class Plan:
-    """Which units of an epoch the rank gets in each of its steps."""
+    """The units of an epoch that the rank gets in each of its steps."""
 
     def __init__(self, order: Order, replicas: int, rank: int) -> None:
         self.order = order

@@ -107,7 +107,7 @@ class DataLoader:
         self.pin_memory = loader.pin_memory
         self.timeout = loader.timeout
         self.worker_init_fn = loader.worker_init_fn
-        # Of samples without numbers.
+        # The dataset if it is a stream, whose samples have no numbers; else None.
         self._streamed = loader.dataset if isinstance(loader.dataset, IterableDataset) else None
         if type(self.batch_sampler) is BatchSampler:
             # Samples are batched here, so that the last global batch can be shared out.

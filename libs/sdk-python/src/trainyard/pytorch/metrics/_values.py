@@ -33,8 +33,8 @@ def metrics_of(returned: object, method: str) -> dict[str, Any]:
 
 
 def training_metrics_of(returned: object, warned: set[str]) -> dict[str, Any]:
-    """As ``metrics_of`` for ``train_batch``, but a value that is not a number is left out. The first of
-    a name is warned of; ``warned`` has those names.
+    """Returns what ``metrics_of`` returns for ``train_batch``, but leaves out values that are not
+    numbers. The first of a name is warned of; ``warned`` has those names.
     """
     if not isinstance(returned, Mapping):
         return metrics_of(returned, "train_batch")
@@ -84,11 +84,11 @@ def _checked(name: Any, value: Any, method: str) -> Any:
 
 
 def columns_of(per_batch: Sequence[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
-    """By metric, its value for each batch that has it, as Python numbers.
+    """Returns, by metric, its value for each batch that has it, as Python numbers.
 
-    The tensors of a metric are brought together on their device first, so that each metric is
-    waited for once, however many batches there are. They may be on several: those of before a restart
-    come from a file.
+    The tensors of a metric are collected on their device first, so that each metric is waited for
+    once, however many batches there are. They may be on several: those of before a restart come from
+    a file.
     """
     columns: dict[str, dict[int, Any]] = {}
     for place, metrics in enumerate(per_batch):
