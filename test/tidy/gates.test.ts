@@ -71,6 +71,7 @@ describe("unit tests", () => {
       "libs/bus/src/nats/nats-bus.test.ts",
       "services/gateway/src/http/http.test.ts",
       "deploy/local/src/processes/lock.test.ts",
+      "test/browser/lists.test.ts",
     ]) {
       expect(files).toContain(file);
       expect(units).not.toContain(file);

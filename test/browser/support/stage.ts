@@ -1,18 +1,27 @@
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { test as plain } from "vitest";
 import type { WorldOptions } from "../../world/world.ts";
 import { findChromium } from "./chromium.ts";
 import { Stage } from "./cluster-stage.ts";
 
 /**
- * A stage for the tests of one file: one cluster and one browser, started before the first and ended after the last.
+ * Tests on a cluster with these options. One cluster and one browser serve all tests of a file, also those that it
+ * gathers from several modules: they start with the first test and end after the last. `shared` is the stage for what
+ * tests prepare together, `stage` the same for one test: its pages are closed and checked at its end.
  */
-export function useStage(options: WorldOptions = {}): Stage {
-  const stage = new Stage();
-  beforeAll(async () => {
-    const { program } = findChromium();
-    if (program !== null) await stage.start(program, { slots: 2, ...options });
-  });
-  afterEach(() => stage.clear());
-  afterAll(() => stage.stop());
-  return stage;
-}
+export const testsOn = (options: WorldOptions) =>
+  plain
+    // oxlint-disable-next-line eslint/no-empty-pattern — Vitest reads from the pattern that this fixture needs no other
+    .extend("shared", { scope: "file" }, async ({}, { onCleanup }) => {
+      const stage = new Stage();
+      onCleanup(() => stage.stop());
+      const { program } = findChromium();
+      if (program !== null) await stage.start(program, options);
+      return stage;
+    })
+    .extend("stage", ({ shared }, { onCleanup }) => {
+      onCleanup(() => shared.clear());
+      return shared;
+    });
+
+/** The tests of all pages run on equal clusters, so that one file may gather any of them. */
+export const test = testsOn({ slots: 4 });

@@ -1,7 +1,10 @@
 import { linesThat, type Rule } from "../rule.ts";
 
+/** Tests of a contract or of a page are modules that a test file gathers. */
 const tests = (files: readonly string[]): readonly string[] =>
-  files.filter((file) => file.endsWith(".test.ts") || /^libs\/[^/]+\/src\/contract/.test(file));
+  files.filter((file) =>
+    /\.test\.ts$|^libs\/[^/]+\/src\/contract|^test\/browser\/pages\//.test(file),
+  );
 
 export const everyTestRuns: Rule = {
   name: "no test is skipped, focused or left to be written",
@@ -16,6 +19,7 @@ export const everyTestRuns: Rule = {
     "a skipped one": { "libs/a/src/a.test.ts": 'it.skip("works", () => {});\n' },
     "a focused one": { "libs/a/src/a.test.ts": 'describe.only("a", () => {});\n' },
     "one in a contract": { "libs/a/src/contract/a.ts": 'test.todo("later");\n' },
+    "one of a page": { "test/browser/pages/a.ts": 'test.only("a list", () => {});\n' },
   },
   kept: { "libs/a/src/a.test.ts": 'it("may skip a line", () => {});\nonly.skip();\n' },
 };

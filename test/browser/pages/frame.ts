@@ -3,10 +3,9 @@
  * loss.
  */
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { useStage } from "./support/stage.ts";
-
-const stage = useStage();
+import { expect } from "vitest";
+import type { Stage } from "../support/cluster-stage.ts";
+import { test } from "../support/stage.ts";
 
 const pathOf = (page: Page): string => new URL(page.url()).pathname;
 
@@ -23,13 +22,13 @@ hyperparameters: {}
 searcher: {name: single, metric: loss}
 `;
 
-async function create(name: string): Promise<string> {
+async function create(stage: Stage, name: string): Promise<string> {
   const request = { config: `name: ${name}\n${single}`, context: new Uint8Array(), paused: true };
   const { experiment } = await stage.world.client.call("createExperiment", request);
   return experiment?.id ?? "";
 }
 
-test("a page is served under a policy with a nonce, at every address", async ({ skip }) => {
+test("a page is served under a policy with a nonce, at every address", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/");
   const answer = await page.goto(`${stage.world.api}/experiments?sort=name`);
   const { "content-security-policy": policy = "" } = answer?.headers() ?? {};
@@ -40,6 +39,7 @@ test("a page is served under a policy with a nonce, at every address", async ({ 
 
 test("a script that did not come with the page does not run, and fails a test that does not expect it", async ({
   skip,
+  stage,
 }) => {
   const page = await stage.page(skip, "/");
   const guard = stage.guardOf(page);
@@ -56,6 +56,7 @@ test("a script that did not come with the page does not run, and fails a test th
 
 test("a code opens a session once, and the session ends when it is signed out", async ({
   skip,
+  stage,
 }) => {
   const { context } = await stage.visitor(skip);
   const { code } = await stage.world.client.call("createSessionCode", {});
@@ -72,7 +73,7 @@ test("a code opens a session once, and the session ends when it is signed out", 
   expect((await context.request.get(current)).status()).toBe(401);
 });
 
-test("a link signs in once, and its code leaves the address", async ({ skip }) => {
+test("a link signs in once, and its code leaves the address", async ({ skip, stage }) => {
   const link = await stage.link();
   const { page, context } = await stage.visitor(skip);
   await page.goto(link);
@@ -92,6 +93,7 @@ test("a link signs in once, and its code leaves the address", async ({ skip }) =
 
 test("a token signs in and opens the page that was asked for; a wrong one gets a sentence", async ({
   skip,
+  stage,
 }) => {
   const { page, guard } = await stage.visitor(skip);
   guard.expect(refused);
@@ -112,7 +114,7 @@ test("a token signs in and opens the page that was asked for; a wrong one gets a
   expect(stored).not.toContain(stage.world.access.token);
 });
 
-test("signing out ends the session, also for the way back", async ({ skip }) => {
+test("signing out ends the session, also for the way back", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/");
   stage.guardOf(page).expect(refused);
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -122,7 +124,10 @@ test("signing out ends the session, also for the way back", async ({ skip }) => 
   await signInHeading(page).waitFor();
 });
 
-test("a page whose token is revoked leads to the sign-in without being asked", async ({ skip }) => {
+test("a page whose token is revoked leads to the sign-in without being asked", async ({
+  skip,
+  stage,
+}) => {
   const { token, secret } = await stage.world.client.call("createToken", { label: "short" });
   const { page, guard, context } = await stage.visitor(skip);
   guard.expect(refused);
@@ -135,7 +140,7 @@ test("a page whose token is revoked leads to the sign-in without being asked", a
   expect(pathOf(page)).toBe("/sign-in");
 });
 
-test("the end of a session ends it in every tab", async ({ skip }) => {
+test("the end of a session ends it in every tab", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/experiments");
   stage.guardOf(page).expect(refused);
   await page.getByText("There is no experiment yet.").waitFor();
@@ -147,7 +152,7 @@ test("the end of a session ends it in every tab", async ({ skip }) => {
   expect(new URL(page.url()).search).toBe("?back=%2Fexperiments");
 });
 
-test("a token is created, shown once and revoked", async ({ skip }) => {
+test("a token is created, shown once and revoked", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/tokens");
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByLabel("Label").fill("nightly build");
@@ -165,8 +170,8 @@ test("a token is created, shown once and revoked", async ({ skip }) => {
   expect((await version()).status).toBe(401);
 });
 
-test("keys lead to every page, the sheet of keys and the palette", async ({ skip }) => {
-  await create("resnet-palette");
+test("keys lead to every page, the sheet of keys and the palette", async ({ skip, stage }) => {
+  await create(stage, "vgg-palette");
   const page = await stage.page(skip, "/");
   await page.getByRole("heading", { name: "Home" }).waitFor();
   for (const key of ["g", "e"]) await page.keyboard.press(key);
@@ -177,8 +182,8 @@ test("keys lead to every page, the sheet of keys and the palette", async ({ skip
   await stage.looks(page, "keys");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("resnet-pal");
-  await page.getByRole("option", { name: /resnet-palette/ }).waitFor();
+  await page.keyboard.type("vgg-pal");
+  await page.getByRole("option", { name: /vgg-palette/ }).waitFor();
   await stage.looks(page, "palette");
   await page.getByRole("combobox").fill("compact");
   await page.getByRole("option", { name: "Compact rows" }).waitFor();
@@ -186,7 +191,7 @@ test("keys lead to every page, the sheet of keys and the palette", async ({ skip
   await expect.poll(() => new URL(page.url()).search).toBe("?compact=true");
 });
 
-test("an address without a page says so", async ({ skip }) => {
+test("an address without a page says so", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/no/such/page");
   await page.getByText("There is no page at this address.").waitFor();
   expect(await page.title()).toBe("Not found · Trainyard");
@@ -195,8 +200,9 @@ test("an address without a page says so", async ({ skip }) => {
 
 test("tabs share one stream, and a lost link is shown until it is there again", async ({
   skip,
+  stage,
 }) => {
-  const id = await create("followed");
+  const id = await create(stage, "followed");
   const page = await stage.page(skip, "/experiments");
   stage.guardOf(page).expect(/Failed to load resource|ERR_/);
   const ownStreams: string[] = [];

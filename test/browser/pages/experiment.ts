@@ -1,12 +1,11 @@
 /** The page of an experiment: curves that grow, trials, and the search replayed. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../world/eventually.ts";
-import { useStage } from "./support/stage.ts";
-
-const stage = useStage({ slots: 4 });
+import { expect } from "vitest";
+import { eventually } from "../../world/eventually.ts";
+import { findChromium } from "../support/chromium.ts";
+import type { Stage } from "../support/cluster-stage.ts";
+import { test as base } from "../support/stage.ts";
 
 const script = `
 import math, os, time
@@ -25,51 +24,44 @@ with trainyard.init() as ctx:
             time.sleep(0.05)
 `;
 
-let code: string;
-beforeAll(() => {
-  code = mkdtempSync(join(tmpdir(), "experiment-page-"));
-  writeFileSync(join(code, "train.py"), script);
-});
-afterAll(() => rmSync(code, { recursive: true }));
-
 const asha = `{ name: asha, metric: loss, smaller_is_better: true, max_trials: 9, max_time: 9, time_metric: batches, divisor: 3, max_concurrent_trials: 4 }`;
 
-async function ended(experiment: string): Promise<void> {
+async function ended({ world }: Stage, experiment: string): Promise<void> {
   await eventually(`experiment ${experiment} has ended`, async () => {
-    const { endedAtMs } = await stage.world.client.call("getExperiment", { experiment });
+    const { endedAtMs } = await world.client.call("getExperiment", { experiment });
     return endedAtMs !== undefined;
   });
 }
 
 const anyShare = "{ type: double, minval: 0, maxval: 1 }";
 
-const submit = (searcher: string, gate = ""): Promise<string> =>
-  stage.world.submit(
-    [
-      "name: page",
-      "entrypoint: python3 train.py",
-      `hyperparameters: { lr: ${anyShare}, decay: ${anyShare}, gate: "${gate}" }`,
-      `searcher: ${searcher}`,
-    ].join("\n"),
-    code,
-  );
+function submit({ world }: Stage, searcher: string, gate = ""): Promise<string> {
+  world.write("page-code/train.py", script);
+  const config = [
+    "name: page",
+    "entrypoint: python3 train.py",
+    `hyperparameters: { lr: ${anyShare}, decay: ${anyShare}, gate: "${gate}" }`,
+    `searcher: ${searcher}`,
+  ];
+  return world.submit(config.join("\n"), "page-code");
+}
 
 /** An ended search, of which several tests show something. */
-let search: Promise<string> | undefined;
-const searched = (): Promise<string> =>
-  (search ??= (async () => {
-    const experiment = await submit(asha);
-    await ended(experiment);
-    return experiment;
-  })());
+const test = base.extend("search", { scope: "file" }, async ({ shared }) => {
+  if (findChromium().program === null) return "";
+  const experiment = await submit(shared, asha);
+  await ended(shared, experiment);
+  return experiment;
+});
 
 test("a running experiment's curves grow, and its trials come, without a read of the series", async ({
   skip,
+  stage,
 }) => {
-  const gate = join(code, "go");
+  const gate = join(stage.world.folder, "go");
   const page = await stage.page(skip, "/");
   const random = `{ name: random, metric: loss, smaller_is_better: true, max_trials: 1 }`;
-  const experiment = await submit(random, gate);
+  const experiment = await submit(stage, random, gate);
   await page.goto(`${stage.world.api}/experiments/${experiment}?metric=training+loss`);
   await page.getByText("showing all 4 points").waitFor();
   const reads: string[] = [];
@@ -83,9 +75,10 @@ test("a running experiment's curves grow, and its trials come, without a read of
 
 test("trials are filtered, selected by keyboard, and their curves are a table too", async ({
   skip,
+  stage,
+  search: experiment,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await searched();
   await page.goto(`${stage.world.api}/experiments/${experiment}?tab=trials`);
   await page.getByText("9 trials").waitFor();
   await page.getByRole("region", { name: "Parallel coordinates" }).waitFor();
@@ -103,9 +96,10 @@ test("trials are filtered, selected by keyboard, and their curves are a table to
 
 test("hyperparameters are drawn against the metric, and a click on a cell selects its trials", async ({
   skip,
+  stage,
+  search: experiment,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await searched();
   await page.goto(`${stage.world.api}/experiments/${experiment}?tab=trials`);
   await page.getByRole("button", { name: "Scatter plots" }).click();
   await page.getByRole("img", { name: "loss over lr of 9 trials" }).waitFor();
@@ -135,9 +129,12 @@ test("hyperparameters are drawn against the metric, and a click on a cell select
   await page.getByRole("region", { name: "Curves of the selected trials" }).waitFor();
 });
 
-test("a chart whose points are being read does not say that there are none", async ({ skip }) => {
+test("a chart whose points are being read does not say that there are none", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
   const page = await stage.page(skip, "/");
-  const experiment = await searched();
   const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
   await page.route(/metrics:series/, async (route) => {
     await answered;
@@ -150,9 +147,12 @@ test("a chart whose points are being read does not say that there are none", asy
   await expect.poll(() => caption.innerText()).toMatch(/^showing all \d+ points$/);
 });
 
-test("notes are drawn as Markdown, and nothing in them runs", async ({ skip }) => {
+test("notes are drawn as Markdown, and nothing in them runs", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
   const page = await stage.page(skip, "/");
-  const experiment = await searched();
   const notes =
     "# Plan\n\n<script>document.title = 'taken'</script>\n\n<img src=x onerror=alert(1)>\n\n[run](javascript:alert(1)), [trial 1](/trials/1.1)";
   await stage.world.client.call("updateExperiment", { experiment, notes });
@@ -173,9 +173,10 @@ test("notes are drawn as Markdown, and nothing in them runs", async ({ skip }) =
 
 test("a search is replayed by keyboard, and says of each stop what yard search explain says", async ({
   skip,
+  stage,
+  search: experiment,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await searched();
   await page.goto(`${stage.world.api}/experiments/${experiment}?tab=search`);
   const canvas = page.getByRole("img", { name: /trials of asha/ });
   await canvas.waitFor();

@@ -3,13 +3,12 @@
  */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { useStage } from "./support/stage.ts";
-import { findChromium } from "./support/chromium.ts";
+import { expect } from "vitest";
+import { findChromium } from "../support/chromium.ts";
+import type { Stage } from "../support/cluster-stage.ts";
+import { test as base } from "../support/stage.ts";
 
-const stage = useStage();
-
-async function create(name: string, more = ""): Promise<string> {
+async function create({ world }: Stage, name: string, more = ""): Promise<string> {
   const config = `name: ${name}
 entrypoint: "false"
 max_restarts: 0
@@ -17,29 +16,34 @@ hyperparameters: {lr: 0.1, optimizer: {decay: 0.5}}
 searcher: {name: single, metric: loss}
 ${more}`;
   const request = { config, context: new Uint8Array(), paused: true };
-  const { experiment } = await stage.world.client.call("createExperiment", request);
+  const { experiment } = await world.client.call("createExperiment", request);
   return experiment?.id ?? "";
 }
 
-beforeAll(async () => {
+/** Four experiments in two projects are there before the first test. */
+const test = base.extend("listed", { scope: "file", auto: true }, async ({ shared }) => {
   if (findChromium().program === null) return;
-  const { client } = stage.world;
+  const { client } = shared.world;
   await client.call("createWorkspace", { name: "vision" });
   await client.call("createProject", { workspace: "vision", name: "segmentation" });
-  for (const name of ["resnet-a", "resnet-b", "bert-a"]) await create(name, "labels: [nightly]");
-  await create("unet", "workspace: vision\nproject: segmentation\nlabels: [prod]");
+  for (const name of ["resnet-a", "resnet-b", "bert-a"])
+    await create(shared, name, "labels: [nightly]");
+  await create(shared, "unet", "workspace: vision\nproject: segmentation\nlabels: [prod]");
 });
 
 const row = (page: Page, name: string) => page.getByRole("row", { name });
 const selected = (page: Page) => page.getByRole("group", { name: "Selected experiments" });
 
-test("Home shows the cluster and leads to the experiments of each part", async ({ skip }) => {
+test("Home shows the cluster and leads to the experiments of each part", async ({
+  skip,
+  stage,
+}) => {
   const page = await stage.page(skip, "/");
   await page.getByText(/0 of \d+ slots in use, 1 agent/).waitFor();
   await page.getByText("Nothing has failed.").waitFor();
   await stage.looks(page, "home");
   const { client } = stage.world;
-  const id = await create("going");
+  const id = await create(stage, "going");
   await client.call("activateExperiment", { experiment: id });
   await page.getByRole("region", { name: "Failed" }).getByRole("link", { name: "going" }).waitFor();
   await page.getByText("Nothing runs.").waitFor();
@@ -49,6 +53,7 @@ test("Home shows the cluster and leads to the experiments of each part", async (
 
 test("a list is filtered, sorted and placed, and its address shows others the same", async ({
   skip,
+  stage,
 }) => {
   const page = await stage.page(skip, "/experiments");
   await row(page, "unet").waitFor();
@@ -69,7 +74,7 @@ test("a list is filtered, sorted and placed, and its address shows others the sa
   await stage.looks(other, "experiments-empty");
 });
 
-test("a refused filter is explained at its column", async ({ skip }) => {
+test("a refused filter is explained at its column", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/experiments");
   stage.guardOf(page).expect(/400/);
   await row(page, "unet").waitFor();
@@ -81,7 +86,10 @@ test("a refused filter is explained at its column", async ({ skip }) => {
   expect(await page.getByRole("grid").getByRole("link").count()).toBe(0);
 });
 
-test("columns are chosen, hyperparameters too, and a CSV file has them", async ({ skip }) => {
+test("columns are chosen, hyperparameters too, and a CSV file has them", async ({
+  skip,
+  stage,
+}) => {
   const page = await stage.page(skip, "/experiments?filter=resnet");
   await row(page, "resnet-a").waitFor();
   await page.getByRole("button", { name: "Columns" }).click();
@@ -100,6 +108,7 @@ test("columns are chosen, hyperparameters too, and a CSV file has them", async (
 
 test("experiments are selected and acted on by the keyboard alone, after the server's preview", async ({
   skip,
+  stage,
 }) => {
   const page = await stage.page(skip, "/experiments?filter=resnet&sort=name");
   await row(page, "resnet-b").waitFor();
@@ -126,6 +135,7 @@ test("experiments are selected and acted on by the keyboard alone, after the ser
 
 test("labels of selected experiments are changed together, after the server's preview", async ({
   skip,
+  stage,
 }) => {
   const page = await stage.page(skip, "/experiments?filter=resnet");
   await row(page, "resnet-b").waitFor();
@@ -147,7 +157,10 @@ test("labels of selected experiments are changed together, after the server's pr
   ]);
 });
 
-test("labels are edited in place, and the row follows what others change", async ({ skip }) => {
+test("labels are edited in place, and the row follows what others change", async ({
+  skip,
+  stage,
+}) => {
   const page = await stage.page(skip, "/experiments?filter=bert");
   await row(page, "bert-a").waitFor();
   await page.keyboard.press("j");
@@ -164,6 +177,7 @@ test("labels are edited in place, and the row follows what others change", async
 
 test("new rows wait until they are asked for, and the inspector shows the chosen one", async ({
   skip,
+  stage,
 }) => {
   const page = await stage.page(skip, "/experiments");
   await row(page, "unet").getByText("paused").click();
@@ -172,7 +186,7 @@ test("new rows wait until they are asked for, and the inspector shows the chosen
     .getByText("vision / segmentation")
     .waitFor();
   await stage.looks(page, "experiments");
-  await create("late");
+  await create(stage, "late");
   await page.getByRole("button", { name: "1 new, show" }).click();
   await row(page, "late").waitFor();
   await page.getByRole("grid").focus();
@@ -183,6 +197,7 @@ test("new rows wait until they are asked for, and the inspector shows the chosen
 
 test("workspaces and projects are made, described and archived in the tree, and experiments moved into them", async ({
   skip,
+  stage,
 }) => {
   const page = await stage.page(skip, "/experiments?filter=bert");
   const { client } = stage.world;
@@ -224,9 +239,12 @@ test("workspaces and projects are made, described and archived in the tree, and 
   expect((await client.call("getProject", place)).archived).toBe(true);
 });
 
-test("a deleted experiment is brought back from its page, and from the list", async ({ skip }) => {
+test("a deleted experiment is brought back from its page, and from the list", async ({
+  skip,
+  stage,
+}) => {
   const { client } = stage.world;
-  const id = await create("lost");
+  const id = await create(stage, "lost");
   const remove = async (): Promise<void> => {
     await client.call("deleteExperiment", { experiment: id, reason: "a mistake" });
   };
@@ -252,7 +270,7 @@ test("a deleted experiment is brought back from its page, and from the list", as
   expect((await client.call("getExperiment", { experiment: id })).name).toBe("lost");
 });
 
-test("a view is saved under a name and opened again", async ({ skip }) => {
+test("a view is saved under a name and opened again", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/experiments?filter=unet&sort=name");
   await row(page, "unet").waitFor();
   await page.getByRole("button", { name: "Views" }).click();

@@ -3,12 +3,10 @@
  */
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { eventually } from "../world/eventually.ts";
-import { findChromium } from "./support/chromium.ts";
-import { useStage } from "./support/stage.ts";
-
-const stage = useStage();
+import { expect } from "vitest";
+import { eventually } from "../../world/eventually.ts";
+import { findChromium } from "../support/chromium.ts";
+import { test as base } from "../support/stage.ts";
 
 /** Fails at step 3 if the rate is low. Otherwise writes lines until the file `stop` is in its folder. */
 const script = `
@@ -43,17 +41,15 @@ function configOf(name: string, lr: number, stop: string): string {
   ].join("\n");
 }
 
-let failed = "";
-let running = "";
-
-beforeAll(async () => {
-  if (findChromium().program === null) return;
-  const { world } = stage;
+/** One trial that failed, and one that runs until the last test kills it. */
+const test = base.extend("trials", { scope: "file" }, async ({ shared }) => {
+  if (findChromium().program === null) return { failed: "", running: "" };
+  const { world } = shared;
   world.write("trial-code/train.py", script);
   const submit = (name: string, lr: number): Promise<string> =>
     world.submit(configOf(name, lr, join(world.folder, "stop")), "trial-code");
   const [first, second] = await Promise.all([submit("fails", 0.1), submit("runs", 0.5)]);
-  [failed, running] = [`${first}.1`, `${second}.1`];
+  const running = `${second}.1`;
   await Promise.all([
     world.untilTrials(first, ([trial]) => trial?.state === "ERROR"),
     world.untilTrials(second, ([trial]) => trial?.latestCheckpoint !== ""),
@@ -61,11 +57,16 @@ beforeAll(async () => {
   await eventually("the trial that runs has written a line", async () =>
     (await world.logs(running)).includes("live line 1"),
   );
+  return { failed: `${first}.1`, running };
 });
 
 const lines = (page: Page) => page.getByRole("region", { name: /^Lines of/ });
 
-test("a failed trial says why, and its last line is a click away in the log", async ({ skip }) => {
+test("a failed trial says why, and its last line is a click away in the log", async ({
+  skip,
+  stage,
+  trials: { failed },
+}) => {
   const page = await stage.page(skip, `/trials/${failed}`);
   await page.getByText("error", { exact: true }).waitFor();
   await page.getByRole("img").first().waitFor({ state: "attached" });
@@ -81,7 +82,11 @@ test("a failed trial says why, and its last line is a click away in the log", as
   await stage.looks(page, "trial-log-line");
 });
 
-test("from Home to the last line of a failed trial is three clicks", async ({ skip }) => {
+test("from Home to the last line of a failed trial is three clicks", async ({
+  skip,
+  stage,
+  trials: { failed },
+}) => {
   const page = await stage.page(skip, "/");
   const row = page.getByRole("region", { name: "Failed" }).getByRole("row", { name: "fails" });
   await row.getByRole("link", { name: "fails" }).click();
@@ -99,6 +104,8 @@ test("from Home to the last line of a failed trial is three clicks", async ({ sk
 
 test("a log is searched on the server and marked, and a line is shown in its context", async ({
   skip,
+  stage,
+  trials: { failed },
 }) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=logs`);
   await lines(page).getByText("RuntimeError").first().waitFor();
@@ -115,7 +122,11 @@ test("a log is searched on the server and marked, and a line is shown in its con
   expect(await lines(page).locator("[data-chosen=true]").innerText()).toContain("earlier line 74");
 });
 
-test("a regular expression that is none is refused in words", async ({ skip }) => {
+test("a regular expression that is none is refused in words", async ({
+  skip,
+  stage,
+  trials: { failed },
+}) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=logs&by=regex&q=%28`);
   stage.guardOf(page).expect(/400/);
   const said = page.getByRole("alert").getByText(/no regular expression/);
@@ -125,6 +136,8 @@ test("a regular expression that is none is refused in words", async ({ skip }) =
 
 test("the start of a log is read from its end, with the colours of its terminal", async ({
   skip,
+  stage,
+  trials: { failed },
 }) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=logs`);
   await lines(page).getByText("RuntimeError").first().waitFor();
@@ -140,6 +153,8 @@ test("the start of a log is read from its end, with the colours of its terminal"
 
 test("a live log follows its end until it is scrolled up, and then counts what is new", async ({
   skip,
+  stage,
+  trials: { running },
 }) => {
   const page = await stage.page(skip, `/trials/${running}?tab=logs`);
   const last = async (): Promise<number> => {
@@ -160,6 +175,8 @@ test("a live log follows its end until it is scrolled up, and then counts what i
 
 test("a trial's reports are drawn, and its runs, checkpoints and profile are shown", async ({
   skip,
+  stage,
+  trials: { failed },
 }) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=validations`);
   const matrix = page.getByRole("table", { name: "confusion" });
@@ -180,6 +197,8 @@ test("a trial's reports are drawn, and its runs, checkpoints and profile are sho
 
 test("a curve of the profile is drawn as a chart with its unit, and TensorBoard's files are a click away", async ({
   skip,
+  stage,
+  trials: { running },
 }) => {
   const page = await stage.page(skip, `/trials/${running}`);
   const files = page.getByRole("link", { name: "Download the files" });
@@ -198,7 +217,11 @@ test("a curve of the profile is drawn as a chart with its unit, and TensorBoard'
   await page.getByRole("heading", { name: /^memory used/ }).waitFor({ state: "detached" });
 });
 
-test("the logs of an experiment name the trial of each line", async ({ skip }) => {
+test("the logs of an experiment name the trial of each line", async ({
+  skip,
+  stage,
+  trials: { failed },
+}) => {
   const [experiment = ""] = failed.split(".");
   const page = await stage.page(skip, `/experiments/${experiment}?tab=logs&level=error`);
   const line = lines(page).locator("[data-index]").filter({ hasText: "RuntimeError" });
@@ -208,6 +231,8 @@ test("the logs of an experiment name the trial of each line", async ({ skip }) =
 
 test("a trial that runs is killed after a question, and can be restarted then", async ({
   skip,
+  stage,
+  trials: { running },
 }) => {
   const page = await stage.page(skip, `/trials/${running}`);
   await page.getByRole("button", { name: "Kill" }).click();

@@ -1,12 +1,9 @@
 /** From a checkpoint to a promoted version; an experiment's checkpoints, configuration, code, notes and fork. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../world/eventually.ts";
-import { useStage } from "./support/stage.ts";
-
-const stage = useStage({ slots: 2 });
+import { expect } from "vitest";
+import { eventually } from "../../world/eventually.ts";
+import { findChromium } from "../support/chromium.ts";
+import type { Stage } from "../support/cluster-stage.ts";
+import { test as base } from "../support/stage.ts";
 
 const script = `
 import trainyard
@@ -26,31 +23,30 @@ const config = [
   "checkpoint_policy: none",
 ].join("\n");
 
-let code: string;
-beforeAll(() => {
-  code = mkdtempSync(join(tmpdir(), "models-page-"));
-  writeFileSync(join(code, "train.py"), script);
-});
-afterAll(() => rmSync(code, { recursive: true }));
-
-async function trained(): Promise<string> {
-  const experiment = await stage.world.submit(config, code);
+async function trained({ world }: Stage): Promise<string> {
+  const experiment = await world.submit(config, "shelf-code");
   await eventually(`experiment ${experiment} has ended`, async () => {
-    const { endedAtMs } = await stage.world.client.call("getExperiment", { experiment });
+    const { endedAtMs } = await world.client.call("getExperiment", { experiment });
     return endedAtMs !== undefined;
   });
   return experiment;
 }
 
-/** Two that have ended, of which all tests show something. */
-let ended: Promise<readonly [string, string]> | undefined;
-const bothTrained = () => (ended ??= Promise.all([trained(), trained()]));
+/** Two experiments that have ended, of which several tests show something. */
+const test = base.extend("both", { scope: "file" }, async ({ shared }) => {
+  const none: readonly [string, string] = ["", ""];
+  if (findChromium().program === null) return none;
+  shared.world.write("shelf-code/train.py", script);
+  return await Promise.all([trained(shared), trained(shared)]);
+});
 
 test("a checkpoint is registered from its experiment's page, promoted, and compared with another version", async ({
   skip,
+  stage,
+  both,
 }) => {
   const page = await stage.page(skip, "/");
-  for (const [index, experiment] of (await bothTrained()).entries()) {
+  for (const [index, experiment] of both.entries()) {
     await page.goto(`${stage.world.api}/experiments/${experiment}?tab=checkpoints`);
     await page.getByRole("row").filter({ hasText: "complete" }).first().click();
     const archive = await page.getByRole("link", { name: "Download" }).getAttribute("href");
@@ -86,9 +82,10 @@ test("a checkpoint is registered from its experiment's page, promoted, and compa
 
 test("a fork has the learning rate that was edited, after the server has refused a wrong text", async ({
   skip,
+  stage,
+  both: [experiment],
 }) => {
   const page = await stage.page(skip, "/");
-  const [experiment] = await bothTrained();
   await page.goto(`${stage.world.api}/experiments/${experiment}`);
   await page.getByRole("button", { name: "Fork" }).click();
   const editor = page.getByRole("textbox", { name: "Configuration" });
@@ -113,9 +110,12 @@ test("a fork has the learning rate that was edited, after the server has refused
 
 test("the keyboard alone leads from Home to a fork with another learning rate", async ({
   skip,
+  stage,
 }) => {
   const page = await stage.page(skip, "/");
-  const experiment = await trained();
+  const request = { config, context: new Uint8Array(), paused: true };
+  const created = await stage.world.client.call("createExperiment", request);
+  const experiment = created.experiment?.id ?? "";
   const { keyboard } = page;
   const press = async (...keys: readonly string[]): Promise<void> => {
     for (const key of keys) await keyboard.press(key);
@@ -149,9 +149,10 @@ test("the keyboard alone leads from Home to a fork with another learning rate", 
 
 test("an experiment shows its code and keeps the notes that are written on its page", async ({
   skip,
+  stage,
+  both: [experiment],
 }) => {
   const page = await stage.page(skip, "/");
-  const [experiment] = await bothTrained();
   await page.goto(`${stage.world.api}/experiments/${experiment}?tab=code`);
   await page.getByText("import trainyard").waitFor();
   await stage.looks(page, "experiment-code");
