@@ -66,17 +66,18 @@ function isWanted(part: Part, { x, from, to, lastStep }: SeriesRequest): boolean
   return (from === null || last >= from) && (to === null || first <= to);
 }
 
+// As base64: the driver reads bytes as hexadecimal text, which is longer and takes four times as long to decode.
 const framesAndColumns = `
-select blocks.id::text as id, run, frame, columns.name, columns.body
+select blocks.id::text as id, run, encode(frame, 'base64') as frame, columns.name, encode(columns.body, 'base64') as body
 from metrics.blocks join metrics.columns on columns.block = blocks.id and columns.kind = 'scalar'
 where blocks.id = any($1::bigint[]) and columns.name = any($2::text[])`;
 
 type ColumnRow = {
   readonly id: string;
   readonly run: number;
-  readonly frame: Buffer;
+  readonly frame: string;
   readonly name: string;
-  readonly body: Buffer;
+  readonly body: string;
 };
 
 async function addBlocks(
@@ -94,8 +95,11 @@ async function addBlocks(
   });
   for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
     const [{ frame, run }] = own as [ColumnRow, ...ColumnRow[]];
-    const columns = own.map(({ name, body }) => ({ name, kind: "scalar" as const, body }));
-    addChunks(chunks, run, { frame, columns }, request);
+    const columns = own.map(({ name, body }) => ({
+      ...{ name, kind: "scalar" as const },
+      body: Buffer.from(body, "base64"),
+    }));
+    addChunks(chunks, run, { frame: Buffer.from(frame, "base64"), columns }, request);
   }
 }
 

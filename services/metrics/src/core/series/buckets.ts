@@ -31,7 +31,9 @@ export type Buckets = {
   readonly infinities: number[];
 };
 
-export function bucketsOf({ xs, values }: Points, query: BucketQuery): Buckets {
+export function bucketsOf(points: Points, query: BucketQuery): Buckets {
+  const { xs } = points;
+  if (isRising(xs)) return bucketsOfRising(points, query);
   const [from, to] = rangeOf(xs, query);
   let inside = 0;
   for (let i = 0; i < xs.length; i += 1) {
@@ -43,21 +45,72 @@ export function bucketsOf({ xs, values }: Points, query: BucketQuery): Buckets {
     const x = (index: number): number => xs[index] ?? Number.NaN;
     const ordered = Array.from(xs.keys()).filter((i) => x(i) >= from && x(i) <= to);
     ordered.sort((a, b) => x(a) - x(b) || a - b);
-    for (const [bucket, i] of ordered.entries()) tally.add(bucket, { xs, values }, i, i + 1);
+    for (const [bucket, i] of ordered.entries()) tally.add(bucket, points, i, i + 1);
   } else {
-    const scale = to > from ? query.buckets / (to - from) : 0;
-    const last = query.buckets - 1;
-    const bucketAt = (i: number): number => {
-      const x = xs[i] ?? Number.NaN;
-      return x >= from && x <= to ? Math.min(Math.floor((x - from) * scale), last) : outside;
-    };
+    const bucketAt = bucketing(from, to, query.buckets);
     for (let start = 0, end = 0; start < xs.length; start = end) {
-      const bucket = bucketAt(start);
-      for (end = start + 1; end < xs.length && bucketAt(end) === bucket; end += 1);
-      if (bucket !== outside) tally.add(bucket, { xs, values }, start, end);
+      const bucket = bucketAt(xs[start] ?? Number.NaN);
+      for (
+        end = start + 1;
+        end < xs.length && bucketAt(xs[end] ?? Number.NaN) === bucket;
+        end += 1
+      );
+      if (bucket !== outside) tally.add(bucket, points, start, end);
     }
   }
   return tally.buckets();
+}
+
+/** The same for a rising x, where the points of a bucket follow each other: their ends are found by halving. */
+function bucketsOfRising(points: Points, query: BucketQuery): Buckets {
+  const { xs } = points;
+  const from = query.from ?? xs[0] ?? Number.POSITIVE_INFINITY;
+  const to = query.to ?? xs[xs.length - 1] ?? Number.NEGATIVE_INFINITY;
+  const start = firstIndex(xs, 0, xs.length, (x) => x >= from);
+  const end = firstIndex(xs, start, xs.length, (x) => x > to);
+  const tally = new Tally(Math.min(query.buckets, end - start));
+  if (end - start <= query.buckets) {
+    for (let i = start; i < end; i += 1) tally.add(i - start, points, i, i + 1);
+  } else {
+    const bucketAt = bucketing(from, to, query.buckets);
+    for (let first = start, next = start; first < end; first = next) {
+      const bucket = bucketAt(xs[first] ?? Number.NaN);
+      next = firstIndex(xs, first + 1, end, (x) => bucketAt(x) > bucket);
+      tally.add(bucket, points, first, next);
+    }
+  }
+  return tally.buckets();
+}
+
+/** The bucket of an x. */
+function bucketing(from: number, to: number, buckets: number): (x: number) => number {
+  const scale = to > from ? buckets / (to - from) : 0;
+  return (x) =>
+    x >= from && x <= to ? Math.min(Math.floor((x - from) * scale), buckets - 1) : outside;
+}
+
+/** False for a list with an x that is not finite. */
+function isRising(xs: Float64Array): boolean {
+  if (!Number.isFinite(xs[0] ?? 0) || !Number.isFinite(xs[xs.length - 1] ?? 0)) return false;
+  for (let i = 1; i < xs.length; i += 1)
+    if (!((xs[i] ?? none) >= (xs[i - 1] ?? none))) return false;
+  return true;
+}
+
+/** The first index of `start` to `end` from which on `holds` is true; `end` where it never is. */
+function firstIndex(
+  xs: Float64Array,
+  start: number,
+  end: number,
+  holds: (x: number) => boolean,
+): number {
+  let [low, high] = [start, end];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(xs[middle] ?? none)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function rangeOf(xs: Float64Array, { from, to }: BucketQuery): readonly [number, number] {

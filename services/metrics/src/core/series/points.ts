@@ -96,16 +96,14 @@ function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
   let end = 0;
   for (let first = 0; first < left.length; ) {
     const cursor = left[first] as Cursor; // Within the list.
-    const { steps, xs: ownXs, values: ownValues } = cursor.line;
-    const [start, bound] = [cursor.next, nextStep(left[first + 1])];
-    for (let i = start; i < steps.length && at(steps, i) < bound; i += 1, end += 1) {
-      xs[end] = at(ownXs, i);
-      values[end] = at(ownValues, i);
-      cursor.next = i + 1;
-    }
+    const { line, next: start } = cursor;
+    cursor.next = stretchEnd(line.steps, start, nextStep(left[first + 1]));
     // The next line has a point at the same step.
     if (cursor.next === start) return null;
-    if (cursor.next === steps.length) first += 1;
+    xs.set(line.xs.subarray(start, cursor.next), end);
+    values.set(line.values.subarray(start, cursor.next), end);
+    end += cursor.next - start;
+    if (cursor.next === line.steps.length) first += 1;
     else moveBack(left, first);
   }
   return { xs, values };
@@ -113,6 +111,19 @@ function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
 
 /** A line and the index of its first point that is not merged yet. */
 type Cursor = { readonly line: Line; next: number };
+
+/** The index of the first step from `start` that is not below the bound. The steps rise. */
+function stretchEnd(steps: Float64Array, start: number, bound: number): number {
+  let [low, high] = [start, steps.length];
+  // Most stretches are the whole rest.
+  if (at(steps, high - 1) < bound) return high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at(steps, middle) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 const nextStep = (cursor: Cursor | undefined): number =>
   cursor === undefined ? Number.POSITIVE_INFINITY : at(cursor.line.steps, cursor.next);

@@ -197,7 +197,8 @@ describe("buckets", () => {
     const values = fc.oneof(fc.double(), value);
     const some = fc.array(fc.tuple(fc.nat(50), values), { minLength: 1, maxLength: 80 });
     fc.assert(
-      fc.property(some, fc.integer({ min: 1, max: 9 }), (given, buckets) => {
+      fc.property(some, fc.integer({ min: 1, max: 9 }), fc.boolean(), (drawn, buckets, rising) => {
+        const given = rising ? drawn.toSorted(([a], [b]) => a - b) : drawn;
         const found = bucketsOf(listed(given), { from: 0, to: 50, buckets });
         if (given.length <= buckets) return;
         const own = Map.groupBy(given, ([x]) =>
@@ -208,6 +209,21 @@ describe("buckets", () => {
         expect(found.deviation).toEqual(expected.map(({ deviation }) => deviation));
         expect(found.first).toEqual(expected.map(({ first }) => first));
         expect(found.last).toEqual(expected.map(({ last }) => last));
+      }),
+    );
+  });
+
+  test("of a rising x are those of the points within the range", () => {
+    const some = fc.array(fc.tuple(fc.nat(50), value), { maxLength: 80 });
+    const end = fc.option(fc.nat(60));
+    fc.assert(
+      fc.property(some, end, end, fc.integer({ min: 1, max: 9 }), (drawn, from, to, buckets) => {
+        const given = drawn.toSorted(([a], [b]) => a - b);
+        const inside = given.filter(([x]) => x >= (from ?? 0) && x <= (to ?? 60));
+        const found = bucketsOf(listed(given), { from, to, buckets });
+        expect(found).toEqual(bucketsOf(listed(inside), { from, to, buckets }));
+        const counted = found.count.reduce((sum, count) => sum + count, 0);
+        expect(counted).toBe(inside.length);
       }),
     );
   });
