@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { sectionOfAddress } from "@trainyard/blob";
 import {
   type ConnectionsConfig,
@@ -38,7 +39,7 @@ export type GatewayConfig = ConnectionsConfig & {
   /** The `checkpoint_storage` of experiments that name none. */
   readonly checkpointStorage: Readonly<Record<string, string>>;
   readonly grpcPort: number;
-  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly firstTokenFile: string | null;
   readonly webDir: string | null;
 };
@@ -59,7 +60,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     ) ?? { type: "directory", container_path: env.TRAINYARD_CHECKPOINT_DIR },
     grpcPort: env.TRAINYARD_GRPC_PORT,
     runTokenKeys: new Map([
-      [env.TRAINYARD_RUN_TOKEN_KEY_ID, Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex")],
+      [env.TRAINYARD_RUN_TOKEN_KEY_ID, createSecretKey(env.TRAINYARD_RUN_TOKEN_KEY, "hex")],
     ]),
     firstTokenFile: env.TRAINYARD_FIRST_TOKEN_FILE ?? null,
     webDir: env.TRAINYARD_WEB_DIR ?? null,

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import {
   type ConnectionsConfig,
   connectionsOf,
@@ -17,7 +18,7 @@ const schema = z.object({
 });
 
 export type LogsConfig = ConnectionsConfig & {
-  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly retention: RetentionSettings;
 };
 
@@ -27,7 +28,7 @@ export function readEnv(): Readonly<Record<string, string>> {
 
 export function parseConfig(environment: Readonly<Record<string, string>>): LogsConfig {
   const env = parseEnvironment(schema, environment);
-  const key = Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
+  const key = createSecretKey(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
   return {
     ...connectionsOf(env),
     runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]),

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import {
   type ConnectionsConfig,
   connectionsOf,
@@ -23,7 +24,7 @@ export type MetricsConfig = ConnectionsConfig & {
   readonly grpcPort: number;
   /** Of points and system samples, after their experiment's end; -1 forever. */
   readonly retentionDays: number;
-  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
 };
 
 export function readEnv(): Readonly<Record<string, string>> {
@@ -32,7 +33,7 @@ export function readEnv(): Readonly<Record<string, string>> {
 
 export function parseConfig(environment: Readonly<Record<string, string>>): MetricsConfig {
   const env = parseEnvironment(schema, environment);
-  const key = Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
+  const key = createSecretKey(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
   const connections = connectionsOf(env);
   const postgresUrl = env.TRAINYARD_METRICS_POSTGRES_URL ?? connections.postgresUrl;
   return {

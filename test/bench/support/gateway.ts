@@ -70,7 +70,7 @@ export async function openGateway(
     blobDir: join(folder, "blobs"),
     checkpointDir: folder,
     checkpointStorage: { type: "directory", container_path: folder },
-    runTokenKeys: new Map<string, Buffer>(),
+    runTokenKeys: new Map(),
     grpcPort: 0,
     firstTokenFile: join(folder, "token"),
     webDir,

@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseRunId } from "@trainyard/kernel";
 import { readRunToken } from "@trainyard/runtime";
@@ -38,7 +39,7 @@ export type Credentials = {
 };
 
 export type CallerLookups = {
-  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly token: TokenLookup;
   readonly session: (secret: string) => Promise<OpenSession | undefined>;
 };
@@ -82,7 +83,7 @@ async function sessionCaller(
   return { ...caller, session };
 }
 
-function runCaller(token: string, keys: ReadonlyMap<string, Buffer>): Caller {
+function runCaller(token: string, keys: ReadonlyMap<string, KeyObject>): Caller {
   const content = readRunToken(keys, token);
   const parts = content === null ? null : parseRunId(content.allocation);
   if (content === null || parts === null) throw invalidToken();

@@ -4,6 +4,7 @@
  * comes with the tokens of its runs: agents share the bus, and a line that another could write would also keep the true
  * one of its number out.
  */
+import type { KeyObject } from "node:crypto";
 import { type Bus, logSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -30,7 +31,7 @@ export type IngestDeps = {
   readonly policies: LogPolicies;
   readonly bus: Bus;
   readonly events: Telemetry;
-  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
 };
 
 export function writeCommands({
@@ -85,7 +86,7 @@ const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
  */
 function strangerIn(
   batch: Plain<WriteLines>,
-  keys: ReadonlyMap<string, Buffer>,
+  keys: ReadonlyMap<string, KeyObject>,
 ): Rejection | Fault | null {
   const read = batch.tokens.map((token) => readRunToken(keys, token)?.allocation);
   const run = unprovenRun(batch, new Set(read.filter((allocation) => allocation !== undefined)));

@@ -1,4 +1,5 @@
 /** The common part of HTTP and gRPC for a run's reports: who reports, what is wrong, and what was stored. */
+import type { KeyObject } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
 import { isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
@@ -24,12 +25,12 @@ export type Outcome = {
 export class Intake {
   readonly #ingest: Ingest;
   readonly #follower: LogFollower;
-  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #keys: ReadonlyMap<string, KeyObject>;
 
   constructor(deps: {
     readonly ingest: Ingest;
     readonly follower: LogFollower;
-    readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+    readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   }) {
     this.#ingest = deps.ingest;
     this.#follower = deps.follower;

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { WantedState } from "@trainyard/contracts/agent";
 import {
   AllocationEndCause,
@@ -62,7 +63,7 @@ describe("a run that is requested", () => {
       nodeAddresses: ["host-a1"],
     });
     expect(grant?.data).toMatchObject({ masterPort: launch?.masterPort, tokenKey: tokenKey.id });
-    const keys = new Map([[tokenKey.id, tokenKey.secret]]);
+    const keys = new Map([[tokenKey.id, createSecretKey(tokenKey.secret)]]);
     expect(readRunToken(keys, launch?.token ?? "")).toEqual({
       allocation: "1.1#1",
       grantPosition: Number(launch?.grantPosition),
