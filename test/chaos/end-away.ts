@@ -23,13 +23,30 @@ export type Farewell = {
 export const startWorld = (): Promise<World> =>
   World.start({ processes: true, slots: 2, restart: false });
 
-/** The run ends with the given code while the part is away; it is back afterwards. */
+/** A run of its own for each code ends with it while the part is away; it is back afterwards. In the codes' order. */
 export async function endAway(
   world: World,
   part: "gateway" | "postgres",
-  code: number,
-): Promise<Farewell> {
-  const name = `${part}-${code}`;
+  codes: readonly number[],
+): Promise<readonly Farewell[]> {
+  const runs = await Promise.all(codes.map((code) => startRun(world, `${part}-${code}`)));
+  await world.kill(part);
+  for (const [i, { go }] of runs.entries()) writeFileSync(go, String(codes[i]));
+  await delay(awayMs);
+  const said = await world.yard("cluster", "restart", part);
+  if (said.code !== 0) throw new Error(said.err);
+  return await Promise.all(runs.map((run) => farewellOf(world, run)));
+}
+
+type Run = {
+  readonly name: string;
+  readonly trial: string;
+  /** The file that the run waits for; its content is the code that the run ends with. */
+  readonly go: string;
+};
+
+/** Returns when the run waits to be let go. */
+async function startRun(world: World, name: string): Promise<Run> {
   const go = join(world.folder, `go-${name}`);
   const config = `
 name: farewell
@@ -38,16 +55,19 @@ searcher: { name: single, metric: loss }
 max_restarts: 1
 environment: { environment_variables: ["GO=${go}"] }
 `;
-  const experiment = await world.submit(config, world.code("farewell"));
-  const trial = `${experiment}.1`;
-  const starts = async (): Promise<readonly string[]> =>
-    (await world.logs(trial)).match(/starts at \d+/g) ?? [];
-  await eventually("the run waits to be let go", async () => (await starts()).length === 1);
-  await world.kill(part);
-  writeFileSync(go, String(code));
-  await delay(awayMs);
-  const said = await world.yard("cluster", "restart", part);
-  if (said.code !== 0) throw new Error(said.err);
+  const trial = `${await world.submit(config, world.code("farewell"))}.1`;
+  await eventually(
+    "the run waits to be let go",
+    async () => (await startsOf(world, trial)).length === 1,
+  );
+  return { name, trial, go };
+}
+
+async function startsOf(world: World, trial: string): Promise<readonly string[]> {
+  return (await world.logs(trial)).match(/starts at \d+/g) ?? [];
+}
+
+async function farewellOf(world: World, { name, trial }: Run): Promise<Farewell> {
   let checkpoints: readonly Plain<Checkpoint>[] = [];
   await eventually(
     "the trial has ended and its checkpoints are settled",
@@ -66,6 +86,6 @@ environment: { environment_variables: ["GO=${go}"] }
     state: (await world.client.call("getTrial", { trial })).state,
     checkpoints: checkpoints.map(({ state }) => state),
     downloaded: download.code === 0 ? readFileSync(file, "utf8") : download.err,
-    starts: await starts(),
+    starts: await startsOf(world, trial),
   };
 }
