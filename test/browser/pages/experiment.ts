@@ -111,6 +111,7 @@ test("hyperparameters are drawn against the metric, and a click on a cell select
   await stage.looks(page, "experiment-heat");
   const link = new URL(page.url());
   expect(link.searchParams.get("plot")).toBe("heat");
+  expect(link.searchParams.get("across")).toBe("lr");
   const { width, height } = (await map.boundingBox()) ?? { width: 0, height: 0 };
   const shares = [0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95];
   for (const position of shares.flatMap((across) =>

@@ -44,8 +44,14 @@ export async function profile(
   output.fields([
     ["run", `${run} of ${runsOf(whole).join(", ")}`],
     ["pace", paceOf(whole, run)],
-    ["traces", whole.tensorboardPath],
+    ["traces", tracesText(whole.trial, whole.tensorboardPath, existsSync)],
   ]);
+}
+
+/** The folder of the traces where this machine has it, else the command that copies them. */
+export function tracesText(trial: string, path: string, exists: (path: string) => boolean): string {
+  if (path !== "" && exists(path)) return path;
+  return `not on this machine: \`yard trial tensorboard ${trial} FOLDER\` copies what the trial has written`;
 }
 
 /** Prints the folder of the TensorBoard files, and nothing else: the storage's, or the one they were copied to. */

@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo, useState } from "react";
 import { axisOf } from "../../canvas/parallel/layout.ts";
 import { HeatCanvas } from "../../canvas/plots/heat-canvas.tsx";
@@ -7,15 +8,20 @@ import { number } from "../../components/format.ts";
 import type { PlotProps } from "./plot-rows.ts";
 import styles from "./trials.module.css";
 
+const route = getRouteApi("/experiments/$experiment");
+
 /** The mean of the metric by the values of two hyperparameters. */
 export function HeatMap(props: PlotProps): JSX.Element {
   const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
-  const [chosen, setChosen] = useState<{ readonly x?: string; readonly y?: string }>({});
+  const chosen = route.useSearch();
+  const navigate = route.useNavigate();
   const [hovered, setHovered] = useState<Cell | null>(null);
   const known = (name: string | undefined): name is string =>
     name !== undefined && hparams.includes(name);
-  const x = known(chosen.x) ? chosen.x : (hparams[0] ?? "");
-  const y = known(chosen.y) && chosen.y !== x ? chosen.y : hparams.find((name) => name !== x);
+  const x = known(chosen.across) ? chosen.across : (hparams[0] ?? "");
+  const y = known(chosen.up) && chosen.up !== x ? chosen.up : hparams.find((name) => name !== x);
+  const choose = (axes: { readonly across: string; readonly up: string }): void =>
+    void navigate({ search: (old) => ({ ...old, ...axes }), replace: true });
   const across = useMemo(() => axisOf(x, rows), [x, rows]);
   const up = useMemo(() => (y === undefined ? null : axisOf(y, rows)), [y, rows]);
   const heat = useMemo(
@@ -36,7 +42,7 @@ export function HeatMap(props: PlotProps): JSX.Element {
         <Choice
           label="Across"
           value={x}
-          onChange={({ target }) => setChosen({ x: target.value, y: up.name })}
+          onChange={({ target }) => choose({ across: target.value, up: up.name })}
         >
           {hparams.map((name) => (
             <option key={name}>{name}</option>
@@ -45,7 +51,7 @@ export function HeatMap(props: PlotProps): JSX.Element {
         <Choice
           label="Upwards"
           value={up.name}
-          onChange={({ target }) => setChosen({ x, y: target.value })}
+          onChange={({ target }) => choose({ across: x, up: target.value })}
         >
           {hparams.map((name) => (
             <option key={name} disabled={name === x}>

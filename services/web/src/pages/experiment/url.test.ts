@@ -9,6 +9,8 @@ test("the URL's search is read; what does not fit is left out", () => {
     trial: 3,
     trials: "7",
   });
+  const heat = { plot: "heat", across: "lr", up: "layers" };
+  expect(readSearch(heat)).toEqual(heat);
   expect(readSearch({ tab: { a: 1 }, version: -4, trial: "1e9", unknown: "x" })).toEqual({});
 });
 

@@ -16,6 +16,10 @@ export type ExperimentSearch = LogSearch & {
   readonly drawn?: string | undefined;
   /** The plot over the table of trials: parallel coordinates where it is absent, scatter or heat. */
   readonly plot?: string | undefined;
+  /** The hyperparameter of the heat map's x-axis; the first where it is absent. */
+  readonly across?: string | undefined;
+  /** The hyperparameter of the heat map's y-axis; another one where it is absent. */
+  readonly up?: string | undefined;
   /** Numbers of selected trials: "3,7". */
   readonly trials?: string | undefined;
   readonly filter?: string | undefined;
@@ -40,6 +44,8 @@ const texts = [
   "zoom",
   "drawn",
   "plot",
+  "across",
+  "up",
   "trials",
   "filter",
   "sort",

@@ -14,7 +14,7 @@ type Picture = ReplyOf<"getSearchPicture">;
 type PictureTrial = Picture["trials"][number];
 
 const originWords: Readonly<Record<string, string>> = {
-  drawn: "drawn at random",
+  drawn: "taken from the configuration; values of ranges were drawn at random",
   grid: "a point of the grid",
   space_filling: "drawn to fill the space",
   given: "given in the configuration",
