@@ -100,7 +100,7 @@ async function problemsOf(
   const isRead = problems.length === 0 && matches !== "";
   const wrong = isRead ? await patterns.problem(matches) : null;
   if (wrong !== null) {
-    problems.push({ path: "matches", detail: `is no regular expression that is taken: ${wrong}` });
+    problems.push({ path: "matches", detail: `is not a regular expression of RE2: ${wrong}` });
   }
   return problems;
 }
