@@ -1,24 +1,33 @@
-"""A port for a server that a test starts a moment later."""
+"""Ports for a server that a test starts a moment later."""
 
 import random
 import socket
 
-# Below the ports that runs and launchers take, and those that a system gives to outgoing connections: one of these may
-# be taken before the server listens.
-RANGE = range(12_000, 20_000)
+# A launcher also listens on the two ports above its own.
+PORTS_OF_A_LAUNCHER = 3
+
+# Embedded clusters draw theirs from 15,000 on, runs and launchers from 30,000, and a system gives ports above those to
+# outgoing connections: a port of these may be taken before the server listens. Draws of two tests never overlap in
+# part, since each begins at a multiple.
+FIRST_PORTS = range(9_000, 15_000, PORTS_OF_A_LAUNCHER)
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 on which nobody listens.
+    """A TCP port of 127.0.0.1 on which nobody listens, nor on the two above it.
 
     Raises:
         OSError: None was found.
     """
-    for port in random.SystemRandom().sample(RANGE, 100):
-        with socket.socket() as sock:
-            try:
-                sock.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise OSError(f"no free port in {RANGE}")
+    for first in random.SystemRandom().sample(FIRST_PORTS, 100):
+        if all(_is_free(first + n) for n in range(PORTS_OF_A_LAUNCHER)):
+            return first
+    raise OSError(f"no free ports in {FIRST_PORTS}")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as sock:
+        try:
+            sock.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
