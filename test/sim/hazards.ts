@@ -215,7 +215,7 @@ const ofRuns: readonly Hazard[] = [
       differs("observations", observations(scene), ["run 1 at 10", "run 2 at 10, a repeat"]),
   },
   {
-    name: "an agent that returns with a run that was given up",
+    name: "an agent that returns with a run that was given up changes nothing of the trial",
     async script(scene) {
       await running(scene);
       await scene.tell(scene.allocation(1), agentLost);

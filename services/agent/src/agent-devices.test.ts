@@ -133,6 +133,6 @@ test("a launch for a GPU that has left meanwhile fails with the reason, and noth
   const { launchFailed, exit, pid } = await platform.ended(launch);
   expect({ launchFailed, pid }).toEqual({ launchFailed: true, pid: 0 });
   expect(exit?.message).toBe(
-    `the agent could not: slot ${second.uuid} (NVIDIA A100-SXM4-80GB) is not offered any more: nvidia-smi does not list it`,
+    `the agent could not start it: slot ${second.uuid} (NVIDIA A100-SXM4-80GB) is not offered any more: nvidia-smi does not list it`,
   );
 });

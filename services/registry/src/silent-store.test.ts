@@ -30,7 +30,7 @@ afterAll(async () => {
   await registry[Symbol.asyncDispose]();
 });
 
-test("of many commands for a silent store most are unavailable at once, so that those of a directory succeed meanwhile", async () => {
+test("most of many commands for a silent store are unavailable at once, so that those for a directory succeed meanwhile", async () => {
   const { atOnceMax } = registryLimits.storeBrake;
   let waiting = atOnceMax + 100;
   const kinds = Array.from({ length: waiting }, async () => {

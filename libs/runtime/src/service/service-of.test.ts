@@ -91,7 +91,7 @@ test("a service is not ready for its own reason, and says so while it listens", 
   expect(await readyz(service.address())).toBe("200 ok\n");
 });
 
-test("a service says that it is a standby until it takes the commands of its partition", async () => {
+test("a service reports that it is a standby until it takes the commands of its partition", async () => {
   const log = createMemoryLog().as("experiments");
   const bus = hub.connect("experiments");
   const deps = { log, bus, clock: systemClock, logger: pino({ enabled: false }) };

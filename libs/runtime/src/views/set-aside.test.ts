@@ -59,7 +59,7 @@ describe("an event that cannot be applied", () => {
     expect(await aside(second)).toMatchObject([{ stream: "experiment-bad", waiting: 1 }]);
   });
 
-  test("is none when the world fails: then the page is repeated", async () => {
+  test("is not set aside when the database or the network fails: the page is repeated", async () => {
     let failures = 4;
     const before = (): void => {
       failures -= 1;
@@ -72,7 +72,7 @@ describe("an event that cannot be applied", () => {
     expect(await aside(view)).toEqual([]);
   });
 
-  test("is none when so many fail at once that it is the view: then the page is repeated", async () => {
+  test("is not set aside when so many fail at once that the view is at fault: the page is repeated", async () => {
     await stage.tell("1", ...Array.from({ length: 30 }, (_, n) => `bad-${n}`));
     let wholePages = 0;
     await using view = await stage.fold({

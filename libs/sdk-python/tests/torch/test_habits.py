@@ -11,7 +11,7 @@ Mode = pytorch.LRScheduler.StepMode
 
 
 class Habits(TrainerCase):
-    def test_periods_at_counts_of_a_list(self):
+    def test_periods_given_as_a_list_act_at_each_of_its_counts(self):
         class Noting(LineTrial):
             def build_callbacks(self):
                 self.notes = notes = []
@@ -37,7 +37,7 @@ class Habits(TrainerCase):
         with self.assertRaisesRegex(ValueError, r"pytorch.Batch\(0\)"):
             pytorch.Batch([3, 0])
 
-    def test_hooks_of_an_epoch_without_its_index(self):
+    def test_epoch_hooks_may_leave_out_the_index(self):
         epochs = []
 
         class Old(pytorch.PyTorchCallback):
@@ -84,7 +84,7 @@ class Habits(TrainerCase):
         with self.assertRaisesRegex(ValueError, "ReduceLROnPlateau with MANUAL_STEP only"):
             self.train(Plateau, name="b")
 
-    def test_a_loader_of_torch_with_samplers_around_each_other(self):
+    def test_a_torch_loader_with_nested_samplers_continues_where_it_stopped(self):
         class Chained(LineTrial):
             def __init__(self, context):
                 super().__init__(context)

@@ -17,7 +17,7 @@ function started(smallerIsBetter = true): DrivenSearch {
 }
 
 describe("the best so far", () => {
-  it("is each value better than all before it, with what had been spent by then", () => {
+  it("has each value that is better than all before it, with what had been spent by then", () => {
     const search = started();
     search.validate(1, 10, 0.9);
     search.validate(2, 4, 0.5);
@@ -39,7 +39,7 @@ describe("the best so far", () => {
     expect(bestSoFar(recordOf(search)).map(({ value }) => value)).toEqual([0.1, 0.3, 0.4]);
   });
 
-  it("is never the value of a trial that failed, on the front of several objectives neither", () => {
+  it("never has the value of a trial that failed, also not on the front of several objectives", () => {
     const search = started();
     search.validate(1, 1, 0.1);
     search.validate(2, 1, 0.5);

@@ -27,7 +27,7 @@ describe("the axes of a space", () => {
     ]);
   });
 
-  it("hold every point of random search at the place where it is", () => {
+  it("give each point of random search a place that leads back to the same point", () => {
     for (let trial = 1; trial <= 200; trial += 1) {
       const point = sampledPoint(space, 5, trial);
       const place = placeOf(axes, point);

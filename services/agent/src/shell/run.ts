@@ -275,7 +275,7 @@ export class Run implements AsyncDisposable {
     const code = isOfUser ? notExecutable : null;
     const kind = isOfUser ? "exited" : "not_launched";
     const isSentence = error instanceof NoCode || error instanceof HostProblem || isOfUser;
-    const text = isSentence ? message : `the agent could not: ${message}`;
+    const text = isSentence ? message : `the agent could not start it: ${message}`;
     const lacking = error instanceof LackProblem ? { lacking: true } : {};
     this.folder.recordExit({ kind, code, signal: null, message: text, ...lacking });
   }

@@ -241,7 +241,7 @@ describe("hazards", () => {
     expect(await last(1)).toEqual(["RunRequested"]);
   });
 
-  test("an agent that returns with a run that was given up", async () => {
+  test("an agent that returns with a run that was given up changes nothing of the trial", async () => {
     await runningTrial();
     await happens(allocation(1), agentLost);
     expect(await last(2)).toEqual(["RunEnded", "RunRequested"]);

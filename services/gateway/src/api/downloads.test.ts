@@ -180,7 +180,7 @@ describe("a download from a folder that training code writes to", () => {
     expect(String(answer.body["detail"])).toContain("link");
   });
 
-  test("is no file that a link names, nor one behind a link", async () => {
+  test("has no file that a link names, and none behind a linked folder", async () => {
     const target = await outside();
     await write(trialFolder(), { events: "e" });
     await symlink(join(target, "env"), join(trialFolder(), "env"));
@@ -190,7 +190,7 @@ describe("a download from a folder that training code writes to", () => {
     expect(execFileSync("tar", ["tzf", packed]).toString()).toBe("events\n");
   });
 
-  test("is no checkpoint's file behind a link, nor a checkpoint whose folder is one", async () => {
+  test("has no checkpoint's file behind a link, and no checkpoint whose folder is a link", async () => {
     const target = await outside();
     const folder = join(gateway.checkpointDir, checkpoint);
     await write(folder, { "trial/1.1/env": secret, own: "o" });

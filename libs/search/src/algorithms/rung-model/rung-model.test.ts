@@ -82,12 +82,12 @@ describe("the trials of a rung", () => {
     10: [9],
   });
 
-  it("come by their values there, those that are not finite not at all", () => {
+  it("are ranked by their values there; values that are not finite are left out", () => {
     expect([...rankedAt(halving, 0)]).toEqual([2, 5, 3, 4, 1, 7, 8, 9, 10]);
     expect(comparedAt(halving, 0)).toBe(9);
   });
 
-  it("come, as far as they have gone on, by their later values in the places that they share", () => {
+  it("are ranked by their later values, in the places that they share, where they trained further", () => {
     expect([...rankedFrom(halving, 0)]).toEqual([3, 2, 4, 1, 7, 8, 9, 10]);
   });
 });
