@@ -354,14 +354,14 @@ test(
 );
 
 test(
-  "a service that keeps ending fails the start with its name and log, and the cluster recovers with it",
+  "a service that keeps ending fails the start with its name and the last lines of its log, and the cluster recovers with it",
   async () => {
     const home = newHome();
     const broken = join(home, "blobs", "broken-gateway");
     writeFileSync(broken, "");
     const failed = up(home, { processes: true });
     await expect(failed).rejects.toThrow(
-      /process gateway keeps ending: its log .*gateway\.log says why/,
+      /process gateway keeps ending: its log .*gateway\.log says why.*last lines are:\n(.*\n)*stand-in gateway is broken/,
     );
     // The rest is kept: trials must not pay for it.
     expect(isAlive(trial(home))).toBe(true);

@@ -2,7 +2,7 @@ import { ClusterError } from "../cluster-error.ts";
 import type { ProcessInfo } from "../cluster-info.ts";
 import { KeptProcess, type KeptProcessOptions } from "../processes/kept-process.ts";
 import { limits } from "../limits.ts";
-import { boundLog } from "../processes/log-files.ts";
+import { boundLog, lastLines } from "../processes/log-files.ts";
 import { isAlive, signal } from "../processes/process-identity.ts";
 import type { ProcessKind, ProcessPlan } from "../processes/process-plan.ts";
 import type { ProcessRecord, ProcessRecords } from "../processes/records.ts";
@@ -104,9 +104,10 @@ export class Supervisor {
 
 function notReady(process: KeptProcess, what: string): ClusterError {
   const { name, log } = process.plan;
+  const quoted = lastLines(log).join("\n");
   return new ClusterError(
     "not_ready",
-    `The process ${name} ${what}: its log ${log} says why ("yard cluster logs ${name}").`,
+    `The process ${name} ${what}: its log ${log} says why ("yard cluster logs ${name}"). Its last lines are:\n${quoted}`,
   );
 }
 
