@@ -6,10 +6,10 @@ import socket
 # A launcher also listens on the two ports above its own.
 PORTS_OF_A_LAUNCHER = 3
 
-# Embedded clusters draw theirs from 15,000 on, runs and launchers from 30,000, and a system gives ports above those to
-# outgoing connections: a port of these may be taken before the server listens. Draws of two tests never overlap in
-# part, since each begins at a multiple.
-FIRST_PORTS = range(9_000, 15_000, PORTS_OF_A_LAUNCHER)
+# Embedded clusters draw theirs below 20,000, the scheduler gives those below 22,500 to runs, launchers take theirs from
+# 30,000 on, and a system gives ports above those to outgoing connections: a port of these may be taken before the
+# server listens. Draws of two tests never overlap in part, since each begins at a multiple.
+FIRST_PORTS = range(23_000, 30_000, PORTS_OF_A_LAUNCHER)
 
 
 def free_port() -> int:

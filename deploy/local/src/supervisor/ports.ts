@@ -1,9 +1,9 @@
 /**
  * The ports of a cluster: chosen once, kept in `ports.json`, used again while nobody else listens there.
  *
- * New ones are drawn below the range from which the kernel takes the ports of outgoing connections. A port inside that
- * range could be taken by any connection while its server is down, even by a client that, while trying to reach the
- * server again, connects to itself.
+ * New ones are drawn below the range from which the kernel takes the ports of outgoing connections (from 32,768 on
+ * unless a system's setting says otherwise). A port inside that range could be taken by any connection while its server is down, even by a client
+ * that, while trying to reach the server again, connects to itself.
  */
 import { randomInt } from "node:crypto";
 import { lstatSync, mkdirSync } from "node:fs";
@@ -25,7 +25,8 @@ export type PortWish = {
   readonly inUseByUs?: boolean;
 };
 
-const lowest = 15_000;
+/** The scheduler gives the ports from 20,000 on to runs, and the launcher takes its own from 30,000 on. */
+const [lowest, end] = [10_000, 20_000];
 const draws = 200;
 
 export async function ensurePorts(home: Home, wishes: readonly PortWish[]): Promise<Ports> {
@@ -54,14 +55,14 @@ async function choose(
     if (port === undefined || taken.has(port) || !(await isFree(port))) continue;
     if (port !== wish.preferred || claim(port)) return port;
   }
-  const end = ephemeralStart();
+  const last = Math.min(end, ephemeralStart());
   for (let draw = 0; draw < draws; draw += 1) {
-    const port = randomInt(lowest, end);
+    const port = randomInt(lowest, last);
     if (!taken.has(port) && (await isFree(port))) return port;
   }
   throw new ClusterError(
     "no_port",
-    `No free port was found on 127.0.0.1 between ${lowest} and ${end}: end a program that holds many of them.`,
+    `No free port was found on 127.0.0.1 between ${lowest} and ${last}: end a program that holds many of them.`,
   );
 }
 
@@ -103,6 +104,6 @@ export function isFree(port: number): Promise<boolean> {
 
 function ephemeralStart(): number {
   const range = readText("/proc/sys/net/ipv4/ip_local_port_range");
-  const start = Number(range?.trim().split(/\s+/)[0] ?? 32_768);
-  return start > lowest + draws ? start : 32_768;
+  const start = Number(range?.trim().split(/\s+/)[0] ?? end);
+  return start > lowest + draws ? start : end;
 }
