@@ -5,7 +5,7 @@ import type { Stage } from "./support/cluster-stage.ts";
 
 const tabs = 10;
 
-/** Of the requests that fail while the gateway is away. */
+/** The errors of requests that fail while the gateway is away. */
 const away = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|Failed to fetch/;
 
 const config = `

@@ -26,7 +26,7 @@ create index commits_cursor on log.commits (consumer, partition, position) where
 
 create table log.events (
   position bigint not null,
-  -- Of its commit, that is of the commit's last event.
+  -- The position of the commit, which is that of its last event.
   commit_position bigint not null,
   version integer not null,
   id uuid not null,
@@ -74,7 +74,7 @@ create table log.leases (
   expires_at timestamptz not null
 ) with (fillfactor = 50);
 
--- Which role may append to which category, and move, park and lease for which consumer.
+-- The roles: each row lets a role append to a category, or move, park and lease for a consumer.
 create table log.owners (
   kind text not null check (kind in ('category', 'consumer')),
   name text collate "C" not null,

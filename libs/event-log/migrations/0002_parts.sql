@@ -5,7 +5,7 @@ create type log.append_result as (
   ordinal integer,
   -- committed, repeated, conflict, stale_fence, cursor_behind, refused
   outcome text,
-  -- Of the commit's last event; 0 where it wrote none.
+  -- The position of the commit's last event; 0 where it wrote none.
   position bigint,
   -- What the other outcomes have to say.
   detail jsonb

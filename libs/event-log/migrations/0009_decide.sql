@@ -1,5 +1,6 @@
--- Which commits are let through (0003), with what 0006 and 0007 changed: a repeat is one of the same service, versions come
--- from the events, attributes have their form, and the versions of a write go up one by one in the order of its events.
+-- The rules by which commits are let through (0003), with what 0006 and 0007 changed: a repeat is one of the same
+-- service, versions come from the events, attributes have their form, and the versions of a write go up one by one in
+-- the order of its events.
 
 drop function log.repeat_of(integer, uuid, text, integer);
 drop function log.refusal_of(integer, text[], bigint, bigint, integer, boolean, jsonb, text, bigint, boolean, bigint);

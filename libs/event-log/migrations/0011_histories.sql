@@ -51,7 +51,7 @@ create function log.append(
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
--- As in 0010: a cached plan outlives the small table.
+-- The plan is generic as in 0010: a cached plan outlives the small table.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -86,7 +86,7 @@ create function log.move_cursor(of_consumer text, of_partition integer, to_posit
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
--- As in 0010: a cached plan outlives the small table.
+-- The plan is generic as in 0010: a cached plan outlives the small table.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$

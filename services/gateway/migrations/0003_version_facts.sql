@@ -3,7 +3,7 @@ create table gateway.version_facts (
   model text collate "C" not null,
   -- metrics.NAME, hparams.NAME, metadata.NAME, step, label=NAME, semver=1.2.0.
   fact text collate "C" not null,
-  -- Of the version.
+  -- The number of the version.
   number integer not null,
   -- Finite; null for what is no number.
   value_num double precision,

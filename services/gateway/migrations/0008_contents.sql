@@ -1,5 +1,5 @@
--- Which experiments and versions of models name what is stored under its digest. Folded from the log together with the
--- documents.
+-- The experiments and versions of models that name what is stored under its digest. The rows are folded from the log
+-- together with the documents.
 create table gateway.content_uses (
   -- contexts.<digest>, submissions.<digest>, environments.<digest>
   content text collate "C" not null,

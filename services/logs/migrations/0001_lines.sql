@@ -13,7 +13,7 @@ create table logs.lines (
   position bigint not null default nextval('logs.line_positions'),
   -- Milliseconds since 1970, the agent's clock.
   at_ms double precision not null,
-  -- As the number of trainyard.command.v1.LogSource.
+  -- The number of trainyard.command.v1.LogSource.
   source smallint not null,
   -- The text goes on in the next line.
   continued boolean not null,

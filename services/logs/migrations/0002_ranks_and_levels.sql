@@ -2,7 +2,7 @@
 alter table logs.lines
   -- The rank of the process, which its launcher writes before each line.
   add column rank integer,
-  -- As the number of trainyard.command.v1.LogLevel; 0 where the line does not say it.
+  -- The number of trainyard.command.v1.LogLevel; 0 where the line does not say it.
   add column level smallint,
   -- Milliseconds since 1970, the database's clock.
   add column received_ms double precision;

@@ -1,7 +1,7 @@
 -- Every experiment that has lines, or had some that retention has removed.
 create table logs.experiments (
   experiment text collate "C" primary key,
-  -- Of the text of its lines. Those that were stored before this table count as nothing.
+  -- The bytes of the text of its lines. Lines that were stored before this table count as nothing.
   bytes bigint not null default 0,
   removed_lines bigint not null default 0,
   -- When the last of those was received, in milliseconds since 1970.

@@ -53,7 +53,7 @@ create table metrics.blocks (
   run integer not null,
   group_name text collate "C" not null,
   reports integer not null,
-  -- Of the reports as JSON lines, roughly.
+  -- The size of the reports as JSON lines, roughly.
   bytes integer not null,
   first_step double precision not null,
   last_step double precision not null,
@@ -70,7 +70,7 @@ create table metrics.columns (
   kind text collate "C" not null,
   name text collate "C" not null,
   points integer not null,
-  -- Of the finite values; null without one.
+  -- The statistics count finite values only; null without one.
   min double precision,
   max double precision,
   first double precision,

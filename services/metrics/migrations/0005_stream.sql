@@ -2,7 +2,7 @@
 -- locked from then until the commit, so a position is visible only when all before it are (ADR 47).
 create table metrics.streams (
   experiment text collate "C" primary key,
-  -- Of the last entry.
+  -- The position of the last entry.
   position bigint not null default 0,
   -- Entries up to here may be gone: a reader that has not read so far lists the points again.
   removed bigint not null default 0
@@ -10,7 +10,8 @@ create table metrics.streams (
 
 alter table metrics.tails
   add column experiment text collate "C",
-  -- Of its last report; those before it have the positions before it. Null for what is in no stream: rows of earlier versions.
+  -- The position of the last report of the tail; its other reports have the positions before it. Null for a tail in no
+  -- stream: rows of earlier versions.
   add column position bigint;
 create index tails_in_stream on metrics.tails (experiment, position) where position is not null;
 

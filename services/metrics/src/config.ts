@@ -22,7 +22,7 @@ const schema = z.object({
 export type MetricsConfig = ConnectionsConfig & {
   readonly tables: ConnectionsConfig;
   readonly grpcPort: number;
-  /** Of points and system samples, after their experiment's end; -1 forever. */
+  /** The days that points and system samples are kept after their experiment's end; -1 forever. */
   readonly retentionDays: number;
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
 };

@@ -32,7 +32,7 @@ export const metricsLimits = {
   systemValueMax: 1e18,
   /** The limits of the SDK. A key is part of an index entry, a group of a subject; both have room for it. */
   nameCharactersMax: 255,
-  /** Of a metric's name: part of an index entry, too. */
+  /** The size of a metric's name, which is also part of an index entry. */
   metricNameBytesMax: 1_024,
   /**
    * Names of one report: each new one is a row. What a script logs has under a hundred, and one value a layer some
@@ -50,7 +50,8 @@ export const metricsLimits = {
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
   /**
-   * Of the runs whose stored keys this process remembers: half a KiB each, 64 KiB for one whose keys have many gaps.
+   * The runs whose stored keys this process remembers: a run takes half a KiB each, 64 KiB for one whose keys have many
+   * gaps.
    */
   runsKnownBytesMax: 16 * 1024 * 1024,
   /**

@@ -269,7 +269,7 @@ describe("compaction", () => {
 });
 
 describe("rows of an earlier version", () => {
-  /** As version 0.1 stored them. */
+  /** Stores rows as version 0.1 did. */
   const storeOld = (trial: string, group: string, steps: readonly number[], first = 0) =>
     metrics.stage.sql(
       `insert into metrics.points select $1, 1, '0-' || ($4::int + n), $2, step, 1000 * step, '{"loss":0.5,"progress":0.25,"note":"x"}'

@@ -1,4 +1,5 @@
--- Which storage each checkpoint lies in, as far as it was said: folded from the log. A row goes when its bytes are deleted.
+-- The storage of each checkpoint, where it was declared: folded from the log. A row is deleted with the checkpoint's
+-- bytes.
 create table registry.placed (
   checkpoint text collate "C" primary key,
   root text collate "C" not null,

@@ -7,7 +7,7 @@ export type Memory = {
   readonly eachMb: number;
 };
 
-/** Of these processes and all that descend from them. */
+/** Measures these processes and all that descend from them. */
 export function memoryOf(roots: readonly number[]): Memory {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {

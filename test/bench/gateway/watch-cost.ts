@@ -56,7 +56,7 @@ export async function watchCost(
   );
 }
 
-/** Of people of their own: one has a bounded number of streams. */
+/** Makes a person for each token: one person has a bounded number of streams. */
 async function tokensOf(url: string, count: number): Promise<readonly string[]> {
   await using log = createPostgresLog({ connectionString: url });
   const tokens: string[] = [];
@@ -70,7 +70,7 @@ async function tokensOf(url: string, count: number): Promise<readonly string[]> 
   return tokens;
 }
 
-/** Of processor time of this process, in which gateway and clients are. */
+/** Counts frames per second of this process's processor time; gateway and clients run in it. */
 async function framesPerSecond(
   log: EventLog,
   clients: readonly Client[],

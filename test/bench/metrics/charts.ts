@@ -117,7 +117,7 @@ async function compare(context: BenchContext): Promise<BenchResult> {
         name: "one metric of all trials",
         round: async () => {
           const start = performance.now();
-          // As many as one answer takes.
+          // Four trials are what one answer takes.
           for (let from = 0; from < trials.length; from += 4) {
             await stage.series({ trials: trials.slice(from, from + 4), ...asked, ...plain });
           }

@@ -73,7 +73,7 @@ class Reporter {
   readonly #http: string;
   readonly #key: { readonly id: string; readonly secret: Buffer };
   readonly #experiment: string;
-  /** Of its keys, which no other reporter has. */
+  /** The rank of the reporter's keys, which no other reporter has. */
   readonly #rank: number;
   sent = 0;
 

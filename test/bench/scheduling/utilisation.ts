@@ -47,7 +47,7 @@ export function utilisations({ size, say }: BenchContext): readonly BenchResult[
 
 type Task = { readonly demand: Demand; readonly atMs: number; readonly workMs: number };
 
-/** Of every kind: sweeps of short small runs, trainings on half and whole agents, and gangs of several agents. */
+/** The kinds of jobs: sweeps of short small runs, trainings on half and whole agents, and gangs of several agents. */
 const kinds = [
   { share: 0.6, slots: 1, minutes: 20, jobs: 20 },
   { share: 0.2, slots: 2, minutes: 60, jobs: 10 },

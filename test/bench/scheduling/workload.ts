@@ -47,7 +47,7 @@ export function next(ended: Demand, arrival: number, atMs: number): Demand {
   return { ...ended, id: `r${arrival}`, arrival, queuedAtMs: atMs };
 }
 
-/** Of 1 to 8 slots, of a hundred experiments in five workspaces, with five priorities. */
+/** Draws a demand of 1 to 8 slots, of one of a hundred experiments in five workspaces, with one of five priorities. */
 function demandOf(n: number, agents: number, random: () => number): Demand {
   const job = Math.floor(random() * 100);
   const slots = sizes[Math.floor(random() * sizes.length)] ?? 1;

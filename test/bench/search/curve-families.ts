@@ -16,7 +16,7 @@ export type Family = {
   readonly hyperparameters: number;
   /** Hyperparameters that make a difference. */
   readonly relevant: number;
-  /** Of a configuration's final loss, what its hyperparameters do not explain. */
+  /** The part of a configuration's final loss that its hyperparameters do not explain. */
   readonly rough: number;
   /** The standard deviation of a loss, where chance level is 1. */
   readonly noise: number;

@@ -43,7 +43,7 @@ SAMPLERS = {
 def suggested(trial, name, parameter):
     kind = parameter["type"]
     if kind == "categorical":
-        # By number: a choice may be anything that JSON can hold.
+        # Choices are drawn by number: a choice may be anything that JSON can hold.
         return trial.suggest_categorical(name, list(range(len(parameter["vals"]))))
     if kind == "int":
         return trial.suggest_int(name, parameter["minval"], parameter["maxval"])

@@ -12,7 +12,7 @@ import type { Problem } from "./problems.ts";
 export type Comparison = {
   /** The searcher's name in a configuration. */
   readonly ours: string;
-  /** Of several the better one counts, at each budget. */
+  /** The samplers of the other side: the better one counts, at each budget. */
   readonly theirs: readonly PeerSampler[];
   readonly budgets: readonly number[];
   readonly bar: Bar;
@@ -69,7 +69,7 @@ type AllRuns = {
   /** One for each problem. */
   readonly mine: readonly Runs[];
   readonly random: readonly Runs[];
-  /** For each sampler, one for each problem. */
+  /** Each sampler has one entry for each problem. */
   readonly peers: readonly (readonly Runs[])[];
 };
 

@@ -40,7 +40,7 @@ export async function createGatewayDatabase(
 export type OpenGateway = {
   readonly client: Client;
   readonly address: string;
-  /** Of the user `admin`, as the file of a new cluster has it. */
+  /** The token of the user `admin`, as the file of a new cluster has it. */
   readonly token: string;
 };
 

@@ -29,7 +29,10 @@ function processTimes(pid: string): { parent: string; ticks: number } | undefine
   }
 }
 
-/** Of these processes and all that descend from them, those that have ended and been waited for included. */
+/**
+ * Counts the processor time of these processes and of all that descend from them, also of those that have ended and
+ * been waited for.
+ */
 function ticksOf(roots: ReadonlySet<string>): number {
   const seen = new Map<string, { parent: string; ticks: number }>();
   for (const pid of readdirSync("/proc")) {

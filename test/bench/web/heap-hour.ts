@@ -66,7 +66,7 @@ async function heapMb(browser: Browser, pages: readonly Page[]): Promise<number>
   return bytes / 1e6;
 }
 
-/** Of the SharedWorker, which has no page: its messages go through the browser's own session. */
+/** The heap of the SharedWorker, which has no page: its messages go through the browser's own session. */
 async function workerHeap(browser: Browser): Promise<number> {
   const debug = await browser.newBrowserCDPSession();
   const { targetInfos } = await debug.send("Target.getTargets");

@@ -60,7 +60,7 @@ export class Hour implements Replay<"watch"> {
     }
   };
 
-  /** Of each trial, until now. */
+  /** The number of reports of each trial until now. */
   get reports(): number {
     return this.#until * reportsPerSecond;
   }

@@ -7,7 +7,7 @@ import { type Replay, type ReplayStream, startRelay } from "./relay.ts";
 import type { Running } from "./running.ts";
 
 const linesPerSecond = 5_000;
-/** Of the service: a live copy of the lines of a run is announced about so often. */
+/** The service announces a live copy of a run's lines about so often. */
 const burstMs = 50;
 const longMs = 100;
 const id = "log_burst_longtasks";
@@ -94,7 +94,7 @@ class Feed implements Replay<"followTrialLogs"> {
     await new Promise((resolve) => stream.signal.addEventListener("abort", resolve));
   };
 
-  /** At a steady pace: what a late timer missed comes with the next burst. */
+  /** Writes at a steady pace: lines that a late timer missed come with the next burst. */
   async write(seconds: number): Promise<void> {
     const stream = this.#stream;
     if (stream === null) throw new Error("the page does not follow the log");

@@ -17,7 +17,7 @@ import { codecOf, gatewayRoutes, type ReplyOf, type StreamName } from "@trainyar
 
 export type Replay<Name extends StreamName> = {
   readonly call: Name;
-  /** Of the request: the last part of a path that this stream answers. */
+  /** The path of the request: this stream answers requests whose path ends with it. */
   readonly path: string;
   /** Called for each request; the stream ends when it returns, or when its reader has gone. `body` is the request's. */
   readonly run: (body: string, stream: ReplayStream<ReplyOf<Name>>) => Promise<void>;

@@ -10,7 +10,7 @@ import { accessibilityProblems } from "./accessibility.ts";
 import { needChromium } from "./chromium.ts";
 import { Guard } from "./guard.ts";
 
-/** Of vitest's test context. */
+/** The `skip` of vitest's test context. */
 type Skip = (note: string) => never;
 
 export const themes = ["light", "dark"] as const;

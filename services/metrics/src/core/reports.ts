@@ -76,7 +76,7 @@ function listOf(body: unknown): readonly unknown[] | null {
   return Array.isArray(reports) ? reports : null;
 }
 
-/** By both names that proto JSON allows. */
+/** Checks both names that proto JSON allows. */
 function isAlone(body: unknown): boolean {
   if (typeof body !== "object" || body === null) return false;
   const { refuseAlone, refuse_alone: original } = body as Readonly<Record<string, unknown>>;
@@ -180,7 +180,7 @@ function problemsOf(report: Plain<RunReport>, limits: ReportLimits): readonly Fi
   return problems;
 }
 
-/** Of metrics as JSON. */
+/** Finds the problems of metrics that are JSON text. */
 function textProblemsOf(
   text: string,
   bytes: number,
@@ -237,7 +237,7 @@ function isName(name: string, charactersMax: number): boolean {
   return !/[\u0000-\u001f\u007f]/.test(name);
 }
 
-/** At most so many in UTF-8. A unit of the text takes three at most. */
+/** Says whether the text has at most `most` bytes in UTF-8. One UTF-16 unit takes at most three. */
 const hasBytes = (text: string, most: number): boolean =>
   text.length * 3 <= most || utf8Length(text) <= most;
 

@@ -1,9 +1,9 @@
-/** Which groups of an experiment's points and system samples have been kept for long enough. */
+/** Decides which groups of an experiment's points and system samples have been kept for long enough. */
 
 export type MetricRetention = {
   /** After the experiment's end; -1 forever. */
   readonly days: number;
-  /** Of groups with days of their own. */
+  /** The days of groups that have their own. */
   readonly byGroup: Readonly<Record<string, number>>;
 };
 

@@ -4,7 +4,7 @@ import type { StoredReport } from "./columns/table.ts";
 import { answeredBytes, textBytes } from "./values.ts";
 
 type Entry = {
-  /** Of its last report. */
+  /** The position of the entry's last report. */
   readonly position: number;
   readonly reports: number;
   readonly trial: string;
@@ -28,7 +28,7 @@ export type PageBounds = {
   /** Items after this position. */
   readonly after: number;
   readonly itemsMax: number;
-  /** Of the items in the answer, but one item at least. */
+  /** The maximum size of the items in the answer, which has at least one item. */
   readonly bytesMax: number;
 };
 

@@ -64,7 +64,7 @@ export function metricsText(metrics: JsonObject): string {
   );
 }
 
-/** Of metrics as JSON text: at least as many as they take. */
+/** The size of the metrics as JSON text, never less than they take. */
 export const textBytes = (metrics: JsonObject): number =>
   numbersBytes(metrics) ?? 3 * metricsText(metrics).length;
 

@@ -13,7 +13,7 @@ export type NewReport = {
   /** The process that measured it, and how its values and those of other ranks at the same step become one. */
   readonly rank: number;
   readonly aggregation: Aggregation;
-  /** As they are read back: what JSON cannot say is a string. */
+  /** The metrics as they are read back: a value that JSON does not have is a string. */
   readonly metrics: JsonObject;
   /** The maximum size of the metrics as JSON. */
   readonly bytes: number;
@@ -57,7 +57,7 @@ export function joined<Known extends Extent>(a: Known, b: Extent): Known {
   };
 }
 
-/** At least one report. */
+/** The list has at least one report. */
 export function extentOf(reports: readonly Pick<NewReport, "step" | "atMs">[]): Extent {
   let [firstStep, lastStep, firstAtMs, lastAtMs] = [up, down, up, down];
   for (const { step, atMs } of reports) {

@@ -47,7 +47,7 @@ type RunContext = RunParts & { readonly id: string };
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
 
-/** Of those of several ranks at one step the chief's alone: a search goes by one value. */
+/** Only the chief's report counts where several ranks report at one step: a search uses one value. */
 const isValidation = ({ group, rank, system }: NewReport): boolean =>
   group === validationGroup && rank === 0 && system === null;
 

@@ -76,7 +76,7 @@ export function requireRun({ id }: Reporter, asked: string): void {
   throw new HttpProblem(403, "not_your_run", `this token is run ${id}'s, not run ${asked}'s`);
 }
 
-/** As one request: 409 when a later run supersedes some of it. */
+/** Takes all reports as one request: 409 when a later run supersedes some of it. */
 export async function takeAll(
   intake: Intake,
   reporter: Reporter,

@@ -17,7 +17,7 @@ type KindNames = { readonly [Kind in ColumnKind]: Map<string, Set<string>> };
 const noNames = (): KindNames => ({ scalar: new Map(), json: new Map() });
 
 export class KnownNames {
-  /** By trial, the least recently recorded first. */
+  /** The names of each trial, the least recently recorded first. */
   readonly #known = new Map<string, KindNames>();
 
   newIn(rows: readonly (NewReport & { readonly trial: string })[]): readonly MetricName[] {

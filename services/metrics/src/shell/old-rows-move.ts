@@ -17,7 +17,7 @@ type Place = RunName & { readonly key: string };
 
 const start: Place = { trial: "", run: 0, key: "" };
 
-// Of one run, the first that has any after the place.
+// Selects the rows of one run, the first that has any after the place.
 const nextRows = `
 select trial, run, key, group_name, step, at_ms, metrics from (
   select *, sum(octet_length(metrics)) over (order by key) - octet_length(metrics) as bytes_before

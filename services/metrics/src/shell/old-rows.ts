@@ -36,7 +36,7 @@ from (
 where bytes_before < $7
 order by run, step, key`;
 
-/** At most so many after a cursor, in the order (run, step, key); fewer than asked for where their bytes are many. */
+/** Reads at most the given number after a cursor, in the order (run, step, key); fewer where their bytes are many. */
 export async function oldReports(
   client: PoolClient,
   trial: string,
@@ -64,7 +64,9 @@ export function reportOf(row: OldRow): StoredReport {
   };
 }
 
-/** Of a trial whose rows have not all been moved: the progress that its newest run reported last. */
+/**
+ * Returns the progress that the newest run of a trial reported last, where not all of the trial's rows have been moved.
+ */
 export async function oldProgress(pool: Pool, trial: string): Promise<string | null> {
   const { rows } = await pool.query<Pick<OldRow, "metrics">>({
     name: "old-progress",
@@ -75,7 +77,7 @@ export async function oldProgress(pool: Pool, trial: string): Promise<string | n
   return rows[0]?.metrics ?? null;
 }
 
-/** Of the training reports of each run that have not been moved. */
+/** Reads the training reports of each run that have not been moved. */
 export async function oldTraining(
   pool: Pool,
   trial: string,

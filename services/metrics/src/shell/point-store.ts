@@ -38,7 +38,7 @@ export class PointStore {
     return added;
   }
 
-  /** Which of a run's reports are stored. */
+  /** Returns the keys of the run's reports that are stored. */
   async stored(name: RunName, keys: readonly string[]): Promise<ReadonlySet<string>> {
     const [head] = await this.#guarded(() => this.#heads.of([name]));
     return head === undefined ? new Set() : this.#knownOf(head, keys);
@@ -104,7 +104,7 @@ export class PointStore {
         ? inTransaction(this.#pool, (client) => writeWithSamples(client, changes, names))
         : writeChanges(this.#pool, changes, names, { isNew: true }),
     );
-    // Of a run that did not move the names stay: its writer stores them or has stored them.
+    // The names of a run that did not move stay: its writer stores them or has stored them.
     this.#names.keep(names);
     return moved;
   }

@@ -15,7 +15,7 @@ export type PurgeDeps = {
   readonly pool: Pool;
   readonly log: EventLog;
   readonly clock: Clock;
-  /** Of one statement. */
+  /** The most rows of one statement. */
   readonly rowsMax?: number;
 };
 

@@ -23,7 +23,7 @@ export type ReportQuery = {
 export type ReportPage = {
   readonly reports: readonly PartReport[];
   readonly more: boolean;
-  /** Of the experiment's stream, at the moment that the reports are of. */
+  /** The position of the experiment's stream when the reports were read. */
   readonly streamPosition: number;
 };
 

@@ -17,7 +17,7 @@ export type RunHead = RunName & {
   /** Some of its keys are not in the ledger, but rows of their own. */
   readonly hasLooseKeys: boolean;
   readonly progress: { readonly fraction: number; readonly atMs: number } | null;
-  /** Of the group training. */
+  /** The extent of the group training. */
   readonly training: Extent | null;
   /** Rows of an earlier version of Trainyard have not been moved yet. */
   readonly hasOldRows: boolean;
@@ -53,7 +53,7 @@ type Row = {
 
 export class RunHeads {
   readonly #database: Pool | PoolClient;
-  /** By name, the least recently used first. */
+  /** The heads by the run's name, the least recently used first. */
   readonly #known = new Map<string, RunHead>();
   readonly #bytesMax: number;
   #bytes = 0;

@@ -76,7 +76,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
       query.superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run);
     const request = { trial, group, names, x: query.x || "step", from, to, lastStep };
     const chunks = await inSnapshot(deps.pool, async (client) => {
-      // Of the first trial's snapshot: those of the others have the points up to it, too.
+      // The position belongs to the first trial's snapshot: the later snapshots have all points up to it, too.
       if (experiment !== null) streamPosition ??= await readStreamPosition(client, experiment);
       return readChunks(client, request);
     });

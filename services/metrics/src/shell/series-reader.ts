@@ -27,7 +27,7 @@ export type SeriesRequest = {
   readonly lastStep: (run: number) => number;
 };
 
-/** By name; null when they are more than one answer is made of. */
+/** Returns the chunks by name; null when there are more than one answer may have. */
 export async function readChunks(
   client: PoolClient,
   request: SeriesRequest,
@@ -66,7 +66,8 @@ function isWanted(part: Part, { x, from, to, lastStep }: SeriesRequest): boolean
   return (from === null || last >= from) && (to === null || first <= to);
 }
 
-// As base64: the driver reads bytes as hexadecimal text, which is longer and takes four times as long to decode.
+// Bytes are read as base64: the driver reads bytes as hexadecimal text, which is longer and takes four times as long to
+// decode.
 const framesAndColumns = `
 select blocks.id::text as id, run, encode(frame, 'base64') as frame, columns.name, encode(columns.body, 'base64') as body
 from metrics.blocks join metrics.columns on columns.block = blocks.id and columns.kind = 'scalar'
@@ -138,7 +139,7 @@ function listsOf(bytes: Uint8Array): Lists {
 
 type Scalars = ReturnType<typeof decodeScalars>;
 
-/** By position in the frame; null when no report has it. */
+/** Returns each report's x by its position in the frame; null when no report has one. */
 function xsOf(
   { steps, frame }: Lists,
   columns: ReadonlyMap<string, Scalars>,

@@ -29,7 +29,7 @@ export type StreamEntry = {
 );
 
 export type StreamRows = {
-  /** Of the last entry of the stream. */
+  /** The position of the last entry of the stream. */
   readonly head: number;
   /** Entries up to here may be gone. */
   readonly removed: number;

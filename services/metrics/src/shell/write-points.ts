@@ -144,7 +144,7 @@ export function changeOf(
   known: ReadonlySet<string>,
 ): Change | null {
   const seen = new Set(known);
-  // Of several with the same key the first one counts.
+  // The first of several reports with the same key counts.
   const added = rows.filter(({ key }) => seen.size < seen.add(key).size);
   if (added.length === 0) return null;
   const { ledger, loose } = addKeys(

@@ -1,7 +1,7 @@
 /** Texts of a form that the user has changed. The others follow what the server says. */
 export type Edits<Texts> = { readonly [Name in keyof Texts]?: string };
 
-/** Of the edits those that differ from the text that was read. */
+/** Returns the edits that differ from the text that was read. */
 export function changedTexts<Texts extends Readonly<Record<string, string>>>(
   read: Texts,
   edits: Edits<Texts>,

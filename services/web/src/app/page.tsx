@@ -8,7 +8,7 @@ import { PathLink } from "./path-link.tsx";
 import { useOfferVerbs, type Verb } from "./verbs.tsx";
 
 type Props = {
-  /** Of the tab of the browser, and the last part of the breadcrumb. */
+  /** The title of the browser's tab, and the last part of the breadcrumb. */
   readonly title: string;
   /** The pages above this one. */
   readonly above?: readonly { readonly title: string; readonly to: string }[];
@@ -64,7 +64,7 @@ function VerbButtons({ verbs }: { readonly verbs: readonly Verb[] }): JSX.Elemen
     <>
       {buttons.map((verb, at) => (
         <Button
-          // By its place: a title that says what is under way does not take the focus away.
+          // The key is the button's place: a title that says what is under way does not take the focus away.
           key={at}
           onClick={verb.run}
           disabled={verb.disabled ?? false}

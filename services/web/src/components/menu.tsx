@@ -10,7 +10,7 @@ export type MenuItem = {
   readonly keys?: string;
   readonly danger?: boolean;
   readonly disabled?: boolean;
-  /** Of a choice: whether it is the chosen one. */
+  /** An item that is a choice: whether it is the chosen one. */
   readonly checked?: boolean;
 };
 

@@ -5,11 +5,11 @@ export type ShownError = {
   readonly what: string;
   /** The remedy; empty where the sentence has it. */
   readonly todo: string;
-  /** Of a request with several faults: the place and the sentence of each. */
+  /** The place and the sentence of each fault, where a request has several. */
   readonly parts: readonly { readonly path: string; readonly detail: string }[];
 };
 
-/** By the problem's code: the server's sentence says what is wrong, this what to do. */
+/** The advice for each code of a problem: the server's sentence says what is wrong, this what to do. */
 const todoOf: Readonly<Record<string, string>> = {
   unauthenticated: "Sign in again.",
   invalid_token: "Sign in again.",
@@ -40,7 +40,7 @@ function sentence(text: string): string {
   return /[.!?:]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** Of a text, what is before a fault, the word at its column, and the rest. */
+/** Splits a text at a fault: the text before it, the word at its column, and the rest. */
 export function aroundFault(text: string, column: number): readonly [string, string, string] {
   const from = column - 1;
   const length = /^[^\s()]*/.exec(text.slice(from))?.[0].length ?? 0;

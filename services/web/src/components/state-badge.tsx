@@ -31,7 +31,7 @@ const icons: Readonly<Record<Look, LucideIcon>> = {
 type Props = {
   /** From state.ts. */
   readonly state: ShownState;
-  /** Of a trial: shown as ↻2 beside the word. */
+  /** A trial's number of restarts, shown as ↻2 beside the word. */
   readonly restarts?: number;
   /** Why it is so, for those who point at it. */
   readonly title?: string;

@@ -17,7 +17,7 @@ const tokens = [
 ] as const;
 
 export type Colours = Readonly<Record<(typeof tokens)[number], string>> & {
-  /** Of trials by their number: the hue h is at h - 1. */
+  /** The hues of trials by their number: the hue h is at h - 1. */
   readonly hues: readonly string[];
   readonly mono: string;
 };

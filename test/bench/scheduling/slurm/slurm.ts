@@ -89,7 +89,7 @@ export class Slurm implements AsyncDisposable {
   }
 }
 
-/** As it comes, but for what four nodes on one host and on the loopback need. */
+/** The configuration as Slurm ships it, but for what four nodes on one host and on the loopback need. */
 function configuration(
   folder: string,
   cpus: number,

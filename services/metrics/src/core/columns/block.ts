@@ -54,13 +54,13 @@ export type Block = {
 
 const version = 1;
 
-/** At least one report, in any order. */
+/** The list has at least one report, in any order. */
 export function encodeBlock(reports: readonly StoredReport[]): Block {
   const table = tableOf(reports);
   return blockOf(takeReports(table, orderOf(table)));
 }
 
-/** Of a table in the order (step, key) with at least one report. */
+/** Encodes a table in the order (step, key) with at least one report. */
 export function blockOf(table: Table): Block {
   const { steps, times } = table.frame;
   const extent = (which: (a: number, b: number) => number, start: number): number => {

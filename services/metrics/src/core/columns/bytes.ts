@@ -133,7 +133,7 @@ export class ByteReader {
     return value;
   }
 
-  /** As many as the list is long. */
+  /** Reads as many numbers as the list is long. */
   float64s(into: Float64Array): void {
     const start = this.#offset;
     for (let i = 0; i < into.length; i += 1) into[i] = this.#view.getFloat64(start + 8 * i, true);

@@ -1,12 +1,14 @@
 /**
- * Which reports of a run are stored, by key, for as long as the run's points are: a repeat is recognised after
- * compaction too. Keys are <node rank>-<n> with a rising n, which a node's reports and its system samples share, so a
- * rank's keys are a few ranges of numbers. Keys of another form, and those that would tear the ranges into too many
- * pieces, are loose: the shell keeps them one by one.
+ * The keys of a run's stored reports, kept for as long as the run's points are: a repeat is recognised after compaction
+ * too. Keys are <node rank>-<n> with a rising n, which a node's reports and its system samples share, so a rank's keys
+ * are a few ranges of numbers. Keys of another form, and those that would tear the ranges into too many pieces, are
+ * loose: the shell keeps them one by one.
  */
 import { ByteReader, ByteWriter } from "./bytes.ts";
 
-/** By node rank: first and last number of each range, ascending, with a gap between each two ranges. */
+/**
+ * The ranges of numbers by node rank: the first and last number of each, ascending, with a gap between each two ranges.
+ */
 export type KeyLedger = ReadonlyMap<number, readonly number[]>;
 
 /** Some 40 KiB; a run whose reports all arrive has one range for each node. */

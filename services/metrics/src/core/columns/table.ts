@@ -54,7 +54,7 @@ export const reportsIn = ({ frame }: Table): number => frame.steps.length;
 /** In the order of the reports. */
 export function tableOf(reports: readonly StoredReport[]): Table {
   const prefixes = new Map<string, number>();
-  // Of some hundred reports: typed lists take longer to make than to fill.
+  // Plain lists, since a block has some hundred reports: typed lists take longer to make than to fill.
   const list = (): number[] => [];
   const frame = {
     ...{ owners: list(), numbers: list(), steps: list(), times: list(), ranks: list() },
@@ -162,7 +162,7 @@ export function reportsOfTable({ frame, columns }: Table): readonly StoredReport
   }));
 }
 
-/** As the report's JSON says it. */
+/** Writes the value as the report's JSON does. */
 const spell = (value: JsonObject[string]): JsonObject[string] =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 

@@ -40,7 +40,7 @@ export function readTail(bytes: Uint8Array): Encoded {
   return { frame, columns };
 }
 
-/** Of a tail that an earlier version wrote. */
+/** Says whether an earlier version wrote this tail. */
 export const isJsonTail = (bytes: Uint8Array): boolean => bytes[0] === "[".charCodeAt(0);
 
 type Line = [key: string, step: number, atMs: number, metrics: JsonObject, ...([] | Beside)];

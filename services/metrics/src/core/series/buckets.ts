@@ -18,13 +18,13 @@ export type Buckets = {
   readonly xMax: number[];
   /** The points, non-finite ones included. */
   readonly count: number[];
-  /** Of the finite values. */
+  /** The statistics count finite values only. */
   readonly min: number[];
   readonly max: number[];
   readonly mean: number[];
   /** The standard deviation (of a population). */
   readonly deviation: number[];
-  /** By the order of the points, as they are. */
+  /** The first and last values in the order of the points, also those that are not finite. */
   readonly first: number[];
   readonly last: number[];
   readonly nans: number[];

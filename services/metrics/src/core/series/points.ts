@@ -22,7 +22,7 @@ type Rest = {
   readonly ranks: Float64Array;
   /** Indexes of `aggregations`. */
   readonly aggregations: Float64Array;
-  /** Of the reports' keys. */
+  /** The numbers of the reports' keys. */
   readonly numbers: Float64Array;
 };
 
@@ -57,10 +57,10 @@ function mapLists<Lists extends Line>(
   change: (list: Float64Array, name: string) => Float64Array,
 ): Lists {
   const entries = Object.entries(lists).map(([name, list]) => [name, change(list, name)]);
-  return Object.fromEntries(entries) as Lists; // Of the same names.
+  return Object.fromEntries(entries) as Lists; // The result has the same names.
 }
 
-/** At least one. */
+/** The list has at least one part. */
 function joinLists<Lists extends Line>(parts: readonly Lists[]): Lists {
   const [first] = parts as readonly [Lists];
   const listOf = (part: Line, name: string) => part[name as keyof Line]; // A list of the first part.
@@ -193,7 +193,7 @@ function taken(list: Float64Array, order: Uint32Array): Float64Array {
   return inOrder;
 }
 
-/** Of points in order. */
+/** Cuts points, which are in order, after the step. */
 function cut<Lists extends Line>(lists: Lists, lastStep: number): Lists {
   const { steps } = lists;
   if (at(steps, steps.length - 1) <= lastStep) return lists;

@@ -44,7 +44,7 @@ export function patcher(queries: QueryClient): LiveListener {
   return {
     frames: (frames) => {
       if (waiting.size === 0) setTimeout(apply, batchMs);
-      // Of several frames of one document the last counts.
+      // The last of several frames of one document counts.
       for (const one of frames) waiting.set(`${one.key} ${one.frame.value.id}`, one);
     },
     reset: (keys) => {
@@ -99,7 +99,7 @@ function patchRead(
     again ||= change.readAgain || (change.isNew && live.follow);
     if (change.isNew && !live.follow) addNews(queries, { key, frame });
   }
-  // By hand: a read of it that is under way continues.
+  // The data is set by hand, so that a read of it that is under way continues.
   if (answer !== query.state.data) query.setData(answer, { manual: true });
   if (again) readAgain.soon(query);
 }

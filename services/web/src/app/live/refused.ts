@@ -17,7 +17,7 @@ export function refusedTopics(detail: string, keys: readonly string[]): readonly
   return filtered.length > 0 ? filtered : keys.slice(0, 1);
 }
 
-/** As a word of its own: 1 is not in 12 or 1.3. */
+/** Finds the id as a word of its own: 1 is not in 12 or 1.3. */
 function mentions(detail: string, id: string): boolean {
   return detail.split(/[^\w.#-]+/).some((word) => word.replace(/\.$/, "") === id);
 }

@@ -20,7 +20,7 @@ const isRow = (value: unknown): value is Row => typeof value === "object" && val
 const isPage = (value: unknown): value is Page => isRow(value) && Array.isArray(value["items"]);
 const isPages = (value: unknown): value is Pages => isRow(value) && Array.isArray(value["pages"]);
 
-/** Of lists whose order is that in which their rows were created. */
+/** The order of a list whose rows are in the order of their creation. */
 export type RowOrder = "newest first" | "oldest first";
 
 export type Patched = {

@@ -121,7 +121,7 @@ const least = (a: number, b: number): number => {
   return Number.isNaN(b) || a < b ? a : b;
 };
 
-/** Of the finite values of bucket `index` and the next one together. */
+/** Returns the deviation of the finite values of bucket `index` and the next one together. */
 function deviationOf(
   { mean, deviation }: Series,
   index: number,

@@ -17,7 +17,7 @@ export type Dot = {
   readonly id: string;
   readonly x: number;
   readonly y: number;
-  /** Of the metric: 1 is the best of all rows, 0 the worst. */
+  /** The rank of the metric among all rows: 1 is the best, 0 the worst. */
   readonly merit: number;
 };
 
@@ -76,7 +76,7 @@ export type Cell = {
   /** From the bottom. */
   readonly row: number;
   readonly ids: readonly string[];
-  /** Of the metric. */
+  /** The mean of the metric. */
   readonly mean: number;
   /** Among the means of all cells: 1 is the best, 0 the worst. */
   readonly merit: number;
@@ -92,7 +92,7 @@ export type Heat = {
   readonly cells: readonly Cell[];
 };
 
-/** Of an axis of numbers: fine enough to see a slope, coarse enough for several trials in a cell. */
+/** The bins of an axis of numbers: fine enough to see a slope, coarse enough for several trials in a cell. */
 const binsOfNumbers = 8;
 
 const binsOf = ({ kind, ticks }: Axis): number =>
@@ -186,7 +186,7 @@ export function cellAt(heat: Heat, frame: Frame, x: number, y: number): Cell | n
 
 export type PlacedTick = { readonly at: number; readonly text: string };
 
-/** Of a letter and of the gap between two texts, in pixels. */
+/** The widths of a letter and of the gap between two texts, in pixels. */
 const [letterWidth, textGap] = [7, 8];
 
 /** Every second number, or every fourth, where there is no space for all: a number is not cut, a category may be. */

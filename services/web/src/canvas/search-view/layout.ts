@@ -14,7 +14,7 @@ export type PictureDecision = PictureTrial["decisions"][number];
 export type ThreadPoint = {
   readonly x: number;
   readonly y: number;
-  /** At a rung: its number in the bracket, and the trial's rank there, both as in the picture. */
+  /** A point at a rung has the rung's number in the bracket, and the trial's rank there, both as in the picture. */
   readonly rung?: number;
   readonly rank?: number;
 };

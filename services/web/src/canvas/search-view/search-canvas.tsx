@@ -11,7 +11,7 @@ type Props = {
   readonly best: number | null;
   readonly chosen: number | null;
   readonly onChoose: (trial: number | null) => void;
-  /** By -1 or 1: to the decision before or after. */
+  /** Called with -1 for the decision before, 1 for the one after. */
   readonly onStep: (by: -1 | 1) => void;
 };
 

@@ -159,7 +159,7 @@ function fillDots(
   ctx.fill();
 }
 
-/** At the ground: a cross for NaN; a triangle for infinity, at the side where the value would be. */
+/** Draws marks at the ground: a cross for NaN; a triangle for infinity, at the side where the value would be. */
 export function drawMarks(
   ctx: CanvasRenderingContext2D,
   frame: Frame,

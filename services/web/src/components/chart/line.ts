@@ -13,7 +13,7 @@ export type Mark = { readonly x: number; readonly kind: MarkKind; readonly count
 export type Line = {
   /** Unique in a chart. */
   readonly id: string;
-  /** For people: "trial 3 loss". */
+  /** The name for people, such as "trial 3 loss". */
   readonly label: string;
   /** The number of the trial in its experiment: it has the hue. */
   readonly trial: number;

@@ -21,7 +21,7 @@ type Props = {
 };
 
 const noLines: readonly Line[] = [];
-/** As many buckets as a line of a chart may have pixels; of many lines fewer. */
+/** A line of a chart has as many buckets as it may have pixels; each of many lines has fewer. */
 const bucketsMax = 1_000;
 const bucketsMin = 200;
 const bucketsOfAll = 40_000;

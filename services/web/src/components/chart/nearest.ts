@@ -1,4 +1,4 @@
-/** Which line the pointer means, and what it has at an x. */
+/** Finds the line that the pointer means, and its value at an x. */
 import type { Line } from "./line.ts";
 import { firstAtLeast, type Range, shareOf } from "./scale.ts";
 

@@ -10,7 +10,7 @@ export type ChartTable = {
   readonly rowsLeftOut: number;
 };
 
-/** Of a range with more rows than fit, rows at even distances, the first and the last among them. */
+/** Returns rows at even distances of a range with more rows than fit, the first and the last among them. */
 export function tableOf(
   lines: readonly Line[],
   [from, to]: Range,

@@ -25,7 +25,7 @@ export type LogSearch = {
   readonly wrap?: true | undefined;
   /** Each state of a progress bar is shown; absent: the last one. */
   readonly bars?: true | undefined;
-  /** Which of a line's times is shown; absent: its own. */
+  /** The time that is shown of a line; absent: the line's own. */
   readonly time?: (typeof times)[number] | undefined;
 };
 

@@ -36,7 +36,7 @@ export function withoutRedraws(
   isKept: (line: LogLine) => boolean,
 ): readonly ShownLine[] {
   const shown: ShownLine[] = [];
-  /** By writer: the place of its latest bar in `shown`, until it writes another line. */
+  /** Each writer has the place of its latest bar in `shown`, until it writes another line. */
   const bars = new Map<
     string,
     { readonly bar: string; readonly share: number; readonly at: number }

@@ -16,7 +16,7 @@ type Props = {
   readonly log: Log;
   readonly search: LogSearch;
   readonly onSearch: (search: LogSearch) => void;
-  /** Of the file that is downloaded. */
+  /** The name of the file that is downloaded. */
   readonly name: string;
   /** The chosen lines: they are what is copied. */
   readonly chosen: readonly LogLine[];

@@ -1,4 +1,7 @@
-/** Which columns a table shows, in which order, how wide, and which stay at the left: pure, and a text for the URL. */
+/**
+ * The layout of a table: which columns it shows, in which order, how wide, and which stay at the left. Pure, and a text
+ * for the URL.
+ */
 import type { ReactNode } from "react";
 
 export type Column<Row> = {
@@ -97,7 +100,10 @@ export function withMoved(layout: ColumnLayout, id: string, by: -1 | 1): ColumnL
   return layout.with(at, other).with(at + by, choice);
 }
 
-/** As a part of the URL: "*id,*name@320,state", a star for pinned columns and the width where it was chosen. */
+/**
+ * Writes the layout as a part of the URL: "*id,*name@320,state", a star for pinned columns and the width where it was
+ * chosen.
+ */
 export function layoutText(layout: ColumnLayout): string {
   return layout
     .map(({ id, width, pinned = false }) => {

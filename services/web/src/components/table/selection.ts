@@ -1,4 +1,4 @@
-/** Which rows are selected: always their ids, so that what comes into the list later is never a part of it. */
+/** The selected rows: always their ids, so that a row that comes into the list later is never selected. */
 export type Selection = ReadonlySet<string>;
 
 export const noSelection: ReadonlySet<string> = new Set();

@@ -40,7 +40,7 @@ export function useMetric(
   return { ...current, names: [...names.values()] };
 }
 
-/** Which metric, and over what. */
+/** The choice of the metric, and of its x. */
 export function MetricChoice({
   metric,
   x,

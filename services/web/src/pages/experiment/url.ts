@@ -12,7 +12,7 @@ export type ExperimentSearch = LogSearch & {
   readonly x?: string | undefined;
   /** The zoomed range of x: "10..250.5". */
   readonly zoom?: string | undefined;
-  /** Which curves are drawn where not all are: best where it is absent, latest or first. */
+  /** The curves that are drawn where not all are: best where it is absent, latest or first. */
   readonly drawn?: string | undefined;
   /** The plot over the table of trials: parallel coordinates where it is absent, scatter or heat. */
   readonly plot?: string | undefined;

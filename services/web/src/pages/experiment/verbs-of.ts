@@ -1,5 +1,5 @@
 /**
- * Which verbs an experiment's page offers in which state: pure. The server decides; this only leaves out what it
+ * The verbs that an experiment's page offers in each state: pure. The server decides; this only leaves out what it
  * refuses.
  */
 export type Plain = "activate" | "pause" | "archive" | "unarchive";

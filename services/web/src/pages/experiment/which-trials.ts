@@ -1,20 +1,23 @@
-/** Which trials are shown where not all of them are: pure. */
+/** The trials that are shown where not all of them are: pure. */
 export const whichTrials = ["best", "latest", "first"] as const;
 export type WhichTrials = (typeof whichTrials)[number];
 
-/** As many as one query of metrics takes. */
+/** The most trials that one query of metrics takes. */
 export const drawnMax = 200;
 
 export const readWhich = (text: string | undefined): WhichTrials =>
   whichTrials.find((which) => which === text) ?? "best";
 
-/** As the API's orderBy: the trials that are shown come first. */
+/** Returns the API's orderBy that lists the shown trials first. */
 export function orderOf(which: WhichTrials, smallerIsBetter: boolean): string {
   if (which === "best") return smallerIsBetter ? "best_value" : "best_value desc";
   return which === "latest" ? "number desc" : "number";
 }
 
-/** Which trials come first in an order of a list, which is by number where it names none; null for any other order. */
+/**
+ * Returns the trials that come first in an order of a list, which is by number where it names none; null for any other
+ * order.
+ */
 export function whichOf(orderBy: string, smallerIsBetter: boolean): WhichTrials | null {
   const order = orderBy === "" ? "number" : orderBy;
   return whichTrials.find((which) => orderOf(which, smallerIsBetter) === order) ?? null;

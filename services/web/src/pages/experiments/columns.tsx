@@ -22,7 +22,7 @@ export const initialLayout: ColumnLayout = [
   ),
 ];
 
-/** Until columns are chosen: on a phone the name is narrow, so that the state is in view. */
+/** The layout until columns are chosen: on a phone the name is narrow, so that the state is in view. */
 export const firstLayout = (): ColumnLayout =>
   window.innerWidth < 600
     ? initialLayout.map((one) => (one.id === "name" ? { ...one, width: 144 } : one))

@@ -10,7 +10,7 @@ type Props = {
   /** The filter of the URL. */
   readonly filter: string;
   readonly onFilter: (filter: string) => void;
-  /** Of the list that was read with it. */
+  /** The error of the list that was read with this filter. */
   readonly error: unknown;
 };
 

@@ -40,7 +40,7 @@ export function LabelCell(props: Props): JSX.Element {
 }
 
 function Editor(props: Props): JSX.Element {
-  /** As it was when the editor opened: what others change since is not overwritten. */
+  /** The row as it was when the editor opened: later changes by others are not overwritten. */
   const [row] = useState(props.row);
   return areText(row.labels) ? <TextEditor {...props} row={row} /> : <Refusal {...props} />;
 }

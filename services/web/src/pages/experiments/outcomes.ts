@@ -86,7 +86,7 @@ type Outcome = Pick<Plain<ExperimentAction>, "experiment" | "outcome" | "detail"
 export type Summary = {
   readonly changed: readonly string[];
   readonly unchanged: readonly string[];
-  /** By the server's reason. */
+  /** The refused experiments, grouped by the server's reason. */
   readonly refused: readonly { readonly detail: string; readonly experiments: readonly string[] }[];
 };
 

@@ -1,9 +1,9 @@
 /** The URL of the list of experiments: everything that decides what is shown. */
 export type Search = {
   readonly filter?: string;
-  /** As the API's orderBy. */
+  /** The list's order, as the API's orderBy. */
   readonly sort?: string;
-  /** As layoutText writes it. */
+  /** The columns' layout, as layoutText writes it. */
   readonly columns?: string;
   readonly workspace?: string;
   readonly project?: string;

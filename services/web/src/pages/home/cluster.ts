@@ -15,7 +15,7 @@ export type PoolSummary = {
 type Given = Pick<Plain<Agent>, "name" | "pool" | "state" | "slots" | "notPlaced">;
 
 /**
- * By pool, in the order of their names. Removed agents are left out; the slots of lost ones count only while a run
+ * The pools in the order of their names. Removed agents are left out; the slots of lost ones count only while a run
  * holds them.
  */
 export function poolsOf(agents: readonly Given[]): readonly PoolSummary[] {

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/shell-route.tsx";
 
 export type ModelsSearch = {
-  /** As `yard model list --filter` has it. */
+  /** The filter, as `yard model list --filter` has it. */
   readonly filter?: string;
   /** A field, then desc or nothing. */
   readonly sort?: string;

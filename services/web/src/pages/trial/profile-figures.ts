@@ -24,7 +24,7 @@ type Quantity = {
 export const quantityKey = ({ node, group, device, name }: Quantity): string =>
   JSON.stringify([node, group, device, name]);
 
-/** Of one run: each node as a whole, then each of its devices. */
+/** Returns the devices of one run: each node as a whole, then each of its devices. */
 export function devicesOf(
   summaries: readonly Summary[],
   run: number,

@@ -76,7 +76,7 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   nameTaken?: string | undefined;
 
   /**
-   * Of the scheduler; see Versions.
+   * These two are versions of the scheduler's protocol; see Versions.
    *
    * @generated from field: optional uint32 protocol = 20;
    */
@@ -244,7 +244,8 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   masterPort: number;
 
   /**
-   * Of each node in the order of their ranks; one may be empty. A scheduler of an earlier version sends none.
+   * The list has the address of each node in the order of their ranks; an address may be empty. A scheduler of an
+   * earlier version sends none.
    *
    * @generated from field: repeated string node_addresses = 21;
    */
@@ -314,7 +315,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   version: number;
 
   /**
-   * Of the last Wanted that it processed.
+   * The probe is copied from the last Wanted that the agent processed.
    *
    * @generated from field: double probe = 6;
    */
@@ -355,7 +356,8 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   allocations: AllocationReport[];
 
   /**
-   * For a report in parts, which all have its sequence: the number of this part, from 1, and the number of parts.
+   * A long report is sent in parts, which all have its sequence: these are the number of this part, from 1, and the
+   * number of parts.
    *
    * @generated from field: optional uint32 part = 13;
    */
@@ -405,7 +407,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   diskFreeBytes?: number | undefined;
 
   /**
-   * Of the agent; see Versions.
+   * These two are versions of the agent's protocol; see Versions.
    *
    * @generated from field: optional uint32 protocol = 30;
    */
@@ -439,7 +441,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   state: AllocationReportState;
 
   /**
-   * As in the launch.
+   * The rank and the slots are those of the launch.
    *
    * @generated from field: uint32 node_rank = 3;
    */

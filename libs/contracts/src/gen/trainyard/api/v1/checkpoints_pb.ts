@@ -451,7 +451,7 @@ export type PlanUploadRequest = Message<"trainyard.api.v1.PlanUploadRequest"> & 
   checkpoint: string;
 
   /**
-   * At most 100.
+   * The list has at most 100 files.
    *
    * @generated from field: repeated trainyard.api.v1.FileEntry files = 3;
    */
@@ -492,15 +492,15 @@ export type PlanTensorBoardRequest = Message<"trainyard.api.v1.PlanTensorBoardRe
   run: string;
 
   /**
-   * At most 100, as they are now: a file that has grown is sent again.
+   * The list has at most 100 files, with their present sizes: a file that has grown is sent again.
    *
    * @generated from field: repeated trainyard.api.v1.FileEntry files = 2;
    */
   files: FileEntry[];
 
   /**
-   * Of files for which the answer told stored_bytes: their first bytes, as many, under the same path. Where the store
-   * has just these, the whole file takes their place.
+   * Beginnings answer stored_bytes: each has the path of a file and the digests of its first stored_bytes bytes. Where
+   * the store has just these bytes, the whole file takes their place.
    *
    * @generated from field: repeated trainyard.api.v1.FileEntry beginnings = 3;
    */
@@ -541,16 +541,16 @@ export type FileUpload = Message<"trainyard.api.v1.FileUpload"> & {
   path: string;
 
   /**
-   * Of what the store does not have yet. An answer has at most 800 parts: the caller sends these and asks again. It has
-   * none of any file once the store has all.
+   * The parts are those that the store does not have yet, at most 800 in an answer: the caller sends them and asks
+   * again. An answer has none once the store has every file.
    *
    * @generated from field: repeated trainyard.api.v1.PartUpload parts = 2;
    */
   parts: PartUpload[];
 
   /**
-   * Of a TensorBoard file of an earlier run, for which the store has a shorter one: nothing is planned until the caller
-   * sends the digests of as many first bytes (beginnings).
+   * The store has a shorter file from an earlier run under this TensorBoard file's path, and this is its length:
+   * nothing is planned until the caller sends the digests of as many first bytes (beginnings).
    *
    * @generated from field: double stored_bytes = 3;
    */
@@ -639,7 +639,7 @@ export type PlanFilesRequest = Message<"trainyard.api.v1.PlanFilesRequest"> & {
   checkpoint: string;
 
   /**
-   * At most 100.
+   * The list has at most 100 paths.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -801,7 +801,7 @@ export type FailCheckpointRequest = Message<"trainyard.api.v1.FailCheckpointRequ
   checkpoint: string;
 
   /**
-   * For people, at most 1,000 characters.
+   * The reason is a text for people, at most 1,000 characters.
    *
    * @generated from field: string reason = 3;
    */

@@ -421,7 +421,7 @@ export type ListEventsRequest = Message<"trainyard.api.v1.ListEventsRequest"> & 
   object: string;
 
   /**
-   * Of the object; a run's is 12.3#1.
+   * The id of the object: a run's is 12.3#1.
    *
    * @generated from field: string id = 2;
    */

@@ -134,7 +134,7 @@ export type GetCodeFileResponse = Message<"trainyard.api.v1.GetCodeFileResponse"
   file?: CodeFile | undefined;
 
   /**
-   * At most its first MiB; empty if the file is not UTF-8 text.
+   * The text is at most the file's first MiB, and empty if the file is not UTF-8 text.
    *
    * @generated from field: string text = 2;
    */

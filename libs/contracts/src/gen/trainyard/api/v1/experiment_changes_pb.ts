@@ -49,7 +49,7 @@ export type UpdateExperimentRequest = Message<"trainyard.api.v1.UpdateExperiment
   removeLabels: string[];
 
   /**
-   * As in UpdateJobRequest.
+   * These fields mean the same as in UpdateJobRequest.
    *
    * @generated from field: optional uint32 priority = 7;
    */
@@ -66,14 +66,14 @@ export type UpdateExperimentRequest = Message<"trainyard.api.v1.UpdateExperiment
   maxSlots?: number | undefined;
 
   /**
-   * As in SetRetentionPolicyRequest.
+   * The policy means the same as in SetRetentionPolicyRequest.
    *
    * @generated from field: trainyard.common.v1.RetentionSettings gc_policy = 10;
    */
   gcPolicy?: RetentionSettings | undefined;
 
   /**
-   * Of the change of gc_policy.
+   * The reason for the change of gc_policy.
    *
    * @generated from field: string reason = 11;
    */
@@ -104,7 +104,7 @@ export type ForkExperimentRequest = Message<"trainyard.api.v1.ForkExperimentRequ
   config: string;
 
   /**
-   * As in CreateExperimentRequest.
+   * The overrides mean the same as in CreateExperimentRequest.
    *
    * @generated from field: repeated string overrides = 3;
    */
@@ -183,7 +183,7 @@ export type LabelExperimentsRequest = Message<"trainyard.api.v1.LabelExperiments
   experiments: string[];
 
   /**
-   * As in UpdateExperimentRequest; at least one in the two.
+   * Labels mean the same as in UpdateExperimentRequest; the two lists have at least one together.
    *
    * @generated from field: repeated string add_labels = 2;
    */

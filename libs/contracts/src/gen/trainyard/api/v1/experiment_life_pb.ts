@@ -32,7 +32,7 @@ export type ContinueExperimentRequest = Message<"trainyard.api.v1.ContinueExperi
   maxTrials?: number | undefined;
 
   /**
-   * Of a single search: how long its trial trains, from its start. Absent: as long as before.
+   * A single search only: how long its trial trains, counted from its start. Absent: as long as before.
    *
    * @generated from field: optional uint32 max_length = 3;
    */
@@ -151,7 +151,7 @@ export type DeleteExperimentResponse = Message<"trainyard.api.v1.DeleteExperimen
   position: string;
 
   /**
-   * Until then it can be brought back, in milliseconds since 1970; absent with dry_run.
+   * The experiment can be brought back until this time, in milliseconds since 1970; absent with dry_run.
    *
    * @generated from field: optional double grace_end_ms = 2;
    */

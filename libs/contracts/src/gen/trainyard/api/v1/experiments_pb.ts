@@ -490,8 +490,8 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   notes: string;
 
   /**
-   * Of name, description, notes and labels: it changes when they do. Also the header ETag of an answer about one
-   * experiment.
+   * The tag changes with name, description, notes and labels. An answer about one experiment also has it as its header
+   * ETag.
    *
    * @generated from field: string etag = 25;
    */

@@ -44,7 +44,7 @@ export type ListJobsRequest = Message<"trainyard.api.v1.ListJobsRequest"> & {
   minPosition: string;
 
   /**
-   * As in docs/howto/filter-lists.md: only jobs for which this holds.
+   * The list has only jobs for which this filter holds (docs/howto/filter-lists.md).
    *
    * @generated from field: string filter = 40;
    */
@@ -179,7 +179,7 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsHeld: number;
 
   /**
-   * Of its waiting runs.
+   * The slots that its waiting runs ask for.
    *
    * @generated from field: uint32 slots_wanted = 11;
    */
@@ -235,7 +235,7 @@ export type JobExplanation = Message<"trainyard.api.v1.JobExplanation"> & {
   job?: Job | undefined;
 
   /**
-   * At most 64, those that wait first; job has the numbers of all.
+   * The list has at most 64 runs, those that wait first; job has the numbers of all.
    *
    * @generated from field: repeated trainyard.api.v1.JobRun runs = 2;
    */

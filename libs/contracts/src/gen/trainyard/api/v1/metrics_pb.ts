@@ -19,7 +19,7 @@ export const file_trainyard_api_v1_metrics: GenFile = /*@__PURE__*/
  */
 export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"> & {
   /**
-   * At most 200.
+   * The list has at most 200 trials.
    *
    * @generated from field: repeated string trials = 1;
    */
@@ -33,7 +33,7 @@ export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"
   group: string;
 
   /**
-   * At most 50.
+   * The list has at most 50 names.
    *
    * @generated from field: repeated string names = 3;
    */

@@ -372,7 +372,7 @@ export type Model = Message<"trainyard.api.v1.Model"> & {
   latestNumber: number;
 
   /**
-   * By the alias, the number of the version that it names.
+   * Each alias has the number of the version that it names.
    *
    * @generated from field: map<string, uint32> aliases = 13;
    */
@@ -401,7 +401,7 @@ export type RegisterModelVersionRequest = Message<"trainyard.api.v1.RegisterMode
   checkpoint: string;
 
   /**
-   * As 1.2.0; empty for none. It is unique in the model.
+   * The semantic version (1.2.0, for example) is unique in the model; empty for none.
    *
    * @generated from field: string semantic_version = 3;
    */
@@ -532,14 +532,14 @@ export type BestModelVersionsRequest = Message<"trainyard.api.v1.BestModelVersio
   order: string;
 
   /**
-   * As in ListModelVersionsRequest.
+   * The conditions mean the same as in ListModelVersionsRequest.
    *
    * @generated from field: repeated string where = 4;
    */
   where: string[];
 
   /**
-   * At most 100; 1 if it is 0.
+   * The limit is at most 100; 0 means 1.
    *
    * @generated from field: uint32 limit = 5;
    */

@@ -254,7 +254,7 @@ export type PoolQuota = Message<"trainyard.api.v1.PoolQuota"> & {
   used: number;
 
   /**
-   * Of those used, the slots on loan, beyond the quota.
+   * The part of the used slots that is on loan, beyond the quota.
    *
    * @generated from field: uint32 borrowed = 4;
    */

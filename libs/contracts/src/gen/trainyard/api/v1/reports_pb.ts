@@ -26,7 +26,7 @@ export type WriteReportsRequest = Message<"trainyard.api.v1.WriteReportsRequest"
   run: string;
 
   /**
-   * At most 1,000 and 4 MiB.
+   * A request has at most 1,000 reports and 4 MiB.
    *
    * @generated from field: repeated trainyard.api.v1.RunReport reports = 2;
    */
@@ -60,7 +60,7 @@ export type StreamReportsRequest = Message<"trainyard.api.v1.StreamReportsReques
   batch: number;
 
   /**
-   * At most 1,000 and 4 MiB.
+   * A message has at most 1,000 reports and 4 MiB.
    *
    * @generated from field: repeated trainyard.api.v1.RunReport reports = 2;
    */

@@ -166,7 +166,7 @@ export type DeleteCheckpointResponse = Message<"trainyard.api.v1.DeleteCheckpoin
   position: string;
 
   /**
-   * Until then the deletion of a whole checkpoint can be taken back.
+   * The deletion of a whole checkpoint can be taken back until this time.
    *
    * @generated from field: double grace_end_ms = 2;
    */

@@ -58,7 +58,7 @@ export type PostSearchOperationsRequest = Message<"trainyard.api.v1.PostSearchOp
   experiment: string;
 
   /**
-   * At most 100 and 192 KiB.
+   * A request has at most 100 operations and 192 KiB.
    *
    * @generated from field: repeated trainyard.common.v1.SearchOperation operations = 2;
    */
@@ -129,7 +129,8 @@ export const SearchService: GenService<{
     output: typeof EventSchema;
   },
   /**
-   * For a custom search. Records all of the operations or none. Operations that were posted before change nothing.
+   * Posts operations of a custom search: records all of them or none. Operations that were posted before change
+   * nothing.
    *
    * @generated from rpc trainyard.api.v1.SearchService.PostSearchOperations
    */

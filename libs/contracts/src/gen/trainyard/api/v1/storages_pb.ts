@@ -74,7 +74,7 @@ export type Storage = Message<"trainyard.api.v1.Storage"> & {
   checkpoints: number;
 
   /**
-   * Of these, the checkpoints that are condemned or being deleted.
+   * Those of the checkpoints above that are condemned or being deleted.
    *
    * @generated from field: uint32 condemned = 5;
    */

@@ -90,7 +90,8 @@ export type Submission = Message<"trainyard.api.v1.Submission"> & {
   record?: SubmissionRecord | undefined;
 
   /**
-   * Of its runs so far: those that differ, the first 16. Runs without the SDK, and very short ones, tell none.
+   * The environments of its runs so far, the first 16 that differ. Runs without the SDK, and very short ones, report
+   * none.
    *
    * @generated from field: repeated trainyard.common.v1.RunEnvironment environments = 9;
    */
@@ -155,8 +156,8 @@ export type DiffExperimentsResponse = Message<"trainyard.api.v1.DiffExperimentsR
   config: ConfigDifference[];
 
   /**
-   * Of the YAML texts as they were submitted, in unified form; of the recorded ones where one of the texts is not
-   * known.
+   * The difference of the submitted YAML texts in unified form, or of the recorded configurations where one of the
+   * texts is not known.
    *
    * @generated from field: string config_text = 2;
    */
@@ -195,7 +196,7 @@ export type ConfigDifference = Message<"trainyard.api.v1.ConfigDifference"> & {
   path: string;
 
   /**
-   * As JSON; absent where the experiment does not have the key.
+   * The two values are JSON texts; a value is absent where the experiment does not have the key.
    *
    * @generated from field: optional string before = 2;
    */

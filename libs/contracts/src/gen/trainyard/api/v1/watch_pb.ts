@@ -68,16 +68,16 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   kind: string;
 
   /**
-   * Of trials and checkpoints: the experiment whose list it is. Of points and lines: the experiment whose trials they
-   * are of.
+   * Trials and checkpoints: the experiment whose list is watched. Points and lines: the experiment whose trials report
+   * them.
    *
    * @generated from field: string experiment = 2;
    */
   experiment: string;
 
   /**
-   * As in the list; docs/howto/filter-lists.md. Relative times count from when the stream opened first: the cursor
-   * keeps that time.
+   * The filter of the list (docs/howto/filter-lists.md). Relative times count from when the stream opened first: the
+   * cursor keeps that time.
    *
    * @generated from field: string filter = 3;
    */
@@ -108,28 +108,28 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   archived: boolean;
 
   /**
-   * Of points: only this group; empty for all.
+   * Points only: the one group that is watched; empty for all.
    *
    * @generated from field: string group = 7;
    */
   group: string;
 
   /**
-   * Of points: only these metrics, and only points that have one of them; at most 50. Empty for all.
+   * Points only: the metrics that are watched, at most 50, and only points that have one of them. Empty for all.
    *
    * @generated from field: repeated string names = 8;
    */
   names: string[];
 
   /**
-   * Of projects: the workspace whose list it is.
+   * Projects only: the workspace whose list is watched.
    *
    * @generated from field: string workspace = 9;
    */
   workspace: string;
 
   /**
-   * Of lines: only those for which this holds. Absent for all.
+   * Lines only: the lines that are watched. Absent for all.
    *
    * @generated from field: optional trainyard.api.v1.WatchLineFilter line_filter = 10;
    */
@@ -144,7 +144,7 @@ export const WatchTopicSchema: GenMessage<WatchTopic> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 1);
 
 /**
- * As in ListExperimentLogs; what is absent or empty is no condition.
+ * The conditions mean the same as in ListExperimentLogs; an absent or empty field is no condition.
  *
  * @generated from message trainyard.api.v1.WatchLineFilter
  */
@@ -263,7 +263,7 @@ export const WatchFrameSchema: GenMessage<WatchFrame> = /*@__PURE__*/
  */
 export type WatchOpened = Message<"trainyard.api.v1.WatchOpened"> & {
   /**
-   * By which frames name the topics, in the order of the request. Equal topics have one name.
+   * The names that frames use for the topics, in the order of the request. Equal topics have one name.
    *
    * @generated from field: repeated string topics = 1;
    */

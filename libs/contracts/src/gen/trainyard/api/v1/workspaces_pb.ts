@@ -52,7 +52,7 @@ export type Workspace = Message<"trainyard.api.v1.Workspace"> & {
   createdAtMs?: number | undefined;
 
   /**
-   * Of description and notes. Also the header ETag of an answer about one workspace.
+   * The tag changes with description and notes. An answer about one workspace also has it as its header ETag.
    *
    * @generated from field: string etag = 7;
    */
@@ -110,7 +110,7 @@ export type Project = Message<"trainyard.api.v1.Project"> & {
   createdAtMs?: number | undefined;
 
   /**
-   * Of description and notes. Also the header ETag of an answer about one project.
+   * The tag changes with description and notes. An answer about one project also has it as its header ETag.
    *
    * @generated from field: string etag = 8;
    */
@@ -202,7 +202,7 @@ export type ListWorkspacesRequest = Message<"trainyard.api.v1.ListWorkspacesRequ
   archived: boolean;
 
   /**
-   * As in docs/howto/filter-lists.md: only workspaces for which this holds.
+   * The list has only workspaces for which this filter holds (docs/howto/filter-lists.md).
    *
    * @generated from field: string filter = 40;
    */
@@ -454,7 +454,7 @@ export type ListProjectsRequest = Message<"trainyard.api.v1.ListProjectsRequest"
   archived: boolean;
 
   /**
-   * As in docs/howto/filter-lists.md: only projects for which this holds.
+   * The list has only projects for which this filter holds (docs/howto/filter-lists.md).
    *
    * @generated from field: string filter = 40;
    */
@@ -490,7 +490,7 @@ export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__P
   messageDesc(file_trainyard_api_v1_workspaces, 12);
 
 /**
- * As ListWorkspacesResponse.
+ * The fields mean the same as in ListWorkspacesResponse.
  *
  * @generated from message trainyard.api.v1.ListProjectsResponse
  */

@@ -66,7 +66,7 @@ export type CreateExperiment = Message<"trainyard.command.v1.CreateExperiment"> 
   parent?: ExperimentParent | undefined;
 
   /**
-   * Of the SubmissionRecord, which is stored.
+   * The digest of the SubmissionRecord, which is stored.
    *
    * @generated from field: optional string submission_digest = 9;
    */

@@ -124,7 +124,8 @@ export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
   position: number;
 
   /**
-   * Of the experiment's stream of points: all points up to here can be in the pages, none after it are in this one.
+   * The position in the experiment's stream of points: the pages may have every point up to it, and this page has none
+   * after it.
    *
    * @generated from field: double stream_position = 4;
    */

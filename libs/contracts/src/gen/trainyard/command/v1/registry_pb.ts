@@ -85,7 +85,7 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
   checkpoint: string;
 
   /**
-   * For a directory storage: the folder to write to. Empty for an object store.
+   * The folder to write to in a directory storage. Empty for an object store.
    *
    * @generated from field: string path = 2;
    */
@@ -97,8 +97,8 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
   position: number;
 
   /**
-   * For an object store: the files are sealed on the run's host and sent by PlanUpload. Its address, as
-   * s3://bucket/prefix.
+   * The address of an object store, such as s3://bucket/prefix: the files are sealed on the run's host and sent by
+   * PlanUpload.
    *
    * @generated from field: string store = 4;
    */
@@ -174,7 +174,7 @@ export type PlanUpload = Message<"trainyard.command.v1.PlanUpload"> & {
   run: number;
 
   /**
-   * At most 100.
+   * The list has at most 100 files.
    *
    * @generated from field: repeated trainyard.command.v1.ManifestEntry files = 4;
    */
@@ -205,15 +205,15 @@ export type PlanTensorBoard = Message<"trainyard.command.v1.PlanTensorBoard"> & 
   run: number;
 
   /**
-   * At most 100.
+   * The list has at most 100 files.
    *
    * @generated from field: repeated trainyard.command.v1.ManifestEntry files = 3;
    */
   files: ManifestEntry[];
 
   /**
-   * Of those of an earlier run for which the answer told `stored_bytes`: their first bytes, as many. One that is what
-   * the store has is replaced by the whole file.
+   * Beginnings answer `stored_bytes`: each has the path of a file and the digests of its first `stored_bytes` bytes.
+   * Where the store has just these bytes, the whole file takes their place.
    *
    * @generated from field: repeated trainyard.command.v1.ManifestEntry beginnings = 4;
    */
@@ -255,7 +255,7 @@ export const PlanTensorBoardDownloadSchema: GenMessage<PlanTensorBoardDownload> 
   messageDesc(file_trainyard_command_v1_registry, 6);
 
 /**
- * At most 100, in the order of their paths. An answer without any is the last one.
+ * An answer has at most 100 files, in the order of their paths. The answer without any is the last one.
  *
  * @generated from message trainyard.command.v1.TensorBoardFiles
  */
@@ -300,16 +300,16 @@ export type FileUpload = Message<"trainyard.command.v1.FileUpload"> & {
   path: string;
 
   /**
-   * Of what the store does not have yet. An answer has at most 800 parts: the caller sends these and asks again. It has
-   * none of any file once the store has all.
+   * The parts are those that the store does not have yet, at most 800 in an answer: the caller sends them and asks
+   * again. An answer has none once the store has every file.
    *
    * @generated from field: repeated trainyard.command.v1.PartUpload parts = 2;
    */
   parts: PartUpload[];
 
   /**
-   * Of a TensorBoard file of an earlier run, for which the store has a shorter one: nothing is planned until the caller
-   * sends the digests of as many first bytes (see `beginnings`).
+   * The store has a shorter file from an earlier run under this TensorBoard file's path, and this is its length:
+   * nothing is planned until the caller sends the digests of as many first bytes (see `beginnings`).
    *
    * @generated from field: double stored_bytes = 3;
    */
@@ -447,7 +447,7 @@ export type ReadAhead = Message<"trainyard.command.v1.ReadAhead"> & {
   run: number;
 
   /**
-   * At most 100.
+   * The list has at most 100 paths.
    *
    * @generated from field: repeated string paths = 4;
    */
@@ -503,7 +503,7 @@ export type FailCheckpoint = Message<"trainyard.command.v1.FailCheckpoint"> & {
   run: number;
 
   /**
-   * At most 1,000 characters.
+   * The reason has at most 1,000 characters.
    *
    * @generated from field: string reason = 4;
    */
@@ -613,7 +613,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
   storageId?: string | undefined;
 
   /**
-   * For an object store, whose files are read by PlanFiles. Its address; then there is no path.
+   * The address of an object store, whose files are read by PlanFiles. With it there is no path.
    *
    * @generated from field: string store = 6;
    */
@@ -639,7 +639,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
   checkpoint: string;
 
   /**
-   * At most 100.
+   * The list has at most 100 paths.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -798,7 +798,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
   checkpoints: number;
 
   /**
-   * Of these, the checkpoints that are condemned or being deleted.
+   * Those of the checkpoints above that are condemned or being deleted.
    *
    * @generated from field: uint32 condemned = 5;
    */

@@ -166,7 +166,7 @@ export type DeletionPlanned = Message<"trainyard.command.v1.DeletionPlanned"> & 
   position: number;
 
   /**
-   * Until then the deletion can be taken back.
+   * The deletion can be taken back until this time.
    *
    * @generated from field: double grace_end_ms = 2;
    */

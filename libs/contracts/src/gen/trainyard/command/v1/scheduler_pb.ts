@@ -329,7 +329,7 @@ export type QuotaUse = Message<"trainyard.command.v1.QuotaUse"> & {
   used: number;
 
   /**
-   * Of those used, the ones beyond the quota.
+   * The part of the used slots that is beyond the quota.
    *
    * @generated from field: uint32 borrowed = 4;
    */
@@ -650,7 +650,7 @@ export type JobExplanation = Message<"trainyard.command.v1.JobExplanation"> & {
   job?: JobInfo | undefined;
 
   /**
-   * At most 64, those that wait first; job has the numbers of all.
+   * The list has at most 64 runs, those that wait first; job has the numbers of all.
    *
    * @generated from field: repeated trainyard.command.v1.RunExplanation runs = 2;
    */

@@ -38,8 +38,8 @@ export type PoolSettings = Message<"trainyard.common.v1.PoolSettings"> & {
   preemption?: boolean | undefined;
 
   /**
-   * Which runs may pass the first one that has no place: "reserved" (the default): those that leave the slots alone
-   * that are reserved for it; "any": those that fit; "none".
+   * Runs may pass the first one that has no place by this rule: "reserved" (the default): those that leave the slots
+   * alone that are reserved for it; "any": those that fit; "none".
    *
    * @generated from field: optional string backfill = 4;
    */

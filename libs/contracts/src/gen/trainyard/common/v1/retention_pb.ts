@@ -62,7 +62,7 @@ export type RetentionVerdict = Message<"trainyard.common.v1.RetentionVerdict"> &
   keptBy: string[];
 
   /**
-   * At most 16 checkpoints that rank higher, if the policy gives it up.
+   * The checkpoints that rank higher, at most 16, if the policy gives this one up.
    *
    * @generated from field: repeated trainyard.common.v1.RetentionRival competitors = 8;
    */
@@ -194,14 +194,14 @@ export type Verification = Message<"trainyard.common.v1.Verification"> & {
   bytes: number;
 
   /**
-   * At most 1,000.
+   * The list has at most 1,000 problems.
    *
    * @generated from field: repeated trainyard.common.v1.FileFinding problems = 5;
    */
   problems: FileFinding[];
 
   /**
-   * Of all problems; 0 for an intact checkpoint.
+   * The number of all problems; 0 for an intact checkpoint.
    *
    * @generated from field: uint32 count = 6;
    */
@@ -256,14 +256,14 @@ export type StorageAudit = Message<"trainyard.common.v1.StorageAudit"> & {
   roots: AuditedRoot[];
 
   /**
-   * At most 1,000.
+   * The list has at most 1,000 findings.
    *
    * @generated from field: repeated trainyard.common.v1.AuditFinding findings = 2;
    */
   findings: AuditFinding[];
 
   /**
-   * Of all findings.
+   * The number of all findings.
    *
    * @generated from field: uint32 count = 3;
    */

@@ -176,7 +176,7 @@ export type ResumeTrial = Message<"trainyard.common.v1.ResumeTrial"> & {
   trial: number;
 
   /**
-   * As in ProposeTrial. A target that the trial has already reached takes effect at once.
+   * The target means the same as in ProposeTrial. A target that the trial has already reached takes effect at once.
    *
    * @generated from field: optional double target = 2;
    */

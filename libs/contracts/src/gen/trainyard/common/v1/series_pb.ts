@@ -55,7 +55,7 @@ export type Series = Message<"trainyard.common.v1.Series"> & {
   count: number[];
 
   /**
-   * Of the finite values; NaN where there is none. deviation is the standard deviation.
+   * These statistics count finite values only and are NaN where there is none. deviation is the standard deviation.
    *
    * @generated from field: repeated double min = 7;
    */

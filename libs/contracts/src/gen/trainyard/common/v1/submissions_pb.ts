@@ -128,7 +128,7 @@ export type SubmissionRecord = Message<"trainyard.common.v1.SubmissionRecord"> &
   defaulted: string[];
 
   /**
-   * Of the platform.
+   * The version of Trainyard that accepted the experiment.
    *
    * @generated from field: string platform_version = 4;
    */

@@ -68,7 +68,7 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   avoided?: AvoidedAgents | undefined;
 
   /**
-   * Of the experiment. The quotas of the pool are by workspace.
+   * The experiment's workspace and owner. The quotas of the pool are by workspace.
    *
    * @generated from field: optional string workspace = 8;
    */
@@ -562,7 +562,7 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
   left?: LeftCheckpoints | undefined;
 
   /**
-   * As in AgentJoined.
+   * The fields mean the same as in AgentJoined.
    *
    * @generated from field: optional string folder = 4;
    */

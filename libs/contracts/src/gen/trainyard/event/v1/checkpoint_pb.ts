@@ -228,7 +228,7 @@ export type CheckpointUnpinned = Message<"trainyard.event.v1.CheckpointUnpinned"
   by: string;
 
   /**
-   * As in CheckpointPinned.
+   * The holder means the same as in CheckpointPinned.
    *
    * @generated from field: string holder = 2;
    */
@@ -250,14 +250,14 @@ export const CheckpointUnpinnedSchema: GenMessage<CheckpointUnpinned> = /*@__PUR
  */
 export type CheckpointDamaged = Message<"trainyard.event.v1.CheckpointDamaged"> & {
   /**
-   * At most 16 of them.
+   * The list has at most 16 problems.
    *
    * @generated from field: repeated trainyard.event.v1.FileProblem problems = 1;
    */
   problems: FileProblem[];
 
   /**
-   * Of all problems.
+   * The number of all problems.
    *
    * @generated from field: uint32 count = 2;
    */
@@ -421,7 +421,7 @@ export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemne
   policy?: RetentionPolicy | undefined;
 
   /**
-   * At most 16 checkpoints that rank higher.
+   * The checkpoints that rank higher, at most 16.
    *
    * @generated from field: repeated trainyard.event.v1.RetentionCompetitor competitors = 2;
    */

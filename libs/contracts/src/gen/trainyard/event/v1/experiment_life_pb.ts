@@ -137,7 +137,7 @@ export type TrialContinued = Message<"trainyard.event.v1.TrialContinued"> & {
   continuation: number;
 
   /**
-   * As in RunEnded, for what the last run before the end has left.
+   * The time means the same as in RunEnded, for the checkpoints that the last run before the end left.
    *
    * @generated from field: optional double awaited_until_ms = 2;
    */

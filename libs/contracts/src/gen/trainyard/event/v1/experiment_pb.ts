@@ -344,7 +344,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
   sourceTrial: string;
 
   /**
-   * As in TrialProposed.
+   * The fields mean the same as in TrialProposed.
    *
    * @generated from field: string origin = 7;
    */
@@ -427,7 +427,7 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   avoided?: AvoidedAgents | undefined;
 
   /**
-   * Of the experiment.
+   * The experiment's workspace and owner.
    *
    * @generated from field: optional string workspace = 11;
    */
@@ -585,7 +585,7 @@ export type RunCheckpointsNamed = Message<"trainyard.event.v1.RunCheckpointsName
   checkpoints: SealedCheckpoint[];
 
   /**
-   * As in RunEnded.
+   * The time means the same as in RunEnded.
    *
    * @generated from field: double awaited_until_ms = 3;
    */

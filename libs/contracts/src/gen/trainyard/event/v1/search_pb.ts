@@ -306,7 +306,7 @@ export type SuggestionPrepared = Message<"trainyard.event.v1.SuggestionPrepared"
   evidence?: JsonObject | undefined;
 
   /**
-   * As in TrialProposed.
+   * The origin means the same as in TrialProposed.
    *
    * @generated from field: string origin = 6;
    */

@@ -38,7 +38,7 @@ export type NameReserved = Message<"trainyard.event.v1.NameReserved"> & {
   holder: string;
 
   /**
-   * Of a project.
+   * The workspace of a project's name.
    *
    * @generated from field: string workspace = 4;
    */
