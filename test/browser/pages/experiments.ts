@@ -2,7 +2,7 @@
  * Home and the list of experiments: found, shown, changed and followed, with the pointer and with the keyboard alone.
  */
 import { readFileSync } from "node:fs";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { findChromium } from "../support/chromium.ts";
 import type { Stage } from "../support/cluster-stage.ts";
@@ -32,6 +32,8 @@ const test = base.extend("listed", { scope: "file", auto: true }, async ({ share
 });
 
 const row = (page: Page, name: string) => page.getByRole("row", { name });
+const focused = (place: Locator) =>
+  expect.poll(() => place.evaluate((element) => element === document.activeElement)).toBe(true);
 const selected = (page: Page) => page.getByRole("group", { name: "Selected experiments" });
 
 test("Home shows the cluster and leads to the experiments of each part", async ({
@@ -119,9 +121,13 @@ test("experiments are selected and acted on by the keyboard alone, after the ser
   await page.getByText("2 experiments need no change").waitFor();
   await stage.looks(page, "experiments-preview");
   await page.keyboard.press("Escape");
+  // A closed dialog gives the focus back, an opened menu takes it: keys that are pressed earlier go elsewhere.
+  await focused(selected(page).getByRole("button", { name: "Pause" }));
   await selected(page).getByRole("button", { name: "More" }).focus();
   await page.keyboard.press("Enter");
+  await focused(page.getByRole("menu").locator(":focus"));
   await page.keyboard.type("kill");
+  await focused(page.getByRole("menuitem", { name: "Kill" }));
   await page.keyboard.press("Enter");
   await page.getByText("2 experiments will be killed").waitFor();
   const kill = page.getByRole("button", { name: "Kill 2 experiments" });

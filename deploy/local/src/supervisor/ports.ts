@@ -2,8 +2,8 @@
  * The ports of a cluster: chosen once, kept in `ports.json`, used again while nobody else listens there.
  *
  * New ones are drawn below the range from which the kernel takes the ports of outgoing connections (from 32,768 on
- * unless a system's setting says otherwise). A port inside that range could be taken by any connection while its server is down, even by a client
- * that, while trying to reach the server again, connects to itself.
+ * unless a system's setting says otherwise). A port inside that range could be taken by any connection while its
+ * server is down, even by a client that, while trying to reach the server again, connects to itself.
  */
 import { randomInt } from "node:crypto";
 import { lstatSync, mkdirSync } from "node:fs";

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import type { JSX, ReactNode } from "react";
+import { type FocusEvent, type JSX, type ReactNode, useRef } from "react";
 import { Button } from "./button.tsx";
 import styles from "./dialog.module.css";
 
@@ -23,9 +23,18 @@ type Props = {
 const hasOwnEscape = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("[data-own-escape]") !== null;
 
+/** Says where the focus was before it came into the dialog; null where it came from a menu, which is gone by then. */
+const cameFrom = ({ currentTarget, target, relatedTarget }: FocusEvent): HTMLElement | null => {
+  const isOutside = currentTarget.contains(target) && !currentTarget.contains(relatedTarget);
+  const isPlace =
+    relatedTarget instanceof HTMLElement && relatedTarget.closest("[role=menu]") === null;
+  return isOutside && isPlace ? relatedTarget : null;
+};
+
 /** A modal dialog: the focus stays in it and returns to where it was. */
 export function Dialog(props: Props): JSX.Element {
   const { open, onClose, title, description, children, actions, onSubmit, wide = false } = props;
+  const before = useRef<HTMLElement>(null);
   return (
     <Radix.Root open={open} onOpenChange={(next) => next || onClose()}>
       <Radix.Portal>
@@ -39,6 +48,13 @@ export function Dialog(props: Props): JSX.Element {
             event.preventDefault();
             event.stopPropagation();
             onSubmit();
+          }}
+          onFocus={(event) => {
+            before.current = cameFrom(event) ?? before.current;
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            before.current?.focus();
           }}
           onEscapeKeyDown={(event) => {
             if (hasOwnEscape(event.target)) event.preventDefault();
