@@ -129,6 +129,7 @@ export class Pool {
       timeLimitMs ?? "",
       this.#quotas.has(workspace) ? workspace : "",
       isApart ? job : "",
+      maxSlots ?? "",
     ];
     return { demand, lane: parts.join("|"), shape };
   }

@@ -128,6 +128,23 @@ class Story {
   }
 }
 
+const plainRun = {
+  slots: 3,
+  priority: 2,
+  singleAgent: false,
+  preemptible: true,
+  job: "x" as const,
+  workspace: "" as const,
+  weight: 0,
+  timeLimitMs: null,
+};
+
+/** The first exceeds its own limit of slots, and holds up no other run of its job. */
+const runsOfOneJob: Step[] = [
+  { kind: "queue", asked: { ...plainRun, maxSlots: 2 } },
+  { kind: "queue", asked: { ...plainRun, maxSlots: null } },
+];
+
 test("no slot is in two runs, no gang is half placed, no quota is exceeded but by a loan, and nothing idles", () => {
   fc.assert(
     fc.property(settings, agents, fc.array(step, { maxLength: 50 }), (chosen, sizes, steps) => {
@@ -135,7 +152,7 @@ test("no slot is in two runs, no gang is half placed, no quota is exceeded but b
       for (const one of steps) story.take(one);
       story.pass();
     }),
-    { numRuns: 150 },
+    { numRuns: 150, examples: [[{ policy: "fair_share" }, { a0: 3 }, runsOfOneJob]] },
   );
 });
 

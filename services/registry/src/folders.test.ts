@@ -153,3 +153,26 @@ test("an upload that nobody completes is abandoned after eight days, and its fil
   const last = (await bucket.registry.stage.events(`checkpoint-${checkpoint}`)).at(-1);
   expect(last?.data).toEqual({ reason: "stage did not complete the upload of the folder in time" });
 });
+
+test("the files of an abandoned upload are cleared also where its table learns of that late", async () => {
+  const { registry } = bucket;
+  const checkpoint = randomUUID();
+  await declare(checkpoint);
+  await bucket.sendAll(await bucket.planned({ checkpoint, trial: "", manifest }), files);
+  const row = `select from registry.unfinished where checkpoint = '${checkpoint}'`;
+  await vi.waitFor(async () => expect(await registry.stage.sql(row)).toHaveLength(1), soon);
+  const cursor = "select from registry.view_cursor where view = 'unfinished' for update";
+  await registry.stage.holding(cursor, async () => {
+    await registry.restart({ aheadMs: registryLimits.namedMs + 60_000 });
+    // It is looked at once more while its row does not say yet that it was abandoned.
+    const tries = `select from registry.unfinished_tries where checkpoint = '${checkpoint}' and tries > 1`;
+    await vi.waitFor(async () => {
+      const isDropped = (await registry.stage.sql(row)).length === 0;
+      expect(isDropped || (await registry.stage.sql(tries)).length === 1).toBe(true);
+    }, soon);
+  });
+  await vi.waitFor(() => {
+    expect(bucket.keys().filter((key) => key.startsWith(checkpoint))).toEqual([]);
+  }, soon);
+  expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointAbandoned"]);
+});

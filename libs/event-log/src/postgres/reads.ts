@@ -214,11 +214,6 @@ export class Reader {
     return this.#hasManyPartitions;
   }
 
-  /**
-   * A reader of page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it
-   * is asked for at once. One that was read ahead counts only if it is full, so nobody misses what was committed
-   * meanwhile.
-   */
   async lastVersion(stream: string): Promise<number> {
     const text = "select version from log.events where stream = $1 order by version desc limit 1";
     const doing = `looking up the last version of ${stream}`;
@@ -226,6 +221,11 @@ export class Reader {
     return rows[0]?.[0] ?? 0;
   }
 
+  /**
+   * A reader of page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it
+   * is asked for at once. One that was read ahead counts only if it is full, so nobody misses what was committed
+   * meanwhile.
+   */
   async readAll(afterPosition: number, limit: number): Promise<StoredEvent[]> {
     const ahead = this.#takeAhead(afterPosition, limit);
     const early = await ahead?.catch(() => undefined); // It is asked again, and fails for the caller.

@@ -25,6 +25,7 @@ import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";
 import { newTraceparent } from "../traceparent.ts";
+import { inTransaction } from "../views/transaction.ts";
 import { emptyMeta } from "../work/correlation.ts";
 
 const database = "trainyard";
@@ -92,6 +93,14 @@ export class DatabaseStage implements AsyncDisposable {
     );
     await this.relay();
     return result.position;
+  }
+
+  /** The locks that a statement takes are held for as long as `during` takes. */
+  async holding(statement: string, during: () => Promise<void>): Promise<void> {
+    await inTransaction(this.#admin, async (client) => {
+      await client.query(statement);
+      await during();
+    });
   }
 
   /** Does the relay's work: the bus carries what is in the log, events of the test at once. */

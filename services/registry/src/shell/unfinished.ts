@@ -202,9 +202,11 @@ export class Unfinished {
     return "abandoned";
   }
 
-  async #decideFolder(work: Work, checkpoint: string): Promise<"abandoned" | "settled"> {
+  async #decideFolder(work: Work, checkpoint: string): Promise<"abandoned" | "settled" | "open"> {
     const { status, declared } = await work.load(foldOf(checkpoints), checkpoint);
-    if (status !== "declared") return "settled";
+    if (status === "completed") return "settled";
+    // Its row names the files to clear: it stays until the failure is folded into the table.
+    if (status !== "declared") return "open";
     const reason = `${declared?.uploadedBy} did not complete the upload of the folder in time`;
     await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
     return "abandoned";
