@@ -15,7 +15,7 @@ import { firstLine, type Program } from "./program.ts";
 export class NvidiaDevices implements Devices {
   readonly program = "nvidia-smi";
   readonly #smi: Program;
-  /** The place of each GPU by its UUID; it changes only with the GPUs of the host. */
+  /** The place of each GPU by its UUID; read again only when the host's GPUs change. */
   #places: ReadonlyMap<string, GpuPlace> = new Map();
   #placesOf = "";
 
