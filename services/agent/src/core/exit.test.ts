@@ -59,7 +59,12 @@ describe("a run is reported as", () => {
     ["lost", { kind: "lost" }, {}, { killed: false, launchFailed: false, signal: "" }],
     ["not launched", { kind: "not_launched" }, {}, { launchFailed: true, signal: "" }],
     ["shut down", { signal: "SIGTERM" }, { kill: "shutdown" }, { killed: false, signal: "" }],
-    ["shut down when its handler exits with a code", { code: 130 }, { kill: "shutdown" }, { signal: "" }],
+    [
+      "shut down when its handler exits with a code",
+      { code: 130 },
+      { kill: "shutdown" },
+      { signal: "" },
+    ],
     ["finished just before a shutdown", { code: 0 }, { kill: "shutdown", late: true }, { code: 0 }],
     ["shut down when its handler exits with 0", { code: 0 }, { kill: "shutdown" }, { signal: "" }],
     [
@@ -86,7 +91,12 @@ describe("a run is reported as", () => {
       { asked: true, said: FINISHED },
       { code: 0 },
     ],
-    ["failed when it fails after the request to stop", { code: 1 }, { asked: true, said: ERROR }, { signal: "" }],
+    [
+      "failed when it fails after the request to stop",
+      { code: 1 },
+      { asked: true, said: ERROR },
+      { signal: "" },
+    ],
     [
       "ended for invalid hyperparameters, even at a shutdown",
       { code: 1 },
