@@ -31,7 +31,7 @@ class WrongBytes extends Error {
   override readonly name = "WrongBytes";
 }
 
-const silent = new Error("the download brought nothing for a while");
+const silent = new Error("the download received no data for a while");
 
 export type CodeArchivesDeps = {
   readonly folder: string;
