@@ -1,11 +1,11 @@
 /**
  * The cgroup2 of one run: a leaf below the cgroup in which its supervisor runs, wherever the hierarchy is mounted
  * (alone at /sys/fs/cgroup, beside the older ones at /sys/fs/cgroup/unified, or elsewhere). It needs no controller,
- * only leave to make folders there and to move a process, which root has, and a service manager can delegate.
+ * only the right to make folders there and to move a process, which root has, and a service manager can delegate.
  *
- * What is in it stays in it, whatever sessions, groups and parents it has; `populated` does not count zombies. Where
- * the kernel is older than cgroup.kill (5.14), the leaf is frozen while each of its processes is sent the signal, so
- * that none forks on meanwhile.
+ * Its processes stay in it, whatever their sessions, groups and parents; `populated` does not count zombies. On a
+ * kernel without cgroup.kill (before 5.14), the leaf is frozen while each of its processes gets the signal, so that
+ * none forks meanwhile.
  */
 import {
   existsSync,

@@ -1,9 +1,9 @@
 /**
  * A run in a container. Its init is PID 1 of the container's namespace: the kernel ends all of the container with it,
- * so the run is over when its init is gone, and SIGKILL to the init ends the run also while the engine is away. Where
- * this user may not signal it (Docker runs it as root and the agent is not root), the engine is asked.
+ * so the run is over when its init is gone, and SIGKILL to the init ends the run even while the engine is down. If this
+ * user may not signal the init (Docker runs it as root and the agent is not root), the engine is asked.
  *
- * SIGTERM goes to all but the init, as to all processes of a group; the init would pass it on a second time.
+ * SIGTERM goes to all processes except the init, which would pass it on a second time.
  */
 import {
   carries,
