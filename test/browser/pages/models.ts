@@ -1,4 +1,7 @@
-/** From a checkpoint to a promoted version; an experiment's checkpoints, configuration, code, notes and fork. */
+/**
+ * Tests from a checkpoint to a promoted version, and of an experiment's checkpoints, configuration, code, notes and
+ * fork.
+ */
 import { expect } from "vitest";
 import { eventually } from "../../world/eventually.ts";
 import { findChromium } from "../support/chromium.ts";
