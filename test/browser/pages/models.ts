@@ -35,7 +35,7 @@ async function trained({ world }: Stage): Promise<string> {
   return experiment;
 }
 
-/** Two experiments that have ended, of which several tests show something. */
+/** Two ended experiments that several tests use. */
 const test = base.extend("both", { scope: "file" }, async ({ shared }) => {
   const none: readonly [string, string] = ["", ""];
   if (findChromium().program === null) return none;
