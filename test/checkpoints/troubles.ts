@@ -119,9 +119,10 @@ export async function strikeAll(
     log(`${trouble.name}, after ${moment.join(" or ")}`);
     await trouble.strike(training);
     await training.untilMoreCheckpoints().catch(async (error: unknown) => {
-      throw new Error(`the training did not recover from ${trouble.name}:\n${await training.told()}`, {
-        cause: error,
-      });
+      throw new Error(
+        `the training did not recover from ${trouble.name}:\n${await training.told()}`,
+        { cause: error },
+      );
     });
   }
 }
