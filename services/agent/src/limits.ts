@@ -1,6 +1,6 @@
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
-  /** A starter with this many unanswered orders counts as dead. */
+  /** The most starters that get the same order: after this many deaths without an answer the order is the cause. */
   startersAsked: 3,
   /**
    * The longest wait between two attempts to reach NATS. The scheduler counts an agent as lost 30 s after it hears NATS

@@ -219,7 +219,7 @@ function isOfLeft({ named }: TrialFacts, event: AnyEvent): boolean {
   return event.type === "TrialCheckpointed" && named.has(event.data.checkpoint);
 }
 
-/** A continued trial's restarts are counted anew; its last run's checkpoints are still waited for. */
+/** A continued trial's restarts are counted from 0; its last run's checkpoints are still waited for. */
 function continued(
   trial: TrialFacts,
   { continuation }: EventData<"TrialContinued">,

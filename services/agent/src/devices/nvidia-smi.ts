@@ -66,7 +66,7 @@ export function parseGpus(text: string): GpuList {
   return { gpus: [...gpus.values()], problems, isUnderstood };
 }
 
-/** A name may have commas; the other fields have none. Returns a text for a GPU that cannot be told from others. */
+/** A name may have commas; the other fields have none. Returns a text for a GPU that cannot be identified. */
 function parseGpu(line: string): Gpu | string | null {
   const fields = line.split(",").map((field) => field.trim());
   const [index = "", uuid = ""] = fields;

@@ -57,9 +57,7 @@ type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice"
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
-/**
- * The shell's exit code for a command that is not executable, used here for a launch whose configuration cannot work.
- */
+/** The shell's exit code for a command that is not executable; here also for a configuration that cannot work. */
 const notExecutable = 126;
 
 export class Run implements AsyncDisposable {
@@ -123,10 +121,7 @@ export class Run implements AsyncDisposable {
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
   }
 
-  /**
-   * The checkpoints that the run has stored and the platform has not completed; the last known ones if the spool cannot
-   * be read.
-   */
+  /** The stored checkpoints that the platform has not completed; the last known ones if the spool is unreadable. */
   #sealed(): RunView["sealed"] {
     try {
       this.#named = this.#spool.named();

@@ -57,7 +57,7 @@ export class LineSplitter {
       lines.push({ text: textOf(rest.subarray(0, end)), continued: true });
       rest = rest.subarray(end);
     }
-    // A copy, since the stream reuses the chunk's memory.
+    // A copy, since the chunk's memory belongs to the stream.
     this.#held = Buffer.from(rest);
   }
 }

@@ -26,7 +26,7 @@ KILL_PAUSE_FIRST_S = 0.001
 MESSAGE_CHARS_MAX = 500
 EXIT_MESSAGE_CHARS_MAX = 600
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-# While a chunk of a throttled run is waited for, no other stream is read.
+# After a chunk of a throttled run no stream is read for a while, so its chunks are smaller.
 CHUNK_BYTES, THROTTLED_CHUNK_BYTES = 64 * 1024, 8 * 1024
 OUT, ERR, CONTROL, WAKE = "out", "err", "control", "wake"
 PARENT_LOST = (

@@ -76,7 +76,7 @@ async function termOf(
   };
 }
 
-/** True for events after which this service commits its own events. */
+/** True for a trial's events, whose reaction here has just committed events of this service. */
 function concerns({ stream }: StoredEvent): boolean {
   return stream.startsWith("trial-");
 }

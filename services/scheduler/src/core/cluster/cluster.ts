@@ -39,7 +39,7 @@ export class Cluster {
   readonly configured = new Map<string, EventData<"PoolConfigured">>();
   readonly jobs = new JobChanges();
   readonly members = new Members();
-  /** The granted allocations that have slots on an agent. */
+  /** The granted allocations that are placed on an agent. */
   readonly #placed = new Map<string, Set<string>>();
   /** Allocations that are queued, but not to be placed yet. */
   readonly delayed = new Set<string>();
@@ -66,7 +66,7 @@ export class Cluster {
   readonly unexplained = new Set<string>();
   readonly touchedAllocations = new Set<string>();
   readonly touchedAgents = new Set<string>();
-  /** Granted allocations that ended since this was last taken, with the agents on which they had slots. */
+  /** Granted allocations that ended since this was last taken, with the agents on which they were placed. */
   ended: { readonly id: string; readonly agents: readonly string[] }[] = [];
 
   placedOn(agent: string): ReadonlySet<string> {
@@ -303,8 +303,7 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
-    // An unavailable service, or a host that lacks something for one configuration, does not mean that the agent is
-    // broken.
+    // An unavailable service, or a part that the host lacks, does not mean that the agent is broken.
     if (launchFailure?.platformAway !== true && launchFailure?.lacking !== true) {
       const failure = { experiment: allocation.job, reason: message, timeMs };
       for (const agent of launchFailure?.agents ?? []) {
@@ -330,7 +329,7 @@ export class Cluster {
     });
   }
 
-  /** The slots granted to an allocation on an agent; null for none. */
+  /** The slots granted to an allocation on an agent; null if it is not placed there. */
   #slotsOn(agent: string, id: string): readonly string[] | null {
     if (!this.placedOn(agent).has(id)) return null;
     const placements = this.allocations.get(id)?.grant?.placements ?? [];

@@ -239,7 +239,7 @@ export class Observed {
 
 const retiredMax = 8;
 
-/** An epoch counts as seen only with a list that the agent has processed; a number without a list does not. */
+/** The highest epoch that an agent reports, that of its last list included; values that are no integers are ignored. */
 function claimOf({ epoch, highestEpoch = 0 }: Plain<Report>): number {
   return Math.max(0, ...[epoch, highestEpoch].filter((claim) => Number.isSafeInteger(claim)));
 }
